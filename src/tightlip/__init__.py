@@ -1,0 +1,1 @@
+"""tightlip: what a data release gives away about a secret."""

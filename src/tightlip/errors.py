@@ -1,0 +1,60 @@
+"""The exception tree.
+
+    TightlipError
+    ├── InvalidInput (ValueError)        something handed in cannot be used
+    │   ├── WrongType (TypeError)        it is not a number, a label, a matrix …
+    │   ├── InvalidPrior                 a prior is not a distribution
+    │   ├── InvalidChannel               a channel row is not a distribution
+    │   ├── InvalidLabels                duplicate, missing or unusable labels
+    │   ├── ShapeMismatch                two things do not fit together
+    │   └── PreconditionFailed           a theorem does not apply to these values
+    └── NumericalFailure (ArithmeticError)  no sound number could be computed
+
+Every message names the argument, the place, the requirement, the value and the remedy:
+
+    channel row 3 ("blue") must sum to 1 within 1e-9, got 0.9987; use Channel.from_counts for counts.
+"""
+
+from __future__ import annotations
+
+
+class TightlipError(Exception):
+    """Everything tightlip raises on purpose."""
+
+
+class InvalidInput(TightlipError, ValueError):
+    """An argument cannot be used; the message says which, where, why and what to do."""
+
+
+class WrongType(InvalidInput, TypeError):
+    """An argument has a type that tightlip does not read."""
+
+
+class InvalidPrior(InvalidInput):
+    """A prior is not a probability distribution."""
+
+
+class InvalidChannel(InvalidInput):
+    """A channel row is not a probability distribution."""
+
+
+class InvalidLabels(InvalidInput):
+    """Labels are duplicated, unknown or of an unusable type."""
+
+
+class ShapeMismatch(InvalidInput):
+    """Two arguments do not fit together."""
+
+
+class PreconditionFailed(InvalidInput):
+    """The theorem that would give the answer does not apply; the message says by how much."""
+
+
+class NumericalFailure(TightlipError, ArithmeticError):
+    """No sound number could be computed in the precision available."""
+
+
+def quoted(value: object, limit: int = 60) -> str:
+    """Show a value inside a message: text in double quotes, long values cut."""
+    text = f'"{value}"' if isinstance(value, str) else repr(value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"

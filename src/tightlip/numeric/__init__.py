@@ -1,0 +1,1 @@
+"""Numbers: reading them, keeping them exact, rounding them outward."""

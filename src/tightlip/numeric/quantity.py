@@ -1,0 +1,195 @@
+"""Results that are numbers: a float that knows its unit, its rounding and, where there is one, its exact value.
+
+`Nats` and `Probability` are floats, so they compare, add and format as floats do; arithmetic
+with them gives plain floats. A guarantee is rounded up, an attack down.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Literal, Self
+
+from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.numeric.ball import ball, enclose, log_bounds
+from tightlip.numeric.parse import number
+
+Rounding = Literal["up", "down", "nearest"]
+
+
+class Nats(float):
+    """An amount of leakage in nats.
+
+    Attributes
+    ----------
+    ratio : Fraction | None
+        The exact value of e^self, where the input was exact.
+    rounding : "up" | "down" | "nearest"
+        The side of the true value on which this float lies.
+
+    >>> Nats(0.5)
+    0.5 nats
+    >>> Nats(0.6931471805599454).in_bits()
+    1.0000000000000002
+    """
+
+    __slots__ = ("ratio", "rounding")
+    ratio: Fraction | None
+    rounding: Rounding
+
+    def __new__(cls, value: float, ratio: Fraction | None = None, rounding: Rounding = "up") -> Self:
+        if math.isnan(value):
+            raise InvalidInput("leakage must be a number or infinite, got nan; this is a bug in the caller.")
+        self = super().__new__(cls, value)
+        self.ratio = ratio
+        self.rounding = rounding
+        return self
+
+    @classmethod
+    def of_ratio(cls, ratio: Fraction, rounding: Rounding = "up") -> Self:
+        """The logarithm of an exact ratio, rounded outward.
+
+        >>> Nats.of_ratio(Fraction(4)).ratio
+        Fraction(4, 1)
+        """
+        lower, upper = log_bounds(ratio)
+        return cls(lower if rounding == "down" else upper, ratio, rounding)
+
+    def in_bits(self) -> float:
+        """The same amount in bits, rounded in the same direction."""
+        if math.isinf(self) or self == 0:
+            return float(self)
+        if self.ratio is not None:
+            ratio = self.ratio
+            lower, upper = enclose(lambda: ball(ratio).log() / ball(2).log())
+        else:
+            lower, upper = enclose(lambda: ball(float(self)) / ball(2).log())
+        if self.rounding == "nearest":
+            return float(self) / math.log(2)
+        return lower if self.rounding == "down" else upper
+
+    def __repr__(self) -> str:
+        return f"{float(self)!r} nats"
+
+    __str__ = __repr__
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (float(self), self.ratio, self.rounding)
+
+
+class Bound(Nats):
+    """A leakage known to lie in [lower, upper]; as a float it is the sound (upper) end.
+
+    >>> Bound(0.4, 0.5, method="quadrature")
+    0.5 nats (at least 0.4, by quadrature)
+    """
+
+    __slots__ = ("lower", "method")
+    lower: float
+    method: str
+
+    def __new__(cls, lower: float, upper: float, method: str) -> Self:
+        if not lower <= upper:
+            raise InvalidInput(f"lower must not exceed upper, got lower={lower!r} and upper={upper!r}.")
+        self = super().__new__(cls, upper)
+        self.lower = lower
+        self.method = method
+        return self
+
+    @property
+    def upper(self) -> float:
+        """The sound end, as a plain float."""
+        return float(self)
+
+    def __repr__(self) -> str:
+        return f"{float(self)!r} nats (at least {self.lower!r}, by {self.method})"
+
+    __str__ = __repr__
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.lower, float(self), self.method)
+
+
+class Probability(float):
+    """A probability; `exact` holds the rational where the input was exact.
+
+    >>> Probability(0.1), Probability(0.5, Fraction(1, 2)).exact
+    (0.1, Fraction(1, 2))
+    """
+
+    __slots__ = ("exact", "rounding")
+    exact: Fraction | None
+    rounding: Rounding
+
+    def __new__(cls, value: float, exact: Fraction | None = None, rounding: Rounding = "up") -> Self:
+        if not 0 <= value <= 1:
+            raise InvalidInput(f"probability must be in [0, 1], got {value!r}; this is a bug in the caller.")
+        self = super().__new__(cls, value)
+        self.exact = exact
+        self.rounding = rounding
+        return self
+
+    @classmethod
+    def of(cls, exact: Fraction, rounding: Rounding = "up") -> Self:
+        """An exact probability as the nearest double on the asked side.
+
+        >>> Probability.of(Fraction(1, 3)) > 1/3
+        True
+        """
+        value = float(exact)
+        if rounding == "up" and Fraction(value) < exact:
+            value = math.nextafter(value, math.inf)
+        if rounding == "down" and Fraction(value) > exact:
+            value = math.nextafter(value, -math.inf)
+        return cls(value, exact, rounding)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (float(self), self.exact, self.rounding)
+
+
+def log_of(ratio: object) -> Nats:
+    """An exact leakage level given by its ratio: `log_of("10/9")` is log(10/9), known exactly.
+
+    Functions that take an epsilon use the ratio instead of the float, so that with exact
+    channels and priors the answer is exact too.
+
+    >>> log_of("10/9").ratio
+    Fraction(10, 9)
+    """
+    value = number(ratio, "ratio")
+    if value <= 0:
+        raise InvalidInput(f"ratio must be positive, got {quoted(ratio)}; a leakage is log of a ratio ≥ 1.")
+    return Nats.of_ratio(Fraction(value), "nearest")
+
+
+def exact_ratio(epsilon: float) -> Fraction | None:
+    """e^epsilon as a rational, where it is one that we know."""
+    if isinstance(epsilon, Nats) and epsilon.ratio is not None:
+        return epsilon.ratio
+    return Fraction(1) if epsilon == 0 else None
+
+
+def level(epsilon: object, argument: str = "epsilon", *, allow_infinite: bool = False) -> float:
+    """Read a leakage level: finite and non-negative, in nats; an exact one stays exact.
+
+    >>> level(0.5)
+    0.5
+    """
+    if isinstance(epsilon, Nats):
+        value: float = epsilon
+    elif isinstance(epsilon, (float, int)) and not isinstance(epsilon, bool):
+        value = float(epsilon)
+    elif allow_infinite and isinstance(epsilon, str) and epsilon.strip().lower() in {"inf", "infinity"}:
+        value = math.inf
+    else:
+        try:
+            value = float(number(epsilon, argument))
+        except WrongType as error:
+            raise WrongType(
+                f"{argument} must be a number of nats, got {quoted(epsilon)}; "
+                f'write log_of("10/9") for an exact logarithm.'
+            ) from error
+    if math.isnan(value) or value < 0 or (math.isinf(value) and not allow_infinite):
+        kind = "non-negative number" if allow_infinite else "finite non-negative number"
+        raise InvalidInput(f"{argument} must be a {kind} of nats, got {argument}={float(value)!r}.")
+    return value
