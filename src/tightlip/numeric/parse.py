@@ -49,13 +49,15 @@ def number(value: object, argument: str) -> float | Fraction:
 
 
 def _exact(value: int | Fraction | Decimal | str, argument: str) -> Fraction:
+    if isinstance(value, (int, Fraction)):
+        return Fraction(value)
     text = str(value).strip()
     _, _, exponent = text.lower().partition("e")
-    if exponent.lstrip("+-").isdigit() and int(exponent) not in range(-_MAX_EXPONENT, _MAX_EXPONENT):
-        raise InvalidInput(f"{argument} must have an exponent below {_MAX_EXPONENT}, got {quoted(value)}.")
+    if exponent.lstrip("+-").isdigit() and abs(int(exponent)) > _MAX_EXPONENT:
+        raise InvalidInput(f"{argument} must have an exponent up to {_MAX_EXPONENT}, got {quoted(value)}.")
     try:
-        return Fraction(text if isinstance(value, str) else value)
-    except (ValueError, OverflowError, ZeroDivisionError) as error:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError) as error:
         raise InvalidInput(
             f"{argument} must be a finite number, got {quoted(value)}; write {_WHAT}."
         ) from error

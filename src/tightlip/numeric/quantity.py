@@ -38,6 +38,7 @@ class Nats(float):
     rounding: Rounding
 
     def __new__(cls, value: float, ratio: Fraction | None = None, rounding: Rounding = "up") -> Self:
+        """Check that the value is a number."""
         if math.isnan(value):
             raise InvalidInput("leakage must be a number or infinite, got nan; this is a bug in the caller.")
         self = super().__new__(cls, value)
@@ -57,7 +58,7 @@ class Nats(float):
 
     def in_bits(self) -> float:
         """The same amount in bits, rounded in the same direction."""
-        if math.isinf(self) or self == 0:
+        if math.isinf(self) or not self:
             return float(self)
         if self.ratio is not None:
             ratio = self.ratio
@@ -89,6 +90,7 @@ class Bound(Nats):
     method: str
 
     def __new__(cls, lower: float, upper: float, method: str) -> Self:
+        """Check that the ends are in order."""
         if not lower <= upper:
             raise InvalidInput(f"lower must not exceed upper, got lower={lower!r} and upper={upper!r}.")
         self = super().__new__(cls, upper)
@@ -122,6 +124,7 @@ class Probability(float):
     rounding: Rounding
 
     def __new__(cls, value: float, exact: Fraction | None = None, rounding: Rounding = "up") -> Self:
+        """Check that the value is a probability."""
         if not 0 <= value <= 1:
             raise InvalidInput(f"probability must be in [0, 1], got {value!r}; this is a bug in the caller.")
         self = super().__new__(cls, value)

@@ -1,0 +1,1 @@
+"""What is released: priors, channels and noise. Immutable descriptions; computing is elsewhere."""

@@ -1,0 +1,360 @@
+"""What a mechanism does: for each secret, a distribution over outcomes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightlip.errors import InvalidChannel, ShapeMismatch, WrongType, quoted
+from tightlip.model.counts import read_counts
+from tightlip.model.jsonio import as_object, number_to_json
+from tightlip.model.labels import Label, Labels, label_from_json, match
+from tightlip.model.matrix import (
+    Matrix,
+    dense,
+    freeze,
+    freeze_sparse,
+    is_sparse,
+    nonzero_digest,
+    same_entries,
+)
+from tightlip.model.normalize import normalize_exact, normalize_floats
+from tightlip.model.prior import Prior
+from tightlip.model.reduction import REDUCE_TOLERANCE, merge_proportional
+from tightlip.numeric.parse import ObjectArray, numbers, require_finite, to_floats
+
+_MAX_PRODUCT = 200_000_000
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class Channel:
+    """A mechanism: rows are secrets, columns are outcomes, entries P(outcome | secret).
+
+    Parameters
+    ----------
+    rows : matrix
+        Floats (nested lists, a numpy array or a scipy sparse matrix, which stays sparse) or exact
+        numbers (Fractions, Decimals, text like "1/3"). The data is copied and cannot be changed.
+    inputs, outputs : sequences, optional
+        Names of secrets and outcomes; 0, 1, 2, … by default.
+
+    Attributes
+    ----------
+    adjustment : float
+        The largest distance of a row sum from 1 that was divided out (0.0 if none was).
+
+    Raises
+    ------
+    InvalidChannel
+        If an entry is negative or a row does not sum to 1 within 1e-9.
+
+    >>> Channel([[0.9, 0.1], [0.2, 0.8]], inputs=["ill", "well"], outputs=["+", "-"])
+    Channel(2 secrets ["ill", "well"] → 2 outcomes ["+", "-"], float)
+    """
+
+    inputs: Labels
+    outputs: Labels
+    adjustment: float
+    _floats: Matrix
+    _exact: ObjectArray | None
+    _hash: int | None
+
+    def __init__(
+        self, rows: Any, inputs: Iterable[Label] | None = None, outputs: Iterable[Label] | None = None
+    ) -> None:
+        if isinstance(rows, Channel):
+            raise WrongType("channel rows must be a matrix, got a Channel; use it as it is.")
+        floats, exact = _read_rows(rows)
+        shape = (exact if exact is not None else floats).shape
+        named_inputs = Labels.of(inputs, shape[0], "inputs")
+        named_outputs = Labels.of(outputs, shape[1], "outputs")
+
+        def name(row: int) -> str:
+            label = f" ({quoted(named_inputs[row])})" if named_inputs.given else ""
+            return f"channel row {row}{label}"
+
+        remedy = "use Channel.from_counts for counts"
+        if exact is not None:
+            exact, adjustment = normalize_exact(exact, name, InvalidChannel, remedy)
+            freeze(exact)
+        else:
+            floats, adjustment = normalize_floats(floats, name, InvalidChannel, remedy)
+            floats = freeze_sparse(floats) if is_sparse(floats) else freeze(floats)
+        fields = {"inputs": named_inputs, "outputs": named_outputs, "adjustment": adjustment}
+        for field, value in {**fields, "_floats": floats, "_exact": exact, "_hash": None}.items():
+            object.__setattr__(self, field, value)
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: Any,
+        inputs: Iterable[Label] | None = None,
+        outputs: Iterable[Label] | None = None,
+        *,
+        prior: Prior | None = None,
+        exact: bool = False,
+    ) -> Channel:
+        """Relative frequencies of outcomes for each secret, from a table of counts.
+
+        A secret without data has no row, and a secret that `prior` calls impossible must have no
+        data: both are refused.
+
+        >>> Channel.from_counts([[3, 1], [0, 4]]).matrix
+        array([[0.75, 0.25],
+               [0.  , 1.  ]])
+        """
+        tallies = _dense_counts(counts)
+        names = Labels.of(inputs, tallies.shape[0], "inputs")
+        totals = [sum(row) for row in tallies.tolist()]
+        for row, total in enumerate(totals):
+            _check_total(row, quoted(names[row]), total, prior)
+        if exact:
+            rows = [
+                [Fraction(tally) / Fraction(total) for tally in row]
+                for row, total in zip(tallies.tolist(), totals, strict=True)
+            ]
+            return cls(np.array(rows, dtype=object), inputs, outputs)
+        return cls(tallies / np.array(totals, dtype=np.float64)[:, None], inputs, outputs)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the entries are rationals."""
+        return self._exact is not None
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the entries are stored sparsely."""
+        return self._exact is None and is_sparse(self._floats)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(number of secrets, number of outcomes)."""
+        return len(self.inputs), len(self.outputs)
+
+    @property
+    def floats(self) -> Matrix:
+        """The entries as floats: a read-only array, or a scipy CSR array where the channel is sparse."""
+        if self._floats is None:
+            assert self._exact is not None
+            object.__setattr__(self, "_floats", freeze(to_floats(self._exact, "channel")))
+        return self._floats
+
+    @property
+    def matrix(self) -> Matrix:
+        """The entries as stored: Fractions where the channel is exact, floats otherwise (read-only)."""
+        return self._exact if self._exact is not None else self._floats
+
+    def exact(self) -> Channel:
+        """The same channel in rationals: each float is the rational it stores, rows scaled to sum to 1 exactly.
+
+        >>> Channel([[0.5, 0.5], [0.25, 0.75]]).exact().matrix[1, 0]
+        Fraction(1, 4)
+        """
+        if self._exact is not None:
+            return self
+        rows = np.array(
+            [[Fraction(entry) for entry in row] for row in dense(self._floats).tolist()], dtype=object
+        )
+        return Channel(rows / rows.sum(axis=1)[:, None], self.inputs, self.outputs)
+
+    def post_process(self, other: Channel) -> Channel:
+        """What is released when `other` is applied to the outcome: X → Y → Z.
+
+        >>> merge = Channel([[1, 0], [1, 0], [0, 1]])
+        >>> Channel([["1/2", "1/4", "1/4"]]).post_process(merge).matrix
+        array([[Fraction(3, 4), Fraction(1, 4)]], dtype=object)
+        """
+        order = match(self.outputs, other.inputs, "post-processing inputs", "this channel's outputs")
+        exact = self.is_exact and other.is_exact
+        first, second = (self.matrix, other.matrix) if exact else (self.floats, other.floats)
+        return Channel(first @ (second if order is None else second[order]), self.inputs, other.outputs)
+
+    def product(self, other: Channel) -> Channel:
+        """Both mechanisms run independently on one secret; outcomes are pairs.
+
+        >>> coin = Channel([["1/2", "1/2"], ["1/4", "3/4"]], outputs=["h", "t"])
+        >>> coin.product(coin).matrix[1]
+        array([Fraction(1, 16), Fraction(3, 16), Fraction(3, 16), Fraction(9, 16)],
+              dtype=object)
+        """
+        return self.adaptive_product(dict.fromkeys(self.outputs, other))
+
+    def adaptive_product(self, second: dict[Label, Channel]) -> Channel:
+        """A second mechanism, chosen by the first outcome, run on the same secret; outcomes are pairs.
+
+        K(y₁, y₂ | x) = K₁(y₁ | x) · K₂(y₂ | x, y₁), with K₂ = second[y₁].
+
+        >>> coin = Channel([["1/2", "1/2"], ["1/4", "3/4"]], outputs=["h", "t"])
+        >>> silent = Channel([[1], [1]], outputs=["nothing"])
+        >>> coin.adaptive_product({"h": coin, "t": silent}).outputs
+        [('h', 'h'), ('h', 't'), ('t', 'nothing')]
+        """
+        parts = [_second_for(outcome, second, self) for outcome in self.outputs]
+        columns = sum(part.shape[1] for part in parts)
+        if self.shape[0] * columns > _MAX_PRODUCT:
+            raise ShapeMismatch(
+                f"product would have {self.shape[0]} × {columns} entries, more than {_MAX_PRODUCT}; "
+                "reduce() both channels first, or add their maximal leakages as a bound."
+            )
+        exact = self.is_exact and all(part.is_exact for part in parts)
+        first = dense(self.matrix if exact else self.floats)
+        blocks = [first[:, [place]] * _rows_like(part, self, exact) for place, part in enumerate(parts)]
+        labels = [(one, two) for one, part in zip(self.outputs, parts, strict=True) for two in part.outputs]
+        return Channel(np.concatenate(blocks, axis=1), self.inputs, labels)
+
+    def reduce(self, tolerance: float = REDUCE_TOLERANCE) -> Channel:
+        """Merge outcomes that say the same about the secret (proportional columns).
+
+        Exact channels are merged exactly. Of floats, two columns are merged when, scaled to sum
+        to 1, each pair of entries agrees within a relative `tolerance` (a zero agrees with zero
+        only); no leakage then moves by more than 4·tolerance nats. Outcomes that never occur are
+        dropped. A merged outcome is labelled by the tuple of its parts.
+
+        >>> Channel([["1/2", "1/4", "1/4"], ["1/5", "2/5", "2/5"]], outputs=["a", "b", "c"]).reduce()
+        Channel(2 secrets [0, 1] → 2 outcomes ["a", ('b', 'c')], exact)
+        """
+        merged, groups = merge_proportional(self.matrix, tolerance)
+        names = [
+            self.outputs[group[0]] if len(group) == 1 else tuple(self.outputs[place] for place in group)
+            for group in groups
+        ]
+        return Channel(
+            merged, self.inputs, names if self.outputs.given or len(names) < self.shape[1] else None
+        )
+
+    def restricted_to(self, prior: Prior) -> Channel:
+        """The rows of the secrets that `prior` holds possible.
+
+        >>> Channel([[1, 0], [0, 1], [1, 0]]).restricted_to(Prior([0.5, 0.5, 0])).shape
+        (2, 2)
+        """
+        order = match(self.inputs, prior.labels, "prior labels", "the channel's inputs")
+        support = np.flatnonzero(prior.masses if order is None else prior.masses[order])
+        if len(support) == len(prior):
+            return self
+        return Channel(self.matrix[support], self.inputs.take(support), self.outputs)
+
+    def to_json(self) -> str:
+        """The channel as JSON text that `from_json` reads back without loss."""
+        return json.dumps(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The channel as plain JSON values."""
+        rows = dense(self.matrix).tolist()
+        record: dict[str, Any] = {"channel": [[number_to_json(entry) for entry in row] for row in rows]}
+        if self.inputs.given:
+            record["inputs"] = self.inputs.to_json()
+        if self.outputs.given:
+            record["outputs"] = self.outputs.to_json()
+        if self.is_sparse:
+            record["sparse"] = True
+        return record
+
+    @classmethod
+    def from_json(cls, text: str) -> Channel:
+        """Read what `to_json` wrote.
+
+        >>> channel = Channel([["1/3", "2/3"], ["1/2", "1/2"]], outputs=["a", "b"])
+        >>> Channel.from_json(channel.to_json()) == channel
+        True
+        """
+        record = as_object(text, "channel JSON", {"channel"}, {"inputs", "outputs", "sparse"})
+        return cls.from_dict(record)
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> Channel:
+        """Read what `to_dict` gave."""
+        rows = record["channel"]
+        if record.get("sparse"):
+            from scipy.sparse import csr_array
+
+            rows = csr_array(np.array(rows, dtype=np.float64))
+        labels = {
+            side: None if record.get(side) is None else [label_from_json(label) for label in record[side]]
+            for side in ("inputs", "outputs")
+        }
+        return cls(rows, labels["inputs"], labels["outputs"])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Channel):
+            return NotImplemented
+        return (
+            self.is_exact == other.is_exact
+            and self.inputs == other.inputs
+            and self.outputs == other.outputs
+            and same_entries(self.matrix, other.matrix)
+        )
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            object.__setattr__(self, "_hash", hash((nonzero_digest(self.matrix), self.inputs, self.outputs)))
+        assert self._hash is not None
+        return self._hash
+
+    def __repr__(self) -> str:
+        kind = "exact" if self.is_exact else ("float, sparse" if self.is_sparse else "float")
+        off = f", rows adjusted by up to {self.adjustment:.2g}" if self.adjustment > 0 else ""
+        secrets, outcomes = self.shape
+        return (
+            f"Channel({secrets} secrets {self.inputs!r} → {outcomes} outcomes {self.outputs!r}, {kind}{off})"
+        )
+
+
+def _read_rows(rows: Any) -> tuple[Matrix, ObjectArray | None]:
+    if is_sparse(rows):
+        from scipy.sparse import csr_array
+
+        if rows.ndim != 2 or 0 in rows.shape:
+            raise ShapeMismatch(f"channel must be a matrix with rows and columns, got shape {rows.shape}.")
+        if rows.dtype.kind not in "fiu":
+            raise WrongType(f"channel must hold numbers, got {rows.dtype}; convert it to floats.")
+        floats = csr_array(rows, dtype=np.float64, copy=True)
+        require_finite(floats.data, "channel stored") if floats.nnz else None
+        return floats, None
+    read = numbers(rows, "channel", 2)
+    if read.exact is not None:
+        return None, read.exact
+    assert read.floats is not None
+    return read.floats, None
+
+
+def _dense_counts(counts: Any) -> NDArray[Any]:
+    return read_counts(counts.toarray() if is_sparse(counts) else counts, "counts", 2)
+
+
+def _check_total(row: int, label: str, total: Any, prior: Prior | None) -> None:
+    if prior is not None and row < len(prior) and prior.masses[row] == 0 and total > 0:
+        raise InvalidChannel(
+            f"prior entry {row} ({label}) must be positive, got 0 although counts row {row} holds {total} records; "
+            "use Prior.from_counts on the same data."
+        )
+    if total == 0:
+        raise InvalidChannel(
+            f"counts row {row} ({label}) must not be all zero, got no records for this secret; leave the row out."
+        )
+
+
+def _second_for(outcome: Label, second: dict[Label, Channel], first: Channel) -> Channel:
+    if outcome not in second:
+        raise ShapeMismatch(
+            f"second must have a channel for each first outcome, got none for {quoted(outcome)}."
+        )
+    part = second[outcome]
+    if not isinstance(part, Channel):
+        raise WrongType(
+            f"second[{quoted(outcome)}] must be a Channel, got {quoted(part)}; write Channel(rows)."
+        )
+    match(first.inputs, part.inputs, "inputs of the second channel", "the first channel's inputs")
+    return part
+
+
+def _rows_like(part: Channel, first: Channel, exact: bool) -> NDArray[Any]:
+    rows = dense(part.matrix if exact else part.floats)
+    order = match(first.inputs, part.inputs, "inputs of the second channel", "the first channel's inputs")
+    return rows if order is None else rows[order]

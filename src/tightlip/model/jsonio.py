@@ -1,0 +1,55 @@
+"""Models as JSON: floats as their shortest exact text, rationals as text "p/q"."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+from tightlip.errors import InvalidInput, quoted
+
+
+def number_to_json(value: float | Fraction) -> float | str:
+    """A number such that reading it back gives the same number of the same kind.
+
+    >>> number_to_json(Fraction(1, 3)), number_to_json(0.1)
+    ('1/3', 0.1)
+    """
+    return str(value) if isinstance(value, Fraction) else float(value)
+
+
+def parse_json(text: str | bytes, what: str) -> Any:
+    """Read JSON strictly: no NaN, no infinities, no repeated keys."""
+    try:
+        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_distinct_keys)
+    except InvalidInput as error:
+        raise InvalidInput(f"{what} {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{what} must be valid JSON, got an error: {error}.") from error
+
+
+def as_object(text: str | bytes, what: str, required: set[str], optional: set[str]) -> dict[str, Any]:
+    """Read a JSON object and check its keys."""
+    record = parse_json(text, what)
+    if not isinstance(record, dict):
+        raise InvalidInput(f"{what} must be an object, got {quoted(record)}.")
+    missing, unknown = required - record.keys(), record.keys() - required - optional
+    if missing:
+        raise InvalidInput(f"{what} must have the key {quoted(sorted(missing)[0])}, got {sorted(record)}.")
+    if unknown:
+        known = ", ".join(sorted(required | optional))
+        raise InvalidInput(f"{what} has an unknown key {quoted(sorted(unknown)[0])}; known keys are {known}.")
+    return record
+
+
+def _refuse_constant(text: str) -> None:
+    raise InvalidInput(f"must hold finite numbers only, got {text}; remove or impute it first.")
+
+
+def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in record:
+            raise InvalidInput(f"must have distinct keys, got {quoted(key)} twice; remove one.")
+        record[key] = value
+    return record

@@ -1,0 +1,169 @@
+"""Names of secrets and outcomes: distinct, hashable, and the same after a trip through JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightlip.errors import InvalidLabels, ShapeMismatch, WrongType, quoted
+
+Label = Any  # str, int, float, bool, None or a tuple of these
+
+
+class Labels(Sequence[Label]):
+    """An immutable sequence of distinct labels; `given` is False for the default 0, 1, 2, ….
+
+    >>> Labels.of(["a", "b"], 2, "inputs").position("b")
+    1
+    """
+
+    __slots__ = ("_items", "_positions", "given")
+    _items: tuple[Label, ...] | range
+    _positions: dict[Label, int] | None
+    given: bool
+
+    def __init__(self, items: tuple[Label, ...] | range, given: bool) -> None:
+        self._items = items
+        self._positions = None
+        self.given = given
+
+    @classmethod
+    def of(cls, labels: Iterable[Label] | None, size: int, argument: str) -> Labels:
+        """Check labels given by the user, or count from 0 where there are none."""
+        if labels is None:
+            return cls(range(size), given=False)
+        if isinstance(labels, Labels):
+            items: tuple[Label, ...] | range = labels._items
+            given = labels.given
+        else:
+            items, given = _read(labels, argument), True
+        if len(items) != size:
+            raise ShapeMismatch(f"{argument} must have one label each for {size} entries, got {len(items)}.")
+        return cls(items, given)
+
+    def position(self, label: Label, argument: str = "label") -> int:
+        """Where a label stands."""
+        if isinstance(self._items, range):
+            if isinstance(label, (int, np.integer)) and int(label) in self._items:
+                return int(label)
+        else:
+            if self._positions is None:
+                self._positions = {item: place for place, item in enumerate(self._items)}
+            try:
+                return self._positions[label]
+            except (KeyError, TypeError):
+                pass
+        known = ", ".join(quoted(item, 20) for item in self._items[:6])
+        more = ", …" if len(self) > 6 else ""
+        raise InvalidLabels(f"{argument} must be one of {known}{more}; got {quoted(label)}.")
+
+    def take(self, places: Iterable[int]) -> Labels:
+        """The labels at some places, in that order; they count as given, since 0, 1, 2, … no longer fits."""
+        return Labels(tuple(self._items[place] for place in places), given=True)
+
+    @overload
+    def __getitem__(self, place: int) -> Label: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Label]: ...
+    def __getitem__(self, place: int | slice) -> Label:
+        return self._items[place]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[Label]:
+        return iter(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Labels):
+            other = other._items
+        if isinstance(other, (tuple, list, range)):
+            if isinstance(self._items, range) and isinstance(other, range):
+                return self._items == other
+            return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((len(self), *self._items[:16]))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(quoted(item, 20) for item in self._items[:6])
+        return f"[{shown}, … {len(self)} in all]" if len(self) > 6 else f"[{shown}]"
+
+    def to_json(self) -> list[Any] | None:
+        """The labels as JSON values (tuples become lists), or None for default ones."""
+        return [_to_json(item) for item in self._items] if self.given else None
+
+
+def label_from_json(value: Any) -> Label:
+    """A label as it was before JSON: lists were tuples."""
+    return tuple(label_from_json(part) for part in value) if isinstance(value, list) else value
+
+
+def show(label: Label) -> str:
+    """A label as people read it: text as it is, a tuple as its parts joined by commas."""
+    if isinstance(label, tuple):
+        return "(" + ", ".join(show(part) for part in label) + ")"
+    return str(label)
+
+
+def match(wanted: Labels, given: Labels, what: str, to: str) -> NDArray[np.intp] | None:
+    """How to reorder `given` so that it stands as `wanted`; None where it already does.
+
+    Labels decide where both sides have them, positions otherwise.
+    """
+    if len(wanted) != len(given):
+        raise ShapeMismatch(f"{what} must be as many as {to}, got {len(given)} for {len(wanted)}.")
+    if not (wanted.given and given.given) or wanted == given:
+        return None
+    known = set(given)
+    for label in wanted:
+        if label not in known:
+            raise ShapeMismatch(
+                f"{what} must be the labels of {to}, got none for {quoted(label)}; rename them."
+            )
+    return np.array([given.position(label) for label in wanted], dtype=np.intp)
+
+
+def _to_json(label: Label) -> Any:
+    return [_to_json(part) for part in label] if isinstance(label, tuple) else label
+
+
+def _read(labels: Iterable[Label], argument: str) -> tuple[Label, ...]:
+    if isinstance(labels, (str, bytes)):
+        raise WrongType(
+            f"{argument} must be a sequence of labels, got the text {quoted(labels)}; put it in a list."
+        )
+    try:
+        items = tuple(_label(item, f"{argument} entry {place}") for place, item in enumerate(labels))
+    except TypeError as error:
+        if isinstance(error, WrongType):
+            raise
+        raise WrongType(f"{argument} must be a sequence of labels, got {quoted(labels)}.") from error
+    seen: dict[Label, int] = {}
+    for place, item in enumerate(items):
+        if item in seen:
+            raise InvalidLabels(
+                f"{argument} must be distinct, got {quoted(item)} at entries {seen[item]} and {place}; rename one."
+            )
+        seen[item] = place
+    return items
+
+
+def _label(item: Label, argument: str) -> Label:
+    if isinstance(item, np.generic):
+        item = item.item()
+    if isinstance(item, (tuple, list)):
+        return tuple(_label(part, argument) for part in item)
+    if isinstance(item, float) and not math.isfinite(item):
+        raise InvalidLabels(f"{argument} must not be {item!r}; give missing values a name of their own.")
+    if item is None or isinstance(item, (str, int, float, bool)):
+        return item
+    raise WrongType(
+        f"{argument} must be text, a number, a boolean, None or a tuple of these, "
+        f"got {quoted(item)} of type {type(item).__name__}; use str(…)."
+    )

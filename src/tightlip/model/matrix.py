@@ -1,0 +1,110 @@
+"""The few matrix operations that measures need, over dense and sparse storage alike.
+
+A float matrix is a C-ordered numpy array or a scipy CSR array; an exact one is an object array
+of Fractions, always dense. All functions only read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightlip.numeric.parse import FloatArray
+
+Matrix = Any  # FloatArray | ObjectArray | scipy.sparse.csr_array (no stubs)
+
+
+def is_sparse(matrix: Matrix) -> bool:
+    """Whether the matrix is stored sparsely."""
+    return not isinstance(matrix, np.ndarray) and hasattr(matrix, "tocsr")
+
+
+def column_max(matrix: Matrix) -> NDArray[Any]:
+    """The largest entry of each column."""
+    if is_sparse(matrix):
+        return np.asarray(matrix.max(axis=0).todense(), dtype=np.float64).ravel()
+    return np.asarray(matrix.max(axis=0))
+
+
+def column_min(matrix: Matrix) -> NDArray[Any]:
+    """The smallest entry of each column, absent entries counting as 0."""
+    if is_sparse(matrix):
+        return np.asarray(matrix.min(axis=0).todense(), dtype=np.float64).ravel()
+    return np.asarray(matrix.min(axis=0))
+
+
+def weighted_columns(weights: NDArray[Any], matrix: Matrix) -> NDArray[Any]:
+    """Σ_x weights_x · matrix_xy for each column y."""
+    return np.asarray(matrix.T @ weights) if is_sparse(matrix) else np.asarray(weights @ matrix)
+
+
+def weighted_rows(matrix: Matrix, weights: NDArray[Any]) -> NDArray[Any]:
+    """Σ_y matrix_xy · weights_y for each row x."""
+    return np.asarray(matrix @ weights)
+
+
+def take_rows(matrix: Matrix, rows: NDArray[np.intp]) -> Matrix:
+    """The matrix restricted to some rows; the matrix itself where that is all of them."""
+    return matrix if len(rows) == matrix.shape[0] else matrix[rows]
+
+
+def dense(matrix: Matrix) -> NDArray[Any]:
+    """The matrix as a dense array."""
+    return np.asarray(matrix.toarray()) if is_sparse(matrix) else np.asarray(matrix)
+
+
+def dense_columns(matrix: Matrix, columns: Sequence[int] | NDArray[np.intp]) -> NDArray[Any]:
+    """Some columns as a dense array."""
+    picked = np.asarray(columns, dtype=np.intp)
+    return np.asarray(matrix[:, picked].toarray()) if is_sparse(matrix) else np.asarray(matrix[:, picked])
+
+
+def dense_column(matrix: Matrix, column: int) -> NDArray[Any]:
+    """One column as a vector."""
+    return dense_columns(matrix, [column])[:, 0]
+
+
+def dense_row(matrix: Matrix, row: int) -> NDArray[Any]:
+    """One row as a vector."""
+    return np.asarray(matrix[[row]].toarray()[0]) if is_sparse(matrix) else np.asarray(matrix[row])
+
+
+def freeze(array: NDArray[Any]) -> NDArray[Any]:
+    """Forbid writing to an array we own."""
+    array.setflags(write=False)
+    return array
+
+
+def freeze_sparse(matrix: Matrix) -> Matrix:
+    """Bring a CSR array we own into canonical form and forbid writing to it."""
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    for part in (matrix.data, matrix.indices, matrix.indptr):
+        part.setflags(write=False)
+    return matrix
+
+
+def nonzero_digest(matrix: Matrix) -> int:
+    """A hash of the nonzero entries and where they stand, the same for dense and sparse storage."""
+    if is_sparse(matrix):
+        rows, columns = matrix.nonzero()
+        order = np.lexsort((columns, rows))
+        places = (rows.astype(np.int64) * matrix.shape[1] + columns)[order]
+        values: FloatArray = matrix.data[order] if matrix.nnz == len(order) else dense(matrix)[rows, columns]
+        return hash((matrix.shape, places.tobytes(), values.tobytes()))
+    places = np.flatnonzero(matrix).astype(np.int64)
+    picked = matrix.ravel()[places]
+    content = tuple(picked) if matrix.dtype == object else picked.tobytes()
+    return hash((matrix.shape, places.tobytes(), content))
+
+
+def same_entries(first: Matrix, second: Matrix) -> bool:
+    """Whether two matrices of equal kind hold the same numbers."""
+    if first.shape != second.shape:
+        return False
+    if is_sparse(first) and is_sparse(second):
+        return bool((first != second).nnz == 0)
+    return bool(np.array_equal(dense(first), dense(second)))

@@ -1,0 +1,91 @@
+"""The one place where probabilities are made to sum to 1.
+
+A sum off by more than 1e-9 is refused. A sum within that is divided out once, and the size of
+the correction is kept (`adjustment`). A sum off by no more than rounding noise (2⁻⁵⁰) is left
+alone, so that reading back what was written changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tightlip.errors import InvalidInput
+from tightlip.model.matrix import Matrix, dense_row, is_sparse
+from tightlip.numeric.parse import FloatArray, ObjectArray
+
+TOLERANCE = 1e-9
+NOISE = 2.0**-50
+
+Name = Callable[[int], str]
+
+
+def normalize_floats(
+    matrix: Matrix, name: Name, error: type[InvalidInput], remedy: str
+) -> tuple[Matrix, float]:
+    """Check rows of floats we own, scale those that need it in place; return (matrix, largest correction)."""
+    _require_non_negative(matrix, name, error)
+    sums = np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel()
+    adjustment = 0.0
+    for row in np.flatnonzero(np.abs(sums - 1) > NOISE / 2):
+        total = _exactly_rounded_sum(matrix, int(row))
+        off = abs(total - 1)
+        if not off <= TOLERANCE:
+            raise error(f"{name(int(row))} must sum to 1 within {TOLERANCE:g}, got {total:.12g}; {remedy}.")
+        if off > NOISE:
+            _scale_row(matrix, int(row), total)
+            adjustment = max(adjustment, off)
+    return matrix, adjustment
+
+
+def normalize_exact(
+    rows: ObjectArray, name: Name, error: type[InvalidInput], remedy: str
+) -> tuple[ObjectArray, float]:
+    """The same for exact rationals; here the result sums to 1 exactly."""
+    adjustment = Fraction(0)
+    for row in range(rows.shape[0]):
+        for column, entry in enumerate(rows[row]):
+            if entry < 0:
+                raise error(_negative(name(row), column, str(entry)))
+        total = sum(rows[row], Fraction(0))
+        if total == 1:
+            continue
+        if abs(total - 1) > TOLERANCE:
+            raise error(f"{name(row)} must sum to 1 within {TOLERANCE:g}, got {float(total):.12g}; {remedy}.")
+        rows[row] = rows[row] / total
+        adjustment = max(adjustment, abs(total - 1))
+    return rows, float(adjustment)
+
+
+def _require_non_negative(matrix: Matrix, name: Name, error: type[InvalidInput]) -> None:
+    if matrix.min() >= 0:
+        return
+    entries: Any = matrix.tocoo() if is_sparse(matrix) else None
+    if entries is not None:
+        place = int(np.flatnonzero(entries.data < 0)[0])
+        row, column, value = int(entries.row[place]), int(entries.col[place]), float(entries.data[place])
+    else:
+        row, column = (int(index) for index in np.argwhere(matrix < 0)[0])
+        value = float(matrix[row, column])
+    raise error(_negative(name(row), column, repr(value)))
+
+
+def _negative(row: str, column: int, value: str) -> str:
+    return f"{row}, entry {column} must not be negative, got {value}; probabilities are in [0, 1]."
+
+
+def _exactly_rounded_sum(matrix: Matrix, row: int) -> float:
+    if is_sparse(matrix):
+        return math.fsum(matrix.data[matrix.indptr[row] : matrix.indptr[row + 1]].tolist())
+    return math.fsum(dense_row(matrix, row).tolist())
+
+
+def _scale_row(matrix: Matrix, row: int, total: float) -> None:
+    entries: FloatArray = (
+        matrix.data[matrix.indptr[row] : matrix.indptr[row + 1]] if is_sparse(matrix) else matrix[row]
+    )
+    entries /= total

@@ -1,0 +1,296 @@
+"""What the adversary believes before the release: a distribution over secrets, or a set of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightlip.errors import InvalidInput, InvalidPrior, WrongType, quoted
+from tightlip.model.counts import read_counts
+from tightlip.model.jsonio import as_object, number_to_json
+from tightlip.model.labels import Label, Labels, label_from_json, show
+from tightlip.model.matrix import freeze, nonzero_digest, same_entries
+from tightlip.model.normalize import normalize_exact, normalize_floats
+from tightlip.numeric.parse import FloatArray, Numbers, ObjectArray, number, numbers, to_floats
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class Prior:
+    """A probability distribution over secrets.
+
+    Parameters
+    ----------
+    masses : sequence or mapping
+        Floats, or exact numbers (Fractions, Decimals, text like "1/3"); a mapping gives labels too.
+    labels : sequence, optional
+        Names of the secrets; 0, 1, 2, … by default.
+
+    Raises
+    ------
+    InvalidPrior
+        If a mass is negative or they do not sum to 1 within 1e-9.
+
+    >>> Prior(["1/2", "1/3", "1/6"], labels=["a", "b", "c"])
+    Prior(a: 1/2, b: 1/3, c: 1/6)
+    >>> Prior({"yes": 0.25, "no": 0.75}).min_mass
+    0.25
+    """
+
+    labels: Labels
+    adjustment: float
+    _floats: FloatArray | None
+    _exact: ObjectArray | None
+
+    def __init__(self, masses: Any, labels: Iterable[Label] | None = None) -> None:
+        if isinstance(masses, Prior):
+            raise WrongType("prior masses must be numbers, got a Prior; use it as it is.")
+        if isinstance(masses, Mapping):
+            if labels is not None:
+                raise InvalidPrior(
+                    "prior labels must not be given twice, got a mapping and labels; drop one."
+                )
+            masses, labels = list(masses.values()), list(masses.keys())
+        self._settle(numbers(masses, "prior", 1), labels)
+
+    def _settle(self, read: Numbers, labels: Iterable[Label] | None) -> None:
+        size = len(read.exact if read.exact is not None else read.floats)  # type: ignore[arg-type]
+        named = Labels.of(labels, size, "prior labels")
+
+        def name(_: int) -> str:
+            return "prior"
+
+        remedy = "use Prior.from_counts for counts"
+        floats: FloatArray | None = None
+        exact: ObjectArray | None = None
+        if read.exact is not None:
+            rows, adjustment = normalize_exact(read.exact[None, :], name, InvalidPrior, remedy)
+            exact = freeze(rows[0])
+        else:
+            assert read.floats is not None
+            rows, adjustment = normalize_floats(read.floats[None, :] + 0.0, name, InvalidPrior, remedy)
+            floats = freeze(rows[0])
+        self._fill(named, floats=floats, exact=exact, adjustment=adjustment)
+
+    def _fill(
+        self,
+        labels: Labels,
+        *,
+        floats: FloatArray | None = None,
+        exact: ObjectArray | None = None,
+        adjustment: float = 0.0,
+    ) -> None:
+        for field, value in (
+            ("labels", labels),
+            ("adjustment", adjustment),
+            ("_floats", floats),
+            ("_exact", exact),
+        ):
+            object.__setattr__(self, field, value)
+
+    @classmethod
+    def uniform(cls, secrets: int | Iterable[Label]) -> Prior:
+        """Equal masses on n secrets, or on the labels given; exact.
+
+        >>> Prior.uniform(["a", "b", "c"])
+        Prior(a: 1/3, b: 1/3, c: 1/3)
+        """
+        if isinstance(secrets, bool) or not isinstance(secrets, (int, np.integer)):
+            labels = list(secrets) if not isinstance(secrets, bool) else None
+            if labels is None:
+                raise WrongType(f"secrets must be a count or labels, got {secrets!r}.")
+            return cls._uniform(len(labels), labels)
+        return cls._uniform(int(secrets), None)
+
+    @classmethod
+    def _uniform(cls, size: int, labels: list[Label] | None) -> Prior:
+        if size < 1:
+            raise InvalidPrior(f"secrets must be at least 1, got {size}.")
+        self = object.__new__(cls)
+        self._fill(
+            Labels.of(labels, size, "prior labels"),
+            floats=freeze(np.full(size, 1 / size)),
+            exact=freeze(np.full(size, Fraction(1, size), dtype=object)),
+        )
+        return self
+
+    @classmethod
+    def from_counts(cls, counts: Any, labels: Iterable[Label] | None = None, *, exact: bool = False) -> Prior:
+        """Relative frequencies of counts (a mapping or a sequence); `exact=True` keeps them as rationals.
+
+        >>> Prior.from_counts({"flu": 3, "cold": 9})
+        Prior(flu: 0.25, cold: 0.75)
+        """
+        if isinstance(counts, Mapping):
+            if labels is not None:
+                raise InvalidPrior(
+                    "prior labels must not be given twice, got a mapping and labels; drop one."
+                )
+            counts, labels = list(counts.values()), list(counts.keys())
+        tallies = read_counts(counts, "counts", 1)
+        total = sum(tallies.tolist())
+        if total == 0:
+            raise InvalidPrior(
+                "counts must have a positive sum, got 0; there is no data to make a prior from."
+            )
+        if exact:
+            return cls(
+                np.array([Fraction(tally) / Fraction(total) for tally in tallies.tolist()], dtype=object),
+                labels,
+            )
+        return cls(tallies / float(total), labels)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the masses are rationals."""
+        return self._exact is not None
+
+    @property
+    def floats(self) -> FloatArray:
+        """The masses as floats (read-only); rounded to nearest where the prior is exact."""
+        if self._floats is None:
+            assert self._exact is not None
+            object.__setattr__(self, "_floats", freeze(to_floats(self._exact, "prior")))
+        assert self._floats is not None
+        return self._floats
+
+    @property
+    def masses(self) -> NDArray[Any]:
+        """The masses as stored: Fractions where the prior is exact, floats otherwise (read-only)."""
+        return self._exact if self._exact is not None else self.floats
+
+    @property
+    def support(self) -> NDArray[np.intp]:
+        """Positions of the secrets with positive mass."""
+        return np.flatnonzero(self.masses)
+
+    @property
+    def min_mass(self) -> float | Fraction:
+        """The smallest positive mass, p_min in the papers."""
+        smallest = self.masses[self.support].min()
+        return smallest if isinstance(smallest, Fraction) else float(smallest)
+
+    def exact(self) -> Prior:
+        """The same masses as rationals: each float is the rational it stores, scaled to sum to 1 exactly.
+
+        >>> Prior([0.5, 0.5]).exact()
+        Prior(0: 1/2, 1: 1/2)
+        """
+        if self._exact is not None:
+            return self
+        masses = [Fraction(mass) for mass in self.floats.tolist()]
+        total = sum(masses, Fraction(0))
+        return Prior(np.array([mass / total for mass in masses], dtype=object), self.labels)
+
+    def restricted(self) -> Prior:
+        """The prior on its support alone.
+
+        >>> Prior([0.5, 0.0, 0.5], labels=list("abc")).restricted()
+        Prior(a: 0.5, c: 0.5)
+        """
+        support = self.support
+        return self if len(support) == len(self) else Prior(self.masses[support], self.labels.take(support))
+
+    def product(self, other: Prior) -> Prior:
+        """The distribution of two independent secrets, labelled by pairs.
+
+        >>> Prior(["1/2", "1/2"]).product(Prior(["1/3", "2/3"]))
+        Prior((0, 0): 1/6, (0, 1): 1/3, (1, 0): 1/6, (1, 1): 1/3)
+        """
+        exact = self.is_exact and other.is_exact
+        first, second = (self.masses, other.masses) if exact else (self.floats, other.floats)
+        pairs = [(one, two) for one in self.labels for two in other.labels]
+        return Prior(np.multiply.outer(first, second).ravel(), pairs)
+
+    def mass(self, label: Label) -> float | Fraction:
+        """The mass of one secret."""
+        found = self.masses[self.labels.position(label, "secret")]
+        return found if isinstance(found, Fraction) else float(found)
+
+    def to_json(self) -> str:
+        """The prior as JSON text that `from_json` reads back without loss."""
+        return json.dumps(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The prior as plain JSON values."""
+        record: dict[str, Any] = {"prior": [number_to_json(mass) for mass in self.masses.tolist()]}
+        if self.labels.given:
+            record["labels"] = self.labels.to_json()
+        return record
+
+    @classmethod
+    def from_json(cls, text: str) -> Prior:
+        """Read what `to_json` wrote.
+
+        >>> Prior.from_json(Prior(["1/3", "2/3"]).to_json()) == Prior(["1/3", "2/3"])
+        True
+        """
+        record = as_object(text, "prior JSON", required={"prior"}, optional={"labels"})
+        labels = record.get("labels")
+        return cls(record["prior"], None if labels is None else [label_from_json(label) for label in labels])
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Prior):
+            return NotImplemented
+        return (
+            self.is_exact == other.is_exact
+            and self.labels == other.labels
+            and same_entries(self.masses, other.masses)
+        )
+
+    def __hash__(self) -> int:
+        return hash((nonzero_digest(self.masses), self.labels))
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{show(label)}: {_short(mass)}"
+            for label, mass in zip(self.labels, self.masses[:8], strict=False)
+        ]
+        more = f", … {len(self)} secrets" if len(self) > 8 else ""
+        return f"Prior({', '.join(shown)}{more})"
+
+
+@dataclass(frozen=True, slots=True)
+class PriorSet:
+    """All priors on n secrets that give each secret at least `min_mass`: the set Q(c) of the papers.
+
+    >>> PriorSet(4, "1/10")
+    PriorSet(secrets=4, min_mass=Fraction(1, 10))
+    >>> Prior([0.4, 0.3, 0.2, 0.1]) in PriorSet(4, 0.1)
+    True
+    """
+
+    secrets: int
+    min_mass: float | Fraction
+
+    def __post_init__(self) -> None:
+        if (
+            isinstance(self.secrets, bool)
+            or not isinstance(self.secrets, (int, np.integer))
+            or self.secrets < 1
+        ):
+            raise InvalidInput(f"secrets must be a count of at least 1, got {quoted(self.secrets)}.")
+        mass = number(self.min_mass, "min_mass")
+        if not 0 < mass <= Fraction(1, int(self.secrets)) * (1 + Fraction(1, 10**12)):
+            raise InvalidPrior(
+                f"min_mass must be in (0, 1/{self.secrets}], got {quoted(self.min_mass)}; "
+                f"{self.secrets} secrets cannot all have more than 1/{self.secrets}."
+            )
+        object.__setattr__(self, "min_mass", mass)
+
+    def __contains__(self, prior: object) -> bool:
+        if not isinstance(prior, Prior):
+            return False
+        return len(prior) == self.secrets and all(mass >= self.min_mass for mass in prior.masses.tolist())
+
+
+def _short(mass: Any) -> str:
+    return str(mass) if isinstance(mass, Fraction) else f"{mass:.6g}"

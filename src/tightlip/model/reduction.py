@@ -1,0 +1,84 @@
+"""Merging proportional columns: outcomes that say the same about the secret."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightlip.errors import InvalidInput
+from tightlip.model.matrix import Matrix, dense, is_sparse
+from tightlip.numeric.parse import FloatArray, ObjectArray
+
+REDUCE_TOLERANCE = 1e-12
+
+Groups = list[list[int]]
+
+
+def merge_proportional(matrix: Matrix, tolerance: float) -> tuple[Matrix, Groups]:
+    """The matrix with proportional columns summed, and which columns went together, in outcome order."""
+    if not 0 <= tolerance < 0.1:
+        raise InvalidInput(f"tolerance must be in [0, 0.1), got {tolerance!r}; 1e-12 suits float rounding.")
+    if not is_sparse(matrix) and matrix.dtype == object:
+        groups = _exact_groups(matrix)
+        columns = [matrix[:, group].sum(axis=1) for group in groups]
+        return np.array(columns, dtype=object).T, groups
+    groups = _float_groups(dense(matrix), tolerance)
+    owner = np.concatenate([np.full(len(group), place) for place, group in enumerate(groups)])
+    member = np.concatenate([np.asarray(group) for group in groups])
+    return _sum_columns(matrix, member, owner, len(groups)), groups
+
+
+def _exact_groups(matrix: ObjectArray) -> Groups:
+    found: dict[tuple[Fraction, ...], list[int]] = {}
+    for place in range(matrix.shape[1]):
+        column = matrix[:, place]
+        total = column.sum()
+        if total:
+            found.setdefault(tuple(column / total), []).append(place)
+    return list(found.values())
+
+
+def _float_groups(matrix: FloatArray, tolerance: float) -> Groups:
+    """Sort columns by a positive projection; only neighbours within the tolerance are compared in full.
+
+    Entries that agree within a relative tolerance have projections that agree within it too, so
+    no agreeing pair is missed by looking inside the runs alone.
+    """
+    peaks = matrix.max(axis=0)
+    kept = np.flatnonzero(peaks > 0)
+    scaled = matrix[:, kept] / peaks[kept]  # first by the peak: a sum of subnormals would lose digits
+    scaled /= scaled.sum(axis=0)
+    slack = tolerance + 8 * (matrix.shape[0] + 2) * 2.0**-53
+    projection = np.linspace(1.0, 2.0, matrix.shape[0]) @ scaled
+    order = np.argsort(projection, kind="stable")
+    steps = np.diff(projection[order]) > 2 * slack * projection[order][:-1]
+    groups: Groups = []
+    for run in np.split(order, np.flatnonzero(steps) + 1):
+        groups.extend(kept[part].tolist() for part in _split_run(scaled, np.sort(run), tolerance))
+    return sorted(groups, key=lambda group: group[0])
+
+
+def _split_run(scaled: FloatArray, run: NDArray[np.intp], tolerance: float) -> list[NDArray[np.intp]]:
+    parts = []
+    while len(run):
+        first = scaled[:, run[0], None]
+        rest = scaled[:, run]
+        close = (np.abs(rest - first) <= tolerance * np.maximum(rest, first)).all(axis=0)
+        close[0] = True
+        parts.append(run[close])
+        run = run[~close]
+    return parts
+
+
+def _sum_columns(matrix: Matrix, member: NDArray[Any], owner: NDArray[Any], groups: int) -> Matrix:
+    if is_sparse(matrix):
+        from scipy.sparse import csr_array
+
+        selector = csr_array((np.ones(len(member)), (member, owner)), shape=(matrix.shape[1], groups))
+        return matrix @ selector
+    order = np.argsort(owner, kind="stable")
+    starts = np.flatnonzero(np.diff(owner[order], prepend=-1))
+    return np.add.reduceat(matrix[:, member[order]], starts, axis=1)
