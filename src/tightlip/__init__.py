@@ -1,1 +1,121 @@
-"""tightlip: what a data release gives away about a secret."""
+"""tightlip tells you exactly what a data release gives away about a secret, proves it, and helps you give away less.
+
+>>> import tightlip as tl
+>>> channel = tl.Channel([[0.9, 0.1], [0.2, 0.8]], inputs=["ill", "well"], outputs=["+", "-"])
+>>> tl.pml(channel, tl.Prior({"ill": 0.05, "well": 0.95}))
+PML of 2 outcomes: worst 1.34282 nats at outcome + about secret ill
+
+Names are loaded when they are first used, so that importing the package stays cheap.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tightlip import convert as convert
+    from tightlip import errors as errors
+    from tightlip import mechanism as mechanism
+    from tightlip.measure.adversary import AdversaryLeakage as AdversaryLeakage
+    from tightlip.measure.adversary import cost_leakage as cost_leakage
+    from tightlip.measure.adversary import function_cost_leakage as function_cost_leakage
+    from tightlip.measure.adversary import function_gain_leakage as function_gain_leakage
+    from tightlip.measure.adversary import gain_leakage as gain_leakage
+    from tightlip.measure.conditional import CompositionBound as CompositionBound
+    from tightlip.measure.conditional import conditional_pmc as conditional_pmc
+    from tightlip.measure.conditional import conditional_pml as conditional_pml
+    from tightlip.measure.conditional import pmc_composition as pmc_composition
+    from tightlip.measure.conditional import pml_composition as pml_composition
+    from tightlip.measure.density import InformationDensity as InformationDensity
+    from tightlip.measure.density import information_density as information_density
+    from tightlip.measure.distribution import PointwiseLeakage as PointwiseLeakage
+    from tightlip.measure.event import event_leakage as event_leakage
+    from tightlip.measure.local import alip as alip
+    from tightlip.measure.local import ldp as ldp
+    from tightlip.measure.local import lip as lip
+    from tightlip.measure.maximal import conditional_maximal_leakage as conditional_maximal_leakage
+    from tightlip.measure.maximal import maximal_cost_leakage as maximal_cost_leakage
+    from tightlip.measure.maximal import maximal_leakage as maximal_leakage
+    from tightlip.measure.maximal import maximal_realizable_cost as maximal_realizable_cost
+    from tightlip.measure.pointwise import guesswork_leakage as guesswork_leakage
+    from tightlip.measure.pointwise import pmc as pmc
+    from tightlip.measure.pointwise import pml as pml
+    from tightlip.measure.posterior import posterior as posterior
+    from tightlip.measure.profile import dp_tail_bound as dp_tail_bound
+    from tightlip.measure.profile import privacy_profile as privacy_profile
+    from tightlip.measure.profile import probabilistic_dp_tail as probabilistic_dp_tail
+    from tightlip.measure.profile import psi1 as psi1
+    from tightlip.measure.profile import psi2 as psi2
+    from tightlip.measure.witness import pmc_cost_witness as pmc_cost_witness
+    from tightlip.measure.witness import pmc_function_witness as pmc_function_witness
+    from tightlip.measure.witness import pml_function_witness as pml_function_witness
+    from tightlip.measure.witness import pml_gain_witness as pml_gain_witness
+    from tightlip.model.channel import Channel as Channel
+    from tightlip.model.prior import Prior as Prior
+    from tightlip.model.prior import PriorSet as PriorSet
+    from tightlip.numeric.alip import Alip as Alip
+    from tightlip.numeric.quantity import Bound as Bound
+    from tightlip.numeric.quantity import Nats as Nats
+    from tightlip.numeric.quantity import Probability as Probability
+    from tightlip.numeric.quantity import log_of as log_of
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "measure.adversary": (
+        "AdversaryLeakage",
+        "cost_leakage",
+        "function_cost_leakage",
+        "function_gain_leakage",
+        "gain_leakage",
+    ),
+    "measure.conditional": (
+        "CompositionBound",
+        "conditional_pmc",
+        "conditional_pml",
+        "pmc_composition",
+        "pml_composition",
+    ),
+    "measure.density": ("InformationDensity", "information_density"),
+    "measure.distribution": ("PointwiseLeakage",),
+    "measure.event": ("event_leakage",),
+    "measure.local": ("alip", "ldp", "lip"),
+    "measure.maximal": (
+        "conditional_maximal_leakage",
+        "maximal_cost_leakage",
+        "maximal_leakage",
+        "maximal_realizable_cost",
+    ),
+    "measure.pointwise": ("guesswork_leakage", "pmc", "pml"),
+    "measure.posterior": ("posterior",),
+    "measure.profile": ("dp_tail_bound", "privacy_profile", "probabilistic_dp_tail", "psi1", "psi2"),
+    "measure.witness": (
+        "pmc_cost_witness",
+        "pmc_function_witness",
+        "pml_function_witness",
+        "pml_gain_witness",
+    ),
+    "model.channel": ("Channel",),
+    "model.prior": ("Prior", "PriorSet"),
+    "numeric.alip": ("Alip",),
+    "numeric.quantity": ("Bound", "Nats", "Probability", "log_of"),
+}
+_MODULES = ("convert", "errors", "mechanism")
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted([*_HOME_OF, *_MODULES])
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"tightlip.{name}")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'tightlip' has no attribute {name!r}")
+    found = getattr(import_module(f"tightlip.{_HOME_OF[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,143 @@
+"""Leakage of learning only that an event happened.
+
+    ℓ(E) = log max_x Σ_y w_y K_xy / Σ_y w_y q_y
+
+for weights w_y ∈ [0, 1]: 0 or 1 for an ordinary event, in between for a randomised one
+(ENV paper, Lemma 3). At most log 1/P(E); not monotone in the event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightlip.errors import InvalidInput, InvalidLabels, ShapeMismatch, quoted
+from tightlip.measure.joint import ExactJoint, join
+from tightlip.model.channel import Channel
+from tightlip.model.labels import Labels
+from tightlip.model.matrix import weighted_rows
+from tightlip.model.prior import Prior
+from tightlip.numeric.parse import numbers
+from tightlip.numeric.quantity import Nats
+from tightlip.numeric.rounding import gamma, log_ratio_up, widen_down, widen_up
+
+
+def event_leakage(channel: Channel, prior: Prior, event: Any) -> Nats:
+    """The leakage of an event, log max_x P(E | x) / P(E), in nats, rounded up.
+
+    Parameters
+    ----------
+    channel : Channel
+    prior : Prior
+    event : set or list of outcome labels, mapping label → weight, or array of one weight per outcome
+        A list that could be read both ways (labels 0 and 1 among whole-number weights) is refused.
+
+    >>> from tightlip import Channel, Prior
+    >>> channel = Channel([["9/10", 0, "1/10"], [0, "9/10", "1/10"]], outputs=["a", "b", "c"])
+    >>> prior = Prior.uniform(2)
+    >>> event_leakage(channel, prior, {"a"}).ratio, event_leakage(channel, prior, {"a", "b"}).ratio
+    (Fraction(2, 1), Fraction(1, 1))
+    >>> event_leakage(channel, prior, {"a": "1/2", "c": 1}).ratio
+    Fraction(22, 13)
+    """
+    joint = join(channel, prior)
+    weights = event_weights(channel.outputs, event)
+    if isinstance(joint, ExactJoint) and weights.dtype == object:
+        rows = weighted_rows(joint.matrix, weights)
+        total = (joint.weights * rows).sum()
+        _require_possible(total, event)
+        return Nats.of_ratio(Fraction(max(rows) / total))
+    matrix = channel.restricted_to(prior).floats
+    masses = np.array([float(mass) for mass in joint.weights])
+    rows = weighted_rows(matrix, weights.astype(np.float64))
+    _require_possible(rows.max(), event)
+    error = gamma(channel.shape[1] + 4)
+    peak = float(widen_up(np.array([rows.max()]), error)[0])
+    total = masses @ (rows / rows.max())  # scaled, so that a rare event does not underflow
+    lower = widen_down(np.array([total * rows.max()]), gamma(channel.shape[1] + len(masses) + 8))
+    if lower[0] < 2.0**-950:
+        return event_leakage(channel.exact(), prior.exact(), _exact_weights(channel.outputs, weights))
+    return Nats(max(0.0, float(log_ratio_up(np.array([peak]), lower)[0])))
+
+
+def event_weights(outputs: Labels, event: Any) -> NDArray[Any]:
+    """One weight per outcome: Fractions for labels and exact weights, floats otherwise."""
+    if isinstance(event, Mapping):
+        return _from_mapping(outputs, event)
+    if isinstance(event, Set):
+        return _from_mapping(outputs, dict.fromkeys(event, 1))
+    if isinstance(event, np.ndarray) and event.dtype.kind == "b":
+        event = event.astype(np.float64)
+    if not isinstance(event, np.ndarray):
+        event = list(event)
+        as_labels, as_weights = _fits_labels(outputs, event), _fits_weights(outputs, event)
+        if as_labels and as_weights:
+            raise InvalidLabels(
+                f"event {quoted(event)} could be labels or weights; give labels as a set and weights as an array."
+            )
+        if as_labels:
+            return _from_mapping(outputs, dict.fromkeys(event, 1))
+        if not as_weights and event and all(not isinstance(entry, float) for entry in event):
+            for label in event:
+                outputs.position(label, "event")
+        event = [int(entry) if isinstance(entry, bool) else entry for entry in event]
+    return _checked(outputs, event)
+
+
+def _from_mapping(outputs: Labels, event: Mapping[Any, Any]) -> NDArray[Any]:
+    if not event:
+        raise InvalidInput("event must hold at least one outcome, got none.")
+    read = numbers(list(event.values()), "event", 1)
+    exact = read.exact is not None
+    weights = np.array([Fraction(0)] * len(outputs), dtype=object) if exact else np.zeros(len(outputs))
+    given = read.exact if read.exact is not None else read.floats
+    assert given is not None
+    for label, weight in zip(event, given, strict=True):
+        weights[outputs.position(label, "event")] = weight
+    return _in_range(weights)
+
+
+def _checked(outputs: Labels, event: Any) -> NDArray[Any]:
+    read = numbers(event, "event", 1)
+    weights: NDArray[Any] = read.exact if read.exact is not None else np.asarray(read.floats)
+    if len(weights) != len(outputs):
+        raise ShapeMismatch(
+            f"event must have one weight for each of {len(outputs)} outcomes, got {len(weights)}."
+        )
+    return _in_range(weights)
+
+
+def _in_range(weights: NDArray[Any]) -> NDArray[Any]:
+    bad = np.flatnonzero((weights < 0) | (weights > 1))
+    if len(bad):
+        place = int(bad[0])
+        raise InvalidInput(
+            f"event entry {place} must be in [0, 1], got {weights[place]}; it is a probability."
+        )
+    return weights
+
+
+def _fits_labels(outputs: Labels, event: list[Any]) -> bool:
+    try:
+        return len({outputs.position(label, "event") for label in event}) == len(event)
+    except InvalidLabels:
+        return False
+
+
+def _fits_weights(outputs: Labels, event: list[Any]) -> bool:
+    return len(event) == len(outputs) and all(
+        isinstance(entry, (int, float, Fraction)) and 0 <= entry <= 1 for entry in event
+    )
+
+
+def _exact_weights(outputs: Labels, weights: NDArray[Any]) -> dict[Any, Fraction]:
+    return {label: Fraction(weight) for label, weight in zip(outputs, weights.tolist(), strict=True)}
+
+
+def _require_possible(total: Any, event: Any) -> None:
+    if not total:
+        raise InvalidInput(f"event must have positive probability, got {quoted(event)} with probability 0.")

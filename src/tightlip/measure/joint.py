@@ -1,0 +1,249 @@
+"""A channel and a prior together: outcome probabilities and extreme lifts, with sound ends.
+
+With q_y = Σ_x p_x K_xy and the lift s_x(y) = K_xy / q_y over secrets of positive mass,
+    PML(y) = log max_x s_x(y)      and      PMC(y) = −log min_x s_x(y).
+
+Float arithmetic. q_y is a sum of n non-negative products, so the computed q̂_y satisfies
+|q̂ − q| ≤ γ_{n+4}·q whatever the order of summation, unless products fall below the normal
+range. Columns that come near it are rescaled by a power of two, and where even that does not
+help (prior masses below 1e-286) the column is summed in rationals: no outcome is dropped
+because it is rare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightlip.model.align import align
+from tightlip.model.channel import Channel
+from tightlip.model.labels import Labels
+from tightlip.model.matrix import (
+    Matrix,
+    column_max,
+    column_min,
+    dense_column,
+    dense_columns,
+    take_rows,
+    weighted_columns,
+)
+from tightlip.model.prior import Prior
+from tightlip.numeric.ball import log_bounds
+from tightlip.numeric.parse import FloatArray, ObjectArray
+from tightlip.numeric.rounding import TINY, gamma, log_ratio_down, log_ratio_up, widen_down, widen_up
+
+_DANGER = 2.0**-950
+Ends = tuple[FloatArray, FloatArray]
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """The parts both kinds of arithmetic share: what is left after alignment and restriction.
+
+    `secrets` are those of positive mass, `outcomes` those of positive probability (at the
+    positions `places` of the channel's columns).
+    """
+
+    secrets: Labels
+    outcomes: Labels
+    places: NDArray[np.intp]
+    weights: NDArray[Any]
+    matrix: Matrix
+
+    def column(self, outcome: int) -> NDArray[Any]:
+        """P(outcome | secret) over the secrets, for the i-th outcome of positive probability."""
+        return dense_column(self.matrix, int(self.places[outcome]))
+
+    def most_likely_secret(self, outcome: int) -> int:
+        """argmax_x K_xy: the secret that the outcome speaks for most, relative to its prior."""
+        return int(np.argmax(self.column(outcome)))
+
+    def least_likely_secret(self, outcome: int) -> int:
+        """argmin_x K_xy: the secret that the outcome speaks against most."""
+        return int(np.argmin(self.column(outcome)))
+
+    def exact_probability(self, outcome: int) -> Fraction:
+        """q_y of the stored numbers, each float being the rational it stores."""
+        pairs = zip(self.weights.tolist(), self.column(outcome).tolist(), strict=True)
+        return sum((Fraction(mass) * Fraction(entry) for mass, entry in pairs if entry), Fraction(0))
+
+    def exact_mass(self, outcomes: Sequence[int]) -> Fraction:
+        """Σ q_y of the stored numbers over some outcomes."""
+        columns = dense_columns(self.matrix, self.places[np.asarray(outcomes, dtype=np.intp)])
+        return sum(
+            (
+                Fraction(mass) * exact_sum(row)
+                for mass, row in zip(self.weights.tolist(), columns, strict=True)
+            ),
+            Fraction(0),
+        )
+
+    def exact_lift(self, outcome: int) -> Fraction:
+        """max_x K_xy / q_y of the stored numbers."""
+        return Fraction(self.column(outcome).max()) / self.exact_probability(outcome)
+
+    def exact_cost(self, outcome: int) -> Fraction | None:
+        """max_x q_y / K_xy of the stored numbers; None stands for infinite."""
+        smallest = Fraction(self.column(outcome).min())
+        return self.exact_probability(outcome) / smallest if smallest else None
+
+
+@dataclass(frozen=True, slots=True)
+class ExactJoint(Joint):
+    """Everything in rationals: the ends meet up to the rounding of the logarithm."""
+
+    marginal: ObjectArray
+
+    exact = True
+
+    def probabilities(self) -> FloatArray:
+        """q_y, rounded to nearest."""
+        return np.array([float(mass) for mass in self.marginal])
+
+    def lifts(self) -> list[Fraction]:
+        """max_x K_xy / q_y."""
+        return list(column_max(self.matrix)[self.places] / self.marginal)
+
+    def costs(self) -> list[Fraction | None]:
+        """max_x q_y / K_xy; None stands for infinite."""
+        pits = column_min(self.matrix)[self.places]
+        return [mass / pit if pit else None for mass, pit in zip(self.marginal, pits, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class FloatJoint(Joint):
+    """Floats with sound ends: q_y ∈ [lower, upper]·2^−shift, exactly `known` where floats fail."""
+
+    peaks: FloatArray
+    pits: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    shift: NDArray[np.intc]
+    known: dict[int, Fraction]
+    slack: float
+
+    exact = False
+
+    def probability_ends(self) -> Ends:
+        """Sound ends of q_y; a positive probability never becomes 0 from above."""
+        lower = np.ldexp(self.lower, -self.shift)
+        upper = np.ldexp(self.upper, -self.shift)
+        scaled = self.shift != 0  # a shift back may round
+        lower[scaled] = np.maximum(np.nextafter(lower[scaled], 0.0), 0.0)
+        upper[scaled] = np.maximum(np.nextafter(upper[scaled], 1.0), TINY)
+        return lower, np.minimum(upper, 1.0)
+
+    def probabilities(self) -> FloatArray:
+        """q_y, to nearest within the ends; positive for every outcome that can occur."""
+        lower, upper = self.probability_ends()
+        return np.maximum(lower + (upper - lower) / 2, TINY)
+
+    def log_lift_ends(self) -> Ends:
+        """Sound ends of PML(y), at least 0."""
+        peaks = np.ldexp(self.peaks, self.shift)
+        lower, upper = log_ratio_down(peaks, self.upper), log_ratio_up(peaks, self.lower)
+        for outcome, mass in self.known.items():
+            lower[outcome], upper[outcome] = log_bounds(Fraction(self.peaks[outcome]) / mass)
+        return np.maximum(lower, 0.0), np.maximum(upper, 0.0)
+
+    def log_cost_ends(self) -> Ends:
+        """Sound ends of PMC(y), at least 0; ∞ where some possible secret excludes the outcome."""
+        pits = np.ldexp(self.pits, self.shift)
+        lower, upper = log_ratio_down(self.lower, pits), log_ratio_up(self.upper, pits)
+        for outcome, mass in self.known.items():
+            if self.pits[outcome]:
+                lower[outcome], upper[outcome] = log_bounds(mass / Fraction(self.pits[outcome]))
+        lower[self.pits == 0] = np.inf
+        return np.maximum(lower, 0.0), np.maximum(upper, 0.0)
+
+
+def join(channel: Channel, prior: Prior, *, slack: float = 0.0) -> ExactJoint | FloatJoint:
+    """Align, restrict to the support, and sum: exact if both are exact, floats with sound ends otherwise.
+
+    `slack` is a known relative error of the prior's masses (a posterior computed in floats).
+    """
+    aligned = align(prior, channel)
+    support = aligned.support
+    secrets = channel.inputs if len(support) == len(aligned) else channel.inputs.take(support)
+    if channel.is_exact and aligned.is_exact:
+        return _exact_joint(channel, aligned, support, secrets)
+    matrix = take_rows(channel.floats, support)
+    weights = aligned.floats[support]
+    peaks = column_max(matrix)
+    places = np.flatnonzero(peaks)
+    peaks = peaks[places]
+    marginal, shift, known = _marginal(weights, matrix, places, peaks)
+    relative = gamma(len(weights) + 4) + slack
+    return FloatJoint(
+        secrets=secrets,
+        outcomes=_kept(channel, places),
+        places=places,
+        weights=weights,
+        matrix=matrix,
+        peaks=peaks,
+        pits=column_min(matrix)[places],
+        lower=widen_down(marginal, relative),
+        upper=widen_up(marginal, relative),
+        shift=shift,
+        known=known,
+        slack=slack,
+    )
+
+
+def _exact_joint(channel: Channel, prior: Prior, support: NDArray[np.intp], secrets: Labels) -> ExactJoint:
+    matrix = take_rows(channel.matrix, support)
+    weights = prior.masses[support]
+    marginal = weighted_columns(weights, matrix)
+    places = np.flatnonzero(marginal)
+    return ExactJoint(secrets, _kept(channel, places), places, weights, matrix, marginal[places])
+
+
+def _marginal(
+    weights: FloatArray, matrix: Matrix, places: NDArray[np.intp], peaks: FloatArray
+) -> tuple[FloatArray, NDArray[np.intc], dict[int, Fraction]]:
+    marginal = weighted_columns(weights, matrix)[places]
+    shift = np.zeros(len(places), dtype=np.intc)
+    known: dict[int, Fraction] = {}
+    rare = np.flatnonzero(marginal < _DANGER)
+    if len(rare):
+        shift[rare] = -np.frexp(peaks[rare])[1]
+        columns = np.ldexp(dense_columns(matrix, places[rare]), shift[rare])
+        marginal[rare] = weights @ columns
+        for place in rare[marginal[rare] < _DANGER]:
+            column = dense_column(matrix, int(places[place]))
+            mass = _exact_dot(weights, column)
+            known[int(place)] = mass
+            shift[place] = 0
+            marginal[place] = max(float(mass), TINY)
+    return marginal, shift, known
+
+
+def _kept(channel: Channel, places: NDArray[np.intp]) -> Labels:
+    return channel.outputs if len(places) == channel.shape[1] else channel.outputs.take(places)
+
+
+def _exact_dot(weights: FloatArray, column: FloatArray) -> Fraction:
+    pairs = zip(weights.tolist(), column.tolist(), strict=True)
+    return sum((Fraction(mass) * Fraction(entry) for mass, entry in pairs if entry), Fraction(0))
+
+
+def exact_sum(values: NDArray[Any]) -> Fraction:
+    """The exact sum of floats or rationals.
+
+    >>> exact_sum(np.array([0.1, 0.2])) == Fraction(0.1) + Fraction(0.2)
+    True
+    """
+    if values.dtype == object:
+        return Fraction(sum(values.tolist(), Fraction(0)))
+    mantissas, exponents = np.frexp(values[values != 0])
+    if not len(mantissas):
+        return Fraction(0)
+    whole = np.ldexp(mantissas, 53).astype(np.int64).tolist()
+    floor = int(exponents.min())
+    total = sum(part << (exponent - floor) for part, exponent in zip(whole, exponents.tolist(), strict=True))
+    return Fraction(total) * Fraction(2) ** (floor - 53)

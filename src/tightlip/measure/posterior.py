@@ -1,0 +1,63 @@
+"""What the adversary believes after an outcome: P(x | y) = p_x K_xy / q_y."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tightlip.errors import InvalidInput, NumericalFailure, quoted
+from tightlip.model.align import align
+from tightlip.model.channel import Channel
+from tightlip.model.labels import Label
+from tightlip.model.matrix import dense_column
+from tightlip.model.prior import Prior
+from tightlip.numeric.rounding import gamma
+
+_SMALLEST = 2.0**-1000
+
+
+def posterior(channel: Channel, prior: Prior, outcome: Label) -> Prior:
+    """The distribution of the secret once `outcome` has been seen.
+
+    Parameters
+    ----------
+    channel : Channel
+    prior : Prior
+    outcome : label of an outcome of positive probability
+
+    Raises
+    ------
+    NumericalFailure
+        If a possible secret would underflow to mass 0; exact input has no such limit.
+
+    >>> from tightlip import Channel, Prior
+    >>> posterior(Channel([["3/4", "1/4"], ["1/4", "3/4"]], outputs=["+", "-"]), Prior(["1/5", "4/5"]), "+")
+    Prior(0: 3/7, 1: 4/7)
+    """
+    aligned = align(prior, channel)
+    place = channel.outputs.position(outcome, "outcome")
+    exact = channel.is_exact and aligned.is_exact
+    column = dense_column(channel.matrix if exact else channel.floats, place)
+    masses = aligned.masses if exact else aligned.floats
+    possible = (column > 0) & (masses > 0)
+    if not possible.any():
+        raise InvalidInput(
+            f"outcome must have positive probability, got {quoted(outcome)} with probability 0."
+        )
+    if exact:
+        joint = masses * column
+        return Prior(joint / joint.sum(), channel.inputs)
+    scaled = np.ldexp(column, -np.frexp(column[possible].max())[1])
+    joint = np.where(possible, masses * scaled, 0.0)
+    joint = np.ldexp(joint, -np.frexp(joint.max())[1])
+    if (joint[possible] < _SMALLEST).any():
+        secret = channel.inputs[int(np.flatnonzero(possible & (joint < _SMALLEST))[0])]
+        raise NumericalFailure(
+            f"posterior of secret {quoted(secret)} after outcome {quoted(outcome)} is too small for a float; "
+            "use channel.exact() and prior.exact()."
+        )
+    return Prior(joint / joint.sum(), channel.inputs)
+
+
+def posterior_error(secrets: int) -> float:
+    """A bound on the relative error of each mass that `posterior` computes in floats."""
+    return gamma(secrets + 8)

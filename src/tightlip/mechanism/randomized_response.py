@@ -1,0 +1,72 @@
+"""Randomised response: tell the truth, or name another value at random."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tightlip.errors import InvalidInput, quoted
+from tightlip.model.channel import Channel
+from tightlip.model.labels import Label
+from tightlip.numeric.quantity import exact_ratio, level
+
+
+def randomized_response(secrets: int | Iterable[Label], epsilon: float) -> Channel:
+    """k-ary randomised response: K_xx = e^ε/(e^ε + k − 1), K_xy = 1/(e^ε + k − 1) (PMC paper, Example 3).
+
+    ε-LDP, and ε is the smallest such number.
+
+    Parameters
+    ----------
+    secrets : int or labels
+        The number of secrets k, or their names (outcomes have the same names).
+    epsilon : float
+        In nats; `log_of(3)` gives an exact channel.
+
+    >>> from tightlip import log_of
+    >>> randomized_response(3, log_of(2)).matrix[0]
+    array([Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)], dtype=object)
+    """
+    labels, size = secret_labels(secrets)
+    ratio = exact_ratio(level(epsilon))
+    truth: Any
+    other: Any
+    if ratio is not None:
+        truth, other = ratio / (ratio + size - 1), 1 / (ratio + size - 1)
+    else:  # by e^−ε, which cannot overflow
+        shrink = math.exp(-float(epsilon))
+        truth, other = 1 / (1 + (size - 1) * shrink), shrink / (1 + (size - 1) * shrink)
+    rows = np.full((size, size), other, dtype=object if ratio is not None else np.float64)
+    np.fill_diagonal(rows, truth)
+    return Channel(rows, labels, labels)
+
+
+def binary_randomized_response(epsilon: float, labels: Iterable[Label] = (0, 1)) -> Channel:
+    """Warner's randomised response on two secrets: truth with probability e^ε/(1 + e^ε).
+
+    >>> from tightlip import log_of
+    >>> binary_randomized_response(log_of(3)).matrix[0]
+    array([Fraction(3, 4), Fraction(1, 4)], dtype=object)
+    """
+    names = list(labels)
+    if len(names) != 2:
+        raise InvalidInput(f"labels must be two, got {quoted(names)}; use randomized_response for more.")
+    return randomized_response(names, epsilon)
+
+
+def secret_labels(secrets: int | Iterable[Label]) -> tuple[list[Label] | None, int]:
+    """Read a count of secrets or their names."""
+    if isinstance(secrets, (int, np.integer)) and not isinstance(secrets, bool):
+        labels, size = None, int(secrets)
+    elif isinstance(secrets, (bool, float, str, Fraction)):
+        raise InvalidInput(f"secrets must be a count or a list of labels, got {quoted(secrets)}.")
+    else:
+        labels = list(secrets)
+        size = len(labels)
+    if size < 1:
+        raise InvalidInput(f"secrets must be at least 1, got {size}.")
+    return labels, size
