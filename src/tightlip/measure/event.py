@@ -19,11 +19,14 @@ from tightlip.errors import InvalidInput, InvalidLabels, ShapeMismatch, quoted
 from tightlip.measure.joint import ExactJoint, join
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Labels
-from tightlip.model.matrix import weighted_rows
+from tightlip.model.matrix import Matrix, column_max, dense, weighted_rows
 from tightlip.model.prior import Prior
+from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.parse import numbers
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.rounding import gamma, log_ratio_up, widen_down, widen_up
+
+_DANGER = 2.0**-950
 
 
 def event_leakage(channel: Channel, prior: Prior, event: Any) -> Nats:
@@ -54,13 +57,15 @@ def event_leakage(channel: Channel, prior: Prior, event: Any) -> Nats:
     matrix = channel.restricted_to(prior).floats
     masses = np.array([float(mass) for mass in joint.weights])
     rows = weighted_rows(matrix, weights.astype(np.float64))
-    _require_possible(rows.max(), event)
+    if rows.max() < _DANGER:
+        _require_possible(((weights > 0) & (column_max(matrix) > 0)).any(), event)
+        return _in_rationals(matrix, joint.weights, weights)
     error = gamma(channel.shape[1] + 4)
     peak = float(widen_up(np.array([rows.max()]), error)[0])
     total = masses @ (rows / rows.max())  # scaled, so that a rare event does not underflow
     lower = widen_down(np.array([total * rows.max()]), gamma(channel.shape[1] + len(masses) + 8))
-    if lower[0] < 2.0**-950:
-        return event_leakage(channel.exact(), prior.exact(), _exact_weights(channel.outputs, weights))
+    if lower[0] < _DANGER:
+        return _in_rationals(matrix, joint.weights, weights)
     return Nats(max(0.0, float(log_ratio_up(np.array([peak]), lower)[0])))
 
 
@@ -134,8 +139,17 @@ def _fits_weights(outputs: Labels, event: list[Any]) -> bool:
     )
 
 
-def _exact_weights(outputs: Labels, weights: NDArray[Any]) -> dict[Any, Fraction]:
-    return {label: Fraction(weight) for label, weight in zip(outputs, weights.tolist(), strict=True)}
+def _in_rationals(matrix: Matrix, masses: NDArray[Any], weights: NDArray[Any]) -> Nats:
+    """The same from the stored numbers, for events too rare for floats."""
+    exact = [Fraction(weight) for weight in weights.tolist()]
+    scores = [
+        sum(
+            (weight * Fraction(entry) for weight, entry in zip(exact, row, strict=True) if entry), Fraction(0)
+        )
+        for row in dense(matrix).tolist()
+    ]
+    total = sum(Fraction(mass) * score for mass, score in zip(masses.tolist(), scores, strict=True))
+    return Nats(max(0.0, log_bounds(max(scores) / total)[1]))
 
 
 def _require_possible(total: Any, event: Any) -> None:

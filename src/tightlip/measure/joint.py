@@ -145,20 +145,27 @@ class FloatJoint(Joint):
 
     def log_lift_ends(self) -> Ends:
         """Sound ends of PML(y), at least 0."""
-        peaks = np.ldexp(self.peaks, self.shift)
-        lower, upper = log_ratio_down(peaks, self.upper), log_ratio_up(peaks, self.lower)
-        for outcome, mass in self.known.items():
-            lower[outcome], upper[outcome] = log_bounds(Fraction(self.peaks[outcome]) / mass)
-        return np.maximum(lower, 0.0), np.maximum(upper, 0.0)
+        return self._log_ends(self.peaks, np.zeros(len(self.peaks), dtype=bool), over_marginal=True)
 
     def log_cost_ends(self) -> Ends:
         """Sound ends of PMC(y), at least 0; ∞ where some possible secret excludes the outcome."""
-        pits = np.ldexp(self.pits, self.shift)
-        lower, upper = log_ratio_down(self.lower, pits), log_ratio_up(self.upper, pits)
+        return self._log_ends(self.pits, self.pits == 0, over_marginal=False)
+
+    def _log_ends(self, entries: FloatArray, infinite: NDArray[np.bool_], *, over_marginal: bool) -> Ends:
+        """log(entry/q) or log(q/entry), in floats but for what needs rationals or is infinite."""
+        apart = infinite.copy()
+        apart[list(self.known)] = True
+        scaled = np.where(apart, 1.0, np.ldexp(entries, self.shift))
+        least, most = np.where(apart, 1.0, self.lower), np.where(apart, 1.0, self.upper)
+        if over_marginal:
+            lower, upper = log_ratio_down(scaled, most), log_ratio_up(scaled, least)
+        else:
+            lower, upper = log_ratio_down(least, scaled), log_ratio_up(most, scaled)
         for outcome, mass in self.known.items():
-            if self.pits[outcome]:
-                lower[outcome], upper[outcome] = log_bounds(mass / Fraction(self.pits[outcome]))
-        lower[self.pits == 0] = np.inf
+            ratio = Fraction(entries[outcome]) / mass
+            if ratio:
+                lower[outcome], upper[outcome] = log_bounds(ratio if over_marginal else 1 / ratio)
+        lower[infinite] = upper[infinite] = np.inf
         return np.maximum(lower, 0.0), np.maximum(upper, 0.0)
 
 

@@ -46,8 +46,8 @@ def posterior(channel: Channel, prior: Prior, outcome: Label) -> Prior:
     if exact:
         joint = masses * column
         return Prior(joint / joint.sum(), channel.inputs)
-    scaled = np.ldexp(column, -np.frexp(column[possible].max())[1])
-    joint = np.where(possible, masses * scaled, 0.0)
+    column = np.where(possible, column, 0.0)
+    joint = masses * np.ldexp(column, -np.frexp(column.max())[1])
     joint = np.ldexp(joint, -np.frexp(joint.max())[1])
     if (joint[possible] < _SMALLEST).any():
         secret = channel.inputs[int(np.flatnonzero(possible & (joint < _SMALLEST))[0])]

@@ -1,0 +1,61 @@
+"""Arguments that several commands share, read from text with one clear error."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from fractions import Fraction
+
+from tightlip.errors import InvalidInput, quoted
+from tightlip.numeric.parse import number
+from tightlip.numeric.quantity import Nats, log_of
+
+
+class Unit(StrEnum):
+    """Units of leakage."""
+
+    nats = "nats"
+    bits = "bits"
+
+
+def read_levels(text: str, argument: str = "epsilon") -> list[Nats]:
+    """Levels in nats, separated by commas; `log(10/9)` is exact, `inf` is infinite.
+
+    >>> read_levels("0.5,log(3)")
+    [0.5 nats, 1.0986122886681098 nats]
+    """
+    return [read_level(part, argument) for part in _parts(text, argument)]
+
+
+def read_level(text: str, argument: str = "epsilon") -> Nats:
+    """One level in nats."""
+    text = text.strip()
+    logarithm = re.fullmatch(r"log\s*\(?\s*([^()]+?)\s*\)?", text)
+    if logarithm:
+        return log_of(logarithm.group(1))
+    if text.lower() in {"inf", "infinity", "∞"}:
+        return Nats(float("inf"))
+    value = number(text, argument)
+    if value < 0:
+        raise InvalidInput(f"{argument} must not be negative, got {quoted(text)}.")
+    return Nats(float(value), rounding="nearest")
+
+
+def read_probabilities(text: str, argument: str = "delta") -> list[Fraction]:
+    """Probabilities strictly between 0 and 1, separated by commas, exact.
+
+    >>> read_probabilities("0.1,1/3")
+    [Fraction(1, 10), Fraction(1, 3)]
+    """
+    found = [Fraction(number(part, argument)) for part in _parts(text, argument)]
+    for probability in found:
+        if not 0 < probability < 1:
+            raise InvalidInput(f"{argument} must be strictly between 0 and 1, got {float(probability):g}.")
+    return found
+
+
+def _parts(text: str, argument: str) -> list[str]:
+    parts = [part for part in text.split(",") if part.strip()]
+    if not parts:
+        raise InvalidInput(f"{argument} must be one or more numbers separated by commas, got {quoted(text)}.")
+    return parts

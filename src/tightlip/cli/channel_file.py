@@ -1,0 +1,97 @@
+"""CHANNEL.json: a prior, a channel, names, and perhaps which secret each row belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tightlip.errors import InvalidInput, ShapeMismatch, quoted
+from tightlip.model.channel import Channel
+from tightlip.model.jsonio import as_object
+from tightlip.model.labels import label_from_json
+from tightlip.model.prior import Prior
+
+_LARGEST = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelFile:
+    """What a channel file holds; `prior` and `secret` are None where the file has none."""
+
+    channel: Channel
+    prior: Prior | None
+    secret: tuple[Any, ...] | None
+
+    def require_prior(self, path: Path) -> Prior:
+        """The prior, or an error that says how to add one."""
+        if self.prior is None:
+            raise InvalidInput(
+                f'{path} must have the key "prior" for this command, got none; '
+                'add "prior": [..] or, if every secret is equally likely, "prior": "uniform".'
+            )
+        return self.prior
+
+
+def read_channel_file(path: Path) -> ChannelFile:
+    """Read and check a channel file."""
+    record = as_object(
+        read_text(path), str(path), {"channel"}, {"prior", "inputs", "outputs", "secret", "labels", "sparse"}
+    )
+    prior = record.get("prior")
+    if record.get("inputs") is None and isinstance(prior, dict):
+        record = {**record, "inputs": list(prior)}
+    channel = Channel.from_dict(
+        {key: record[key] for key in record if key not in {"prior", "secret", "labels"}}
+    )
+    return ChannelFile(
+        channel, _prior(prior, record.get("labels"), channel), _secret(record.get("secret"), channel)
+    )
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, or one clear line about why not."""
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise InvalidInput(f"{path} must be smaller than 1 GiB, got {path.stat().st_size} bytes.")
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"{path} must be UTF-8 text, got byte {error.object[error.start]:#x} at {error.start}."
+        ) from error
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}; check the path.") from error
+
+
+def _prior(prior: Any, labels: Any, channel: Channel) -> Prior | None:
+    if prior is None:
+        return None
+    if isinstance(prior, str):
+        if prior != "uniform":
+            raise InvalidInput(f'prior must be a list, an object or "uniform", got {quoted(prior)}.')
+        uniform = Prior.uniform(channel.shape[0])
+        return Prior(uniform.masses, channel.inputs)
+    names = channel.inputs if labels is None else [label_from_json(label) for label in labels]
+    if isinstance(prior, dict) and channel.inputs.given:
+        return Prior(list(prior.values()), _keys_as_labels(prior, channel))
+    if isinstance(prior, list) and labels is None and len(prior) != channel.shape[0]:
+        raise ShapeMismatch(
+            f"prior must have one mass for each of {channel.shape[0]} channel rows, got {len(prior)}."
+        )
+    return Prior(prior, names)
+
+
+def _keys_as_labels(prior: dict[str, Any], channel: Channel) -> list[Any]:
+    """JSON keys are text; a secret named 1 in "inputs" is the key "1" here."""
+    by_text = {str(label): label for label in channel.inputs}
+    return [by_text.get(key, key) for key in prior]
+
+
+def _secret(secret: Any, channel: Channel) -> tuple[Any, ...] | None:
+    if secret is None:
+        return None
+    if not isinstance(secret, list) or len(secret) != channel.shape[0]:
+        raise ShapeMismatch(
+            f"secret must be a list with one label for each of {channel.shape[0]} channel rows, got {quoted(secret)}."
+        )
+    return tuple(label_from_json(label) for label in secret)

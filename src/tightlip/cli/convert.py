@@ -1,0 +1,95 @@
+"""tightlip convert: what one privacy guarantee implies about another."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from tightlip.cli.arguments import Unit, read_levels
+from tightlip.cli.output import print_json, print_text
+from tightlip.errors import InvalidInput, quoted
+from tightlip.numeric.parse import number
+from tightlip.numeric.quantity import Nats
+
+
+class Guarantee(StrEnum):
+    """Privacy guarantees that convert into each other."""
+
+    ldp = "ldp"
+    pml = "pml"
+    pmc = "pmc"
+    lip = "lip"
+    alip = "alip"
+
+
+def convert(
+    guarantee: Annotated[Guarantee, typer.Argument(help="The guarantee that is known.")],
+    epsilon: Annotated[
+        str, typer.Argument(help="Its level in nats; log(3) is exact; alip takes two: lower,upper.")
+    ],
+    to: Annotated[
+        Guarantee | None, typer.Option(help="The guarantee wanted; all of them by default.")
+    ] = None,
+    min_mass: Annotated[
+        str | None,
+        typer.Option("--min-mass", help="The smallest prior mass of any secret, like 0.2 or 1/5."),
+    ] = None,
+    unit: Annotated[Unit, typer.Option(help="Unit of the printed results.")] = Unit.nats,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Convert one guarantee into another, with its precondition checked."""
+    from tightlip.report.conversion import conversion_record
+    from tightlip.report.text import conversion_text
+
+    levels = read_levels(epsilon)
+    wanted = 2 if guarantee is Guarantee.alip else 1
+    if len(levels) != wanted:
+        raise InvalidInput(
+            f"epsilon must be {'a pair lower,upper' if wanted == 2 else 'one number'} for {guarantee.value}, "
+            f"got {quoted(epsilon)}."
+        )
+    results = _results(guarantee, levels, min_mass, to)
+    record = conversion_record(guarantee.value, levels, min_mass, results, unit.value)
+    print_json(record) if json else print_text(conversion_text(record))
+
+
+def _results(
+    guarantee: Guarantee, levels: list[Nats], min_mass: str | None, to: Guarantee | None
+) -> dict[str, tuple[Any, str]]:
+    """For each guarantee wanted, its amount and the reason."""
+    from tightlip import convert as conversions
+
+    if min_mass is None:
+        return _for_any_prior(guarantee, levels, to)
+    mass = number(min_mass, "min-mass")
+    known = conversions.implied(guarantee.value, levels if len(levels) == 2 else levels[0], mass)
+    if to is None:
+        return {
+            kind.value: (getattr(known, kind.value), getattr(known.why, kind.value)) for kind in Guarantee
+        }
+    if to is not guarantee:  # the function for one pair refuses where its theorem does not apply
+        getattr(conversions, f"{guarantee.value}_to_{to.value}")(*levels, mass)
+    return {to.value: (getattr(known, to.value), getattr(known.why, to.value))}
+
+
+def _for_any_prior(
+    guarantee: Guarantee, levels: list[Nats], to: Guarantee | None
+) -> dict[str, tuple[Any, str]]:
+    from tightlip import convert as conversions
+
+    if guarantee not in (Guarantee.lip, Guarantee.alip):
+        raise InvalidInput(
+            f"--min-mass must be given, got none: what {guarantee.value} implies depends on the smallest prior mass."
+        )
+    targets = [kind for kind in Guarantee if kind is not guarantee] if to is None else [to]
+    if guarantee in targets:
+        raise InvalidInput(f"--to must differ from {guarantee.value} when --min-mass is not given.")
+    return {
+        kind.value: (
+            getattr(conversions, f"{guarantee.value}_to_{kind.value}")(*levels),
+            "definition, for any prior",
+        )
+        for kind in targets
+    }

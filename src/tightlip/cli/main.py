@@ -1,0 +1,63 @@
+"""The program `tightlip`: 0 done, 1 a budget or check did not hold, 2 bad input (one line on stderr)."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from tightlip import __version__
+from tightlip.cli.convert import convert
+from tightlip.cli.measure import measure
+from tightlip.cli.output import complain
+from tightlip.errors import TightlipError
+
+app = typer.Typer(
+    name="tightlip",
+    help="What a data release gives away about a secret.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(measure)
+app.command()(convert)
+
+# typer brings its own copy of click or uses the installed one, depending on its version
+_USAGE_ERROR: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"tightlip {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """What a data release gives away about a secret."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    try:
+        status = app(args=arguments, prog_name="tightlip", standalone_mode=False)
+    except _USAGE_ERROR as error:
+        complain(f"{error.format_message()} Try 'tightlip --help'.")
+        return 2
+    except (TightlipError, MemoryError) as error:
+        complain(str(error) or "not enough memory for this input.")
+        return 2
+    except typer.Abort:
+        complain("interrupted.")
+        return 130
+    return status if isinstance(status, int) else 0
+
+
+def run() -> None:
+    """The entry point of the installed program."""
+    sys.exit(main())

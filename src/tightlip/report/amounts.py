@@ -1,0 +1,56 @@
+"""Amounts in JSON and in text: a unit always, infinity by name, guarantees rounded up."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+from tightlip.numeric.display import format_up
+from tightlip.numeric.quantity import Nats, Probability
+
+Unit = Literal["nats", "bits"]
+
+
+def in_unit(amount: Nats, unit: Unit) -> float:
+    """The amount as a plain float in the unit asked for.
+
+    >>> in_unit(Nats(0.0), "bits")
+    0.0
+    """
+    return amount.in_bits() if unit == "bits" else float(amount)
+
+
+def leakage_json(amount: Nats, unit: Unit) -> dict[str, Any]:
+    """A leakage as JSON: value ("inf" where infinite), unit and, where known, the exact ratio.
+
+    >>> from fractions import Fraction
+    >>> leakage_json(Nats.of_ratio(Fraction(4)), "bits")
+    {'value': 2.0, 'unit': 'bits', 'ratio': '4'}
+    """
+    record: dict[str, Any] = {"value": float_json(in_unit(amount, unit)), "unit": unit}
+    if amount.ratio is not None:
+        record["ratio"] = str(amount.ratio)
+    return record
+
+
+def probability_json(probability: Probability) -> dict[str, Any]:
+    """A probability as JSON, with its exact value where known."""
+    record: dict[str, Any] = {"value": float(probability)}
+    if probability.exact is not None:
+        record["exact"] = str(probability.exact)
+    return record
+
+
+def float_json(value: float) -> float | str:
+    """A float as JSON knows it; infinities as text.
+
+    >>> float_json(math.inf), float_json(0.5)
+    ('inf', 0.5)
+    """
+    return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
+
+
+def shown(record: dict[str, Any]) -> str:
+    """An amount from its JSON record, for a table: short, rounded up, infinity as a word."""
+    value = record["value"]
+    return "infinite" if value == "inf" else format_up(float(value))

@@ -1,0 +1,36 @@
+"""The result of `tightlip convert` as one JSON-ready record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tightlip.numeric.quantity import Nats
+from tightlip.report.amounts import Unit, float_json, leakage_json
+
+
+def conversion_record(
+    guarantee: str,
+    given: Sequence[Nats],
+    min_mass: str | None,
+    results: Mapping[str, tuple[Any, str]],
+    unit: Unit,
+) -> dict[str, Any]:
+    """What one guarantee implies, as plain JSON values; the amounts of ALIP are (lower, upper)."""
+    return {
+        "given": {
+            "guarantee": guarantee.upper(),
+            "epsilon": [float_json(float(level)) for level in given],
+            "unit": "nats",
+        },
+        "min_mass": min_mass,
+        "unit": unit,
+        "implied": [
+            {
+                "guarantee": name.upper(),
+                "amounts": [leakage_json(amount, unit) for amount in (found if name == "alip" else (found,))],
+                "why": why,
+            }
+            for name, (found, why) in results.items()
+        ],
+    }

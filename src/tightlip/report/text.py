@@ -1,0 +1,156 @@
+"""Records as text for the terminal: words first, numbers second, every number with its unit."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from tightlip.model.labels import label_from_json, show
+from tightlip.numeric.display import format_up
+from tightlip.report.amounts import shown
+
+_TITLES = {
+    "pml": "pointwise maximal leakage (PML), worst outcome",
+    "pmc": "pointwise maximal cost (PMC), worst outcome",
+    "maximal_leakage": "maximal leakage",
+    "maximal_cost_leakage": "maximal cost leakage",
+    "maximal_realizable_cost": "maximal realizable cost",
+    "ldp": "local differential privacy (LDP)",
+    "lip": "local information privacy (LIP)",
+    "alip_lower": "asymmetric LIP, lower side",
+    "alip_upper": "asymmetric LIP, upper side",
+}
+_SOFT = {
+    "pml_tail": "P(PML > ε)",
+    "pmc_tail": "P(PMC > ε)",
+    "psi1": "ψ1(ε)",
+    "psi2": "ψ2(ε)",
+    "privacy_profile": "δ of (ε, δ)-LDP",
+    "probabilistic_dp_tail": "P(privacy loss > ε)",
+}
+MOST_OUTCOMES = 20
+
+
+def measurement_text(record: dict[str, Any], *, every_outcome: bool = False) -> RenderableType:
+    """The record of `measurement_record` as tables."""
+    parts: list[RenderableType] = [Text(record["headline"], style="bold"), Text(_about(record["channel"]))]
+    parts += [_measures(record), _quantiles(record), _levels(record), _outcomes(record, every_outcome)]
+    return Group(*(item for part in parts for item in (part, Text(""))))
+
+
+def conversion_text(record: dict[str, Any]) -> RenderableType:
+    """The record of `tightlip convert` as a table."""
+    given = record["given"]
+    table = Table(title=escape(f"What {given['guarantee']} {_given(given)} implies ({_prior(record)})"))
+    table.add_column("guarantee")
+    table.add_column(record["unit"], justify="right")
+    table.add_column("why", overflow="fold")
+    for entry in record["implied"]:
+        table.add_row(entry["guarantee"], _ends(entry), escape(entry["why"]))
+    return table
+
+
+def _prior(record: dict[str, Any]) -> str:
+    return "any prior" if record["min_mass"] is None else f"smallest prior mass {record['min_mass']}"
+
+
+def _given(given: dict[str, Any]) -> str:
+    return ", ".join(f"{value} nats" for value in given["epsilon"])
+
+
+def _ends(entry: dict[str, Any]) -> str:
+    return ", ".join(shown(amount) for amount in entry["amounts"])
+
+
+def _about(channel: dict[str, Any]) -> str:
+    text = (
+        f"{channel['possible_secrets']} possible secrets, {channel['possible_outcomes']} possible outcomes; "
+        f"arithmetic: {channel['arithmetic']}."
+    )
+    for name in ("channel", "prior"):
+        if channel[f"{name}_adjustment"]:
+            text += f" The {name} was off by {channel[f'{name}_adjustment']:.2g} and was renormalised."
+    return text
+
+
+def _measures(record: dict[str, Any]) -> Table:
+    table = Table(title="Guarantees: nobody learns more than this")
+    table.add_column("measure", overflow="fold")
+    table.add_column(record["unit"], justify="right")
+    table.add_column("factor", justify="right")
+    table.add_column("where", overflow="fold")
+    for name, entry in record["measures"].items():
+        where = (
+            f"outcome {_show(entry['outcome'])}, secret {_show(entry['secret'])}"
+            if "outcome" in entry
+            else ""
+        )
+        table.add_row(_TITLES[name], shown(entry), entry.get("ratio", ""), where)
+    return table
+
+
+def _quantiles(record: dict[str, Any]) -> Table:
+    table = Table(title=f"Exceeded with probability at most δ ({record['unit']})")
+    table.add_column("δ", justify="right")
+    for name in ("PML, left quantile", "PML, right", "PMC, left quantile", "PMC, right"):
+        table.add_column(name, justify="right")
+    for entry in record["quantiles"]:
+        keys = ("pml_left", "pml_right", "pmc_left", "pmc_right")
+        table.add_row(f"{entry['delta']:g}", *(shown(entry[key]) for key in keys))
+    return table
+
+
+def _levels(record: dict[str, Any]) -> Table:
+    table = Table(title="What escapes a level ε (probabilities)")
+    table.add_column(f"ε ({record['unit']})", justify="right")
+    for title in _SOFT.values():
+        table.add_column(title, justify="right")
+    for entry in record["levels"]:
+        table.add_row(_epsilon(entry["epsilon"]), *(_probability(entry[name]) for name in _SOFT))
+    return table
+
+
+def _outcomes(record: dict[str, Any], every: bool) -> Table:
+    entries = sorted(record["outcomes"], key=lambda entry: -_size(entry["pml"]))
+    kept = entries if every else entries[:MOST_OUTCOMES]
+    title = "Outcomes, worst first"
+    if len(kept) < len(entries):
+        title += f" ({len(kept)} of {len(entries)}; --all shows every one)"
+    table = Table(title=title)
+    for name in ("outcome", "probability", f"PML ({record['unit']})", "speaks for"):
+        table.add_column(name, justify="right" if name[0] in "pP" else "left", overflow="fold")
+    table.add_column(f"PMC ({record['unit']})", justify="right")
+    table.add_column("speaks against", overflow="fold")
+    for entry in kept:
+        table.add_row(
+            _show(entry["outcome"]),
+            f"{entry['probability']:.6g}",
+            shown({"value": entry["pml"]}),
+            _show(entry["pml_secret"]),
+            shown({"value": entry["pmc"]}),
+            _show(entry["pmc_secret"]),
+        )
+    return table
+
+
+def _epsilon(record: dict[str, Any]) -> str:
+    return f"{float(record['value']):.6g}"
+
+
+def _probability(record: dict[str, Any]) -> str:
+    return format_up(Fraction(record["exact"]) if "exact" in record else record["value"])
+
+
+def _show(label: Any) -> str:
+    """A label as text that can do no harm: markup escaped, control characters made visible."""
+    text = show(label_from_json(label))
+    return escape("".join(char if char.isprintable() else repr(char)[1:-1] for char in text))
+
+
+def _size(value: float | str) -> float:
+    return float(value)
