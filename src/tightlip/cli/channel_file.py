@@ -56,9 +56,8 @@ def read_text(path: Path) -> str:
             raise InvalidInput(f"{path} must be smaller than 1 GiB, got {path.stat().st_size} bytes.")
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise InvalidInput(
-            f"{path} must be UTF-8 text, got byte {error.object[error.start]:#x} at {error.start}."
-        ) from error
+        place = f"byte {error.object[error.start]:#x} at position {error.start}"
+        raise InvalidInput(f"{path} must be UTF-8 text, got {place}; save it as UTF-8.") from error
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror or error}; check the path.") from error
 

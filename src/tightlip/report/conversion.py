@@ -17,7 +17,7 @@ def conversion_record(
     unit: Unit,
 ) -> dict[str, Any]:
     """What one guarantee implies, as plain JSON values; the amounts of ALIP are (lower, upper)."""
-    return {
+    record: dict[str, Any] = {
         "given": {
             "guarantee": guarantee.upper(),
             "epsilon": [float_json(float(level)) for level in given],
@@ -34,3 +34,9 @@ def conversion_record(
             for name, (found, why) in results.items()
         ],
     }
+    if len(results) == 1:
+        amounts = record["implied"][0]["amounts"]
+        record["value"] = (
+            amounts[0]["value"] if len(amounts) == 1 else [amount["value"] for amount in amounts]
+        )
+    return record
