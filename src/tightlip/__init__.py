@@ -3,7 +3,7 @@
 >>> import tightlip as tl
 >>> channel = tl.Channel([[0.9, 0.1], [0.2, 0.8]], inputs=["ill", "well"], outputs=["+", "-"])
 >>> tl.pml(channel, tl.Prior({"ill": 0.05, "well": 0.95}))
-PML of 2 outcomes: worst 1.34282 nats at outcome + about secret ill
+PML of 2 outcomes: worst 1.34281 nats at outcome + about secret ill
 
 Names are loaded when they are first used, so that importing the package stays cheap.
 """

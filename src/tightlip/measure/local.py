@@ -15,7 +15,6 @@ import numpy as np
 from tightlip.measure.joint import join
 from tightlip.measure.pointwise import from_joint
 from tightlip.model.channel import Channel
-from tightlip.model.matrix import column_max, column_min
 from tightlip.model.prior import Prior
 from tightlip.numeric.alip import Alip
 from tightlip.numeric.quantity import Nats
@@ -37,8 +36,7 @@ def ldp(channel: Channel, prior: Prior | None = None) -> Nats:
     """
     if prior is not None:
         channel = channel.restricted_to(prior)
-    matrix = channel.matrix
-    peaks, pits = column_max(matrix), column_min(matrix)
+    peaks, pits = channel.peaks, channel.pits
     possible = peaks > 0
     peaks, pits = peaks[possible], pits[possible]
     if (pits == 0).any():

@@ -12,14 +12,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tightlip.errors import WrongType, quoted
 from tightlip.measure.pointwise import pmc
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label, match
-from tightlip.model.matrix import column_max, column_min, dense_column, take_rows
+from tightlip.model.matrix import column_max, dense_column, take_rows
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.rounding import log_ratio_up, sum_down, sum_up
@@ -40,7 +42,7 @@ def maximal_leakage(channel: Channel, prior: Prior | None = None) -> Nats:
     """
     if prior is not None:
         channel = channel.restricted_to(prior)
-    return _log_sum_of_peaks(channel.matrix)
+    return _log_sum(channel.peaks)
 
 
 def conditional_maximal_leakage(
@@ -67,7 +69,7 @@ def conditional_maximal_leakage(
                 follow = follow.restricted_to(prior)
             order = match(first.inputs, follow.inputs, "inputs of the second channel", "the first's inputs")
             rows = possible if order is None else order[possible]
-            worst = max(worst, _log_sum_of_peaks(take_rows(follow.matrix, rows)))
+            worst = max(worst, _log_sum(column_max(take_rows(follow.matrix, rows))))
     return worst
 
 
@@ -80,7 +82,7 @@ def maximal_cost_leakage(channel: Channel, prior: Prior | None = None) -> Nats:
     """
     if prior is not None:
         channel = channel.restricted_to(prior)
-    pits = column_min(channel.matrix)
+    pits = channel.pits
     if channel.is_exact:
         total = Fraction(sum(pits.tolist(), Fraction(0)))
         return Nats.of_ratio(1 / total) if total else Nats(math.inf)
@@ -109,8 +111,7 @@ def channel_after(outcome: Label, second: Channel | Mapping[Label, Channel]) -> 
     return follow
 
 
-def _log_sum_of_peaks(matrix: object) -> Nats:
-    peaks = column_max(matrix)
+def _log_sum(peaks: NDArray[Any]) -> Nats:
     if peaks.dtype == object:
         return Nats.of_ratio(Fraction(sum(peaks.tolist(), Fraction(0))))
     return Nats(max(0.0, float(log_ratio_up(np.array([sum_up(peaks)]), np.array([1.0]))[0])))

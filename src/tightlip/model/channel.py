@@ -17,6 +17,8 @@ from tightlip.model.jsonio import as_object, number_to_json
 from tightlip.model.labels import Label, Labels, label_from_json, match
 from tightlip.model.matrix import (
     Matrix,
+    column_max,
+    column_min,
     dense,
     freeze,
     freeze_sparse,
@@ -30,6 +32,7 @@ from tightlip.model.reduction import REDUCE_TOLERANCE, merge_proportional
 from tightlip.numeric.parse import ObjectArray, numbers, require_finite, to_floats
 
 _MAX_PRODUCT = 200_000_000
+_NOT_YET = {"_hash": None, "_peaks": None, "_pits": None}
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -64,6 +67,8 @@ class Channel:
     _floats: Matrix
     _exact: ObjectArray | None
     _hash: int | None
+    _peaks: NDArray[Any] | None
+    _pits: NDArray[Any] | None
 
     def __init__(
         self, rows: Any, inputs: Iterable[Label] | None = None, outputs: Iterable[Label] | None = None
@@ -87,7 +92,7 @@ class Channel:
             floats, adjustment = normalize_floats(floats, name, InvalidChannel, remedy)
             floats = freeze_sparse(floats) if is_sparse(floats) else freeze(floats)
         fields = {"inputs": named_inputs, "outputs": named_outputs, "adjustment": adjustment}
-        for field, value in {**fields, "_floats": floats, "_exact": exact, "_hash": None}.items():
+        for field, value in {**fields, "_floats": floats, "_exact": exact, **_NOT_YET}.items():
             object.__setattr__(self, field, value)
 
     @classmethod
@@ -149,6 +154,22 @@ class Channel:
     def matrix(self) -> Matrix:
         """The entries as stored: Fractions where the channel is exact, floats otherwise (read-only)."""
         return self._exact if self._exact is not None else self._floats
+
+    @property
+    def peaks(self) -> NDArray[Any]:
+        """The largest entry of each column, as stored; found once."""
+        if self._peaks is None:
+            object.__setattr__(self, "_peaks", freeze(column_max(self.matrix)))
+        assert self._peaks is not None
+        return self._peaks
+
+    @property
+    def pits(self) -> NDArray[Any]:
+        """The smallest entry of each column, as stored; found once."""
+        if self._pits is None:
+            object.__setattr__(self, "_pits", freeze(column_min(self.matrix)))
+        assert self._pits is not None
+        return self._pits
 
     def exact(self) -> Channel:
         """The same channel in rationals: each float is the rational it stores, rows scaled to sum to 1 exactly.

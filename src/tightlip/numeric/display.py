@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
 
 NEGLIGIBLE = 1e-12
 
 
-def format_up(value: float, digits: int = 6) -> str:
+def format_up(value: float | Fraction, digits: int = 6) -> str:
     """A number with some significant digits, never below it.
 
     >>> format_up(0.12345612), format_up(1/3, 3), format_up(math.inf), format_up(2e-16), format_up(0.0)
@@ -19,7 +20,7 @@ def format_up(value: float, digits: int = 6) -> str:
     return _format(value, digits, ROUND_CEILING)
 
 
-def format_down(value: float, digits: int = 6) -> str:
+def format_down(value: float | Fraction, digits: int = 6) -> str:
     """A number with some significant digits, never above it.
 
     >>> format_down(0.12345678), format_down(-1/3, 3)
@@ -28,10 +29,13 @@ def format_down(value: float, digits: int = 6) -> str:
     return _format(value, digits, ROUND_FLOOR)
 
 
-def _format(value: float, digits: int, rounding: str) -> str:
+def _format(value: float | Fraction, digits: int, rounding: str) -> str:
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
-    short = Context(prec=digits, rounding=rounding).create_decimal(Decimal(float(value)))
+    exact = Fraction(value)
+    short = Context(prec=digits, rounding=rounding).divide(
+        Decimal(exact.numerator), Decimal(exact.denominator)
+    )
     if not short:
         return "0"
     text = f"{short:f}" if -6 <= short.adjusted() < 15 else f"{short:e}"

@@ -1,0 +1,1 @@
+"""Claims about speed, each a ratio measured in one run. `make bench` prints them all."""
