@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from tightlip.measure.profile import probabilistic_dp_tail as probabilistic_dp_tail
     from tightlip.measure.profile import psi1 as psi1
     from tightlip.measure.profile import psi2 as psi2
+    from tightlip.measure.summary import Summary as Summary
+    from tightlip.measure.summary import measure_all as measure_all
     from tightlip.measure.witness import pmc_cost_witness as pmc_cost_witness
     from tightlip.measure.witness import pmc_function_witness as pmc_function_witness
     from tightlip.measure.witness import pml_function_witness as pml_function_witness
@@ -90,6 +92,7 @@ _HOMES = {
     "measure.pointwise": ("guesswork_leakage", "pmc", "pml"),
     "measure.posterior": ("posterior",),
     "measure.profile": ("dp_tail_bound", "privacy_profile", "probabilistic_dp_tail", "psi1", "psi2"),
+    "measure.summary": ("Summary", "measure_all"),
     "measure.witness": (
         "pmc_cost_witness",
         "pmc_function_witness",

@@ -17,6 +17,8 @@ Every message names the argument, the place, the requirement, the value and the 
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 
 class TightlipError(Exception):
     """Everything tightlip raises on purpose."""
@@ -55,6 +57,12 @@ class NumericalFailure(TightlipError, ArithmeticError):
 
 
 def quoted(value: object, limit: int = 60) -> str:
-    """Show a value inside a message: text in double quotes, long values cut."""
-    text = f'"{value}"' if isinstance(value, str) else repr(value)
+    """Show a value inside a message, on one line: text in double quotes, long values cut."""
+    try:
+        text = (
+            f'"{value}"' if isinstance(value, str) else (str if isinstance(value, Fraction) else repr)(value)
+        )
+    except Exception:  # the message must come out even where the value cannot show itself, as 10**5000 cannot
+        text = f"<{type(value).__name__}>"
+    text = " ".join(text.splitlines())
     return text if len(text) <= limit else text[: limit - 1] + "…"

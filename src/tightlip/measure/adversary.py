@@ -24,7 +24,7 @@ from tightlip.measure.joint import ExactJoint, FloatJoint, join
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label, Labels, match
-from tightlip.model.matrix import dense, freeze, is_sparse
+from tightlip.model.matrix import dense, dense_columns, freeze, is_sparse
 from tightlip.model.prior import Prior
 from tightlip.numeric.parse import FloatArray, numbers
 from tightlip.numeric.quantity import Nats
@@ -168,7 +168,7 @@ def _ratio(after: Fraction, before: Fraction, aim: Aim) -> Fraction | None:
 
 
 def _float_leakage(joint: FloatJoint, payoff: FloatArray, aim: Aim) -> AdversaryLeakage:
-    """Scores are sums of n products of three non-negative factors: relative error γ_{n+6} plus the slack."""
+    """Scores in floats, with the end that makes the attack smaller."""
     weighted = payoff * joint.weights[:, None]
     before = weighted.sum(axis=0)
     after = _scores(weighted, joint)
@@ -176,17 +176,18 @@ def _float_leakage(joint: FloatJoint, payoff: FloatArray, aim: Aim) -> Adversary
     prior_guess, guesses = int(pick(before)), pick(after, axis=0)
     start, scores = before[prior_guess], after[guesses, np.arange(after.shape[1])]
     _require_stake(start, aim)
-    error = gamma(len(weighted) + 6) + 2 * joint.slack
+    least, most = _score_ends(scores, joint)
+    first, last = _score_ends(np.array([start]), joint)
     lower, upper = joint.probability_ends()
-    one = np.array([start])
     if aim == "gain":
-        values = log_ratio_down(widen_down(scores, error), widen_up(upper * start, error + gamma(2)))
-        total = np.array([sum_down(widen_down(scores, error))])
-        average = log_ratio_down(total, widen_up(one, error))
-    else:
-        values = log_ratio_down(widen_down(lower * start, error + gamma(2)), widen_up(scores, error))
-        total = np.array([sum_up(widen_up(scores, error))])
-        average = log_ratio_down(widen_down(one, error), total)
+        values = log_ratio_down(least, np.nextafter(upper * last, np.inf))
+        average = log_ratio_down(np.array([sum_down(least)]), last)
+    else:  # a cost that no possible secret can cause is exactly 0, and the leakage then infinite
+        free = _surely_zero(payoff, joint, guesses)
+        values = log_ratio_down(np.nextafter(lower * first, 0.0), np.where(free, 1.0, most))
+        values[free] = np.inf
+        total = sum_up(most[~free])
+        average = log_ratio_down(first, np.array([total])) if total else np.array([np.inf])
     return AdversaryLeakage(
         values=freeze(values),
         probabilities=freeze(joint.probabilities()),
@@ -196,6 +197,19 @@ def _float_leakage(joint: FloatJoint, payoff: FloatArray, aim: Aim) -> Adversary
         average=Nats(float(average[0]), rounding="down"),
         ratios=None,
     )
+
+
+def _score_ends(scores: FloatArray, joint: FloatJoint) -> tuple[FloatArray, FloatArray]:
+    """Sound ends of sums of n products of three factors; below the normal range each may be off by 2⁻¹⁰⁷³."""
+    size = len(joint.weights)
+    error, lost = gamma(size + 6) + 2 * joint.slack, size * 2.0**-1073
+    return np.maximum(widen_down(scores, error) - lost, 0.0), widen_up(scores, error) + lost
+
+
+def _surely_zero(payoff: FloatArray, joint: FloatJoint, guesses: NDArray[np.intp]) -> NDArray[np.bool_]:
+    columns = dense_columns(joint.matrix, joint.places) > 0
+    caused: NDArray[np.bool_] = np.any(columns & (payoff[:, guesses] > 0), axis=0)
+    return ~caused
 
 
 def _scores(weighted: FloatArray, joint: FloatJoint) -> FloatArray:

@@ -79,6 +79,8 @@ def event_weights(outputs: Labels, event: Any) -> NDArray[Any]:
         event = event.astype(np.float64)
     if not isinstance(event, np.ndarray):
         event = list(event)
+        if event and all(isinstance(entry, bool) for entry in event):
+            return _checked(outputs, [int(entry) for entry in event])
         as_labels, as_weights = _fits_labels(outputs, event), _fits_weights(outputs, event)
         if as_labels and as_weights:
             raise InvalidLabels(
@@ -89,7 +91,6 @@ def event_weights(outputs: Labels, event: Any) -> NDArray[Any]:
         if not as_weights and event and all(not isinstance(entry, float) for entry in event):
             for label in event:
                 outputs.position(label, "event")
-        event = [int(entry) if isinstance(entry, bool) else entry for entry in event]
     return _checked(outputs, event)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from tightlip.errors import InvalidInput, NumericalFailure, quoted
@@ -10,9 +12,11 @@ from tightlip.model.channel import Channel
 from tightlip.model.labels import Label
 from tightlip.model.matrix import dense_column
 from tightlip.model.prior import Prior
+from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import gamma
 
-_SMALLEST = 2.0**-1000
+_SAFE = 2.0**-900
+_SMALLEST = Fraction(1, 2**1000)
 
 
 def posterior(channel: Channel, prior: Prior, outcome: Label) -> Prior:
@@ -46,16 +50,23 @@ def posterior(channel: Channel, prior: Prior, outcome: Label) -> Prior:
     if exact:
         joint = masses * column
         return Prior(joint / joint.sum(), channel.inputs)
-    column = np.where(possible, column, 0.0)
-    joint = masses * np.ldexp(column, -np.frexp(column.max())[1])
-    joint = np.ldexp(joint, -np.frexp(joint.max())[1])
-    if (joint[possible] < _SMALLEST).any():
-        secret = channel.inputs[int(np.flatnonzero(possible & (joint < _SMALLEST))[0])]
-        raise NumericalFailure(
-            f"posterior of secret {quoted(secret)} after outcome {quoted(outcome)} is too small for a float; "
-            "use channel.exact() and prior.exact()."
-        )
-    return Prior(joint / joint.sum(), channel.inputs)
+    joint = np.where(possible, masses * np.ldexp(column, -np.frexp(column[possible].max())[1]), 0.0)
+    if joint[possible].min() >= _SAFE:
+        return Prior(joint / joint.sum(), channel.inputs)
+    return Prior(_in_rationals(masses, column, channel, outcome), channel.inputs)
+
+
+def _in_rationals(masses: FloatArray, column: FloatArray, channel: Channel, outcome: Label) -> FloatArray:
+    pairs = zip(masses.tolist(), column.tolist(), strict=True)
+    joint = [Fraction(mass) * Fraction(entry) for mass, entry in pairs]
+    total = sum(joint, Fraction(0))
+    for place, weight in enumerate(joint):
+        if 0 < weight < total * _SMALLEST:
+            raise NumericalFailure(
+                f"posterior of secret {quoted(channel.inputs[place])} after outcome {quoted(outcome)} "
+                "is too small for a float; use channel.exact() and prior.exact()."
+            )
+    return np.array([float(weight / total) for weight in joint])
 
 
 def posterior_error(secrets: int) -> float:

@@ -178,8 +178,9 @@ def _largest_excess(rows: FloatArray, others: FloatArray, growth: float) -> Prob
 
 
 def _ratio_exceeds(row: FloatArray, others: FloatArray, growth: _Growth) -> NDArray[np.bool_]:
-    below = np.nextafter(others * growth.down * (1 - 8 * UNIT), 0.0)
-    above = np.nextafter(others * growth.down * (1 + 8 * UNIT), np.inf)
+    with np.errstate(over="ignore"):
+        below = np.nextafter(others * growth.down * (1 - 8 * UNIT), 0.0)
+        above = np.nextafter(others * growth.down * (1 + 8 * UNIT), np.inf)
     exceeds = row > above
     if growth.down > _LARGE:  # e^ε may leave the float range: leave nothing to floats
         exceeds = (others == 0) & (row > 0)

@@ -98,7 +98,8 @@ def log_ratio_up(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore", over="ignore"):
         ratio = numerator / denominator
     inside = (ratio > 1 / _SAFE) & (ratio < _SAFE)
-    result = log_up(np.nextafter(np.where(inside, ratio, 1.0), math.inf))
+    above = np.where(numerator == denominator, 1.0, np.nextafter(ratio, math.inf))
+    result = log_up(np.where(inside, above, 1.0))
     if not inside.all():
         outside = ~inside
         difference = log_up(numerator[outside]) - log_down(denominator[outside])
@@ -120,13 +121,13 @@ def tree_sum(values: FloatArray) -> tuple[FloatArray, float]:
     Each level adds at most 128 non-negative numbers in whatever order numpy likes, so the error
     grows with the number of levels only: 3 of them for a million entries.
     """
-    levels = 0
-    while values.shape[-1] > 1 or levels == 0:
+    roundings = 0
+    while values.shape[-1] > 1 or not roundings:
         length = values.shape[-1]
+        roundings += min(length, _LEAF)
         padded = -(-length // _LEAF) * _LEAF
         if padded != length:
             widths = [(0, 0)] * (values.ndim - 1) + [(0, padded - length)]
             values = np.pad(values, widths)
         values = values.reshape(*values.shape[:-1], padded // _LEAF, _LEAF).sum(axis=-1)
-        levels += 1
-    return values[..., 0], gamma(_LEAF * levels)
+    return values[..., 0], gamma(roundings)

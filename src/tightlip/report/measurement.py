@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -48,11 +49,12 @@ def headline(summary: Summary) -> str:
     before = summary.prior.mass(secret)
     if not leak.worst or leak.worst < 1e-12:
         return "No outcome says anything about the secret."
-    after = _posterior_of(summary, outcome, secret, before)
-    return (
-        f'At worst, outcome "{show(outcome)}" raises the probability of secret "{show(secret)}" '
-        f"from {_percent(float(before))} to {_percent(after)}."
-    )
+    start = f'At worst, outcome "{show(outcome)}" raises the probability of secret "{show(secret)}" '
+    first = _percent(float(before))
+    second = _percent(_posterior_of(summary, outcome, secret, before))
+    if first == second:
+        return f"{start}by a factor of at most {format_up(math.exp(leak.worst) * (1 + 1e-15))} from {first}."
+    return f"{start}from {first} to {second}."
 
 
 def _posterior_of(summary: Summary, outcome: Label, secret: Label, before: float | Fraction) -> float:

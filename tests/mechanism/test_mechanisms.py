@@ -1,0 +1,116 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import tightlip as tl
+from tightlip import mechanism
+
+
+class TestRandomizedResponse:
+    def test_exact(self):
+        channel = mechanism.randomized_response(["a", "b", "c"], tl.log_of(4))
+        assert channel.inputs == channel.outputs == ["a", "b", "c"]
+        assert tl.ldp(channel).ratio == 4
+        assert channel.matrix[1, 1] == Fraction(2, 3)
+
+    @pytest.mark.parametrize("epsilon", [0.0, 1e-9, 0.5, 3.0, 40.0, 700.0])
+    def test_floats_are_as_private_as_asked(self, epsilon):
+        assert tl.ldp(mechanism.randomized_response(5, epsilon)) == pytest.approx(epsilon, abs=1e-12)
+
+    def test_a_level_beyond_the_float_range_tells_the_truth(self):
+        channel = mechanism.randomized_response(3, 1e6)
+        assert np.array_equal(channel.matrix, np.eye(3))
+
+    def test_binary(self):
+        channel = mechanism.binary_randomized_response(tl.log_of(3), ["yes", "no"])
+        assert channel.matrix.tolist() == [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]]
+        with pytest.raises(tl.errors.InvalidInput, match="labels must be two"):
+            mechanism.binary_randomized_response(1.0, ["a", "b", "c"])
+
+    @pytest.mark.parametrize("bad", [0, -1, True, 2.5, "abc", Fraction(3)])
+    def test_bad_counts(self, bad):
+        with pytest.raises(tl.errors.InvalidInput, match="secrets must be"):
+            mechanism.randomized_response(bad, 1.0)
+
+    @pytest.mark.parametrize("bad", [-1.0, math.nan, math.inf, "much"])
+    def test_bad_levels(self, bad):
+        with pytest.raises(tl.errors.InvalidInput, match="epsilon"):
+            mechanism.randomized_response(3, bad)
+
+
+def test_identity_and_constant():
+    prior = tl.Prior(["1/2", "1/3", "1/6"])
+    assert tl.pml(mechanism.identity(3), prior).ratios == (2, 3, 6)
+    assert tl.pml(mechanism.constant(3), prior).worst == 0
+    assert mechanism.constant(["a", "b"], outcome="silence").outputs == ["silence"]
+    with pytest.raises(tl.errors.InvalidInput, match="at least 1, got 0"):
+        mechanism.identity(0)
+
+
+class TestExtremal:
+    prior = tl.Prior(["1/2", "3/10", "1/5"])
+
+    def test_outcome_has_the_priors_distribution(self):
+        channel = mechanism.pml_extremal(self.prior, tl.log_of("6/5"))
+        leak = tl.pml(channel, self.prior)
+        assert set(leak.ratios) == {Fraction(6, 5)}
+        assert leak.probabilities == pytest.approx([0.5, 0.3, 0.2])
+
+    @pytest.mark.parametrize("epsilon", [0.0, 0.01, 0.2, -math.log(1 - 0.2)])
+    def test_floats(self, epsilon):
+        prior = tl.Prior([0.5, 0.3, 0.2])
+        assert tl.pml(mechanism.pml_extremal(prior, epsilon), prior).worst == pytest.approx(
+            epsilon, abs=1e-14
+        )
+
+    def test_refused_outside_the_high_privacy_regime_by_how_much(self):
+        with pytest.raises(
+            tl.errors.PreconditionFailed,
+            match=r"at most -log\(1 - p_min\) = 0\.2231435513 .*got epsilon=0\.3, which is 0\.0769 too large",
+        ):
+            mechanism.pml_extremal(self.prior, 0.3)
+        with pytest.raises(tl.errors.PreconditionFailed, match="lower epsilon, or merge"):
+            mechanism.pml_extremal(self.prior, tl.log_of(Fraction(5, 4) + Fraction(1, 10**30)))
+
+    def test_impossible_secrets_are_left_out(self):
+        channel = mechanism.pml_extremal(tl.Prior({"a": "1/2", "b": 0, "c": "1/2"}), tl.log_of("3/2"))
+        assert channel.inputs == ["a", "c"]
+
+    def test_one_secret_has_nothing_to_hide(self):
+        assert tl.ldp(mechanism.pml_extremal(tl.Prior([1]), tl.log_of(1))) == 0
+
+    def test_wrong_type(self):
+        with pytest.raises(tl.errors.WrongType, match="prior must be a Prior"):
+            mechanism.pml_extremal([0.5, 0.5], 0.1)
+
+
+class TestDobExample1:
+    def test_it_is_pml_for_every_prior_in_the_set_and_attains_it(self):
+        epsilon, mass = tl.log_of("3/2"), Fraction(1, 5)
+        channel = mechanism.dob_example_1(epsilon, mass)
+        worst = max(
+            tl.pml(channel, tl.Prior([p, 1 - p])).worst.ratio for p in (mass, Fraction(1, 2), 1 - mass)
+        )
+        assert worst == Fraction(3, 2)
+
+    def test_floats_and_limits(self):
+        warner = mechanism.dob_example_1(1.0, 1e-12)
+        assert tl.ldp(warner) == pytest.approx(1.0, abs=1e-9)
+        with pytest.raises(tl.errors.PreconditionFailed, match=r"at most log\(1/min_mass\)"):
+            mechanism.dob_example_1(5.0, 0.3)
+        with pytest.raises(tl.errors.PreconditionFailed):
+            mechanism.dob_example_1(1e5, 0.3)
+        with pytest.raises(tl.errors.InvalidInput, match="min_mass must be in"):
+            mechanism.dob_example_1(0.1, 0.7)
+
+
+def test_countable_example_needs_two_secrets():
+    with pytest.raises(tl.errors.InvalidInput, match="size must be at least 2, got 1"):
+        mechanism.pmc_countable(1)
+
+
+def test_every_named_mechanism_is_public():
+    assert set(mechanism.__all__) <= set(dir(mechanism))
+    assert sorted(mechanism.__all__) == mechanism.__all__
