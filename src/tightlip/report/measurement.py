@@ -15,8 +15,8 @@ from tightlip.numeric.quantity import Nats
 from tightlip.report.amounts import Unit, float_json, leakage_json, probability_json
 
 _MEANING = {
-    "pml": "the most any outcome can multiply the odds of a right guess, over all adversaries that seek gain",
-    "pmc": "the most any outcome can divide the risk of a wrong guess, over all adversaries that avoid cost",
+    "pml": "the most any outcome can multiply an expected gain, over all adversaries that seek gain",
+    "pmc": "the most any outcome can divide an expected cost, over all adversaries that avoid cost",
     "maximal_leakage": "the same as PML on average over outcomes; needs no prior beyond its support",
     "maximal_cost_leakage": "the same as PMC on average over outcomes; needs no prior beyond its support",
     "maximal_realizable_cost": "the PMC of the worst outcome (equal to PMC)",

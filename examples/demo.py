@@ -1,0 +1,63 @@
+"""A guided measurement: what does a prescription list say about the diagnosis, and what helps?"""
+
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.rule import Rule
+
+import tightlip as tl
+from tightlip.cli.channel_file import read_channel_file
+from tightlip.measure.summary import measure_all
+from tightlip.numeric.display import format_up
+from tightlip.report.measurement import headline, measurement_record
+from tightlip.report.text import measurement_text
+
+SHIPPED = Path(__file__).parent / "clinic.json"
+
+
+def main() -> None:
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 110)
+    given = read_channel_file(SHIPPED)
+    prior = given.require_prior(SHIPPED)
+
+    console.print(Rule("1. The release"))
+    console.print(
+        f"{SHIPPED.name} describes what a clinic wants to publish: the prescription of each patient, which depends "
+        "on the diagnosis. The diagnosis is the secret; a stranger knows how common each one is.\n"
+    )
+    console.print(f"  {prior}\n  {given.channel}\n")
+
+    console.print(Rule("2. What it gives away"))
+    summary = measure_all(given.channel, prior)
+    console.print(
+        measurement_text(measurement_record(summary, deltas=["1/10"], epsilons=[tl.log_of(2)], unit="nats"))
+    )
+
+    console.print(Rule("3. Giving away less"))
+    noisy = given.channel.post_process(
+        tl.mechanism.randomized_response(list(given.channel.outputs), tl.log_of(2))
+    )
+    console.print("Randomise each prescription before publishing it (randomised response at ε = log 2):\n")
+    console.print(f"  {headline(measure_all(noisy, prior))}")
+    console.print(f"  PML falls from {_worst(given.channel, prior)} to {_worst(noisy, prior)} nats.\n")
+    budget = tl.log_of("21/20")
+    extremal = tl.mechanism.pml_extremal(prior, budget)
+    console.print(
+        "Or publish a noisy diagnosis, as useful as any can be with PML at most log 21/20. In this high-privacy regime "
+        "the best mechanism names the true diagnosis a little less often than the others:\n"
+    )
+    console.print(f"  {headline(measure_all(extremal, prior))}")
+    implied = tl.convert.implied("pml", budget, prior)
+    console.print(
+        f"  For this prior, {format_up(implied.pml)}-PML also means {format_up(implied.pmc)}-PMC "
+        f"and {format_up(implied.ldp)}-LDP ({implied.why.pmc})."
+    )
+
+
+def _worst(channel: tl.Channel, prior: tl.Prior) -> str:
+    return format_up(tl.pml(channel, prior).worst)
+
+
+if __name__ == "__main__":
+    main()
