@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from tightlip import convert as convert
     from tightlip import errors as errors
     from tightlip import mechanism as mechanism
+    from tightlip.measure.additive import noise_information_density as noise_information_density
+    from tightlip.measure.additive import noise_pmc as noise_pmc
+    from tightlip.measure.additive import noise_pml as noise_pml
     from tightlip.measure.adversary import AdversaryLeakage as AdversaryLeakage
     from tightlip.measure.adversary import cost_leakage as cost_leakage
     from tightlip.measure.adversary import function_cost_leakage as function_cost_leakage
@@ -27,10 +30,14 @@ if TYPE_CHECKING:
     from tightlip.measure.conditional import conditional_pml as conditional_pml
     from tightlip.measure.conditional import pmc_composition as pmc_composition
     from tightlip.measure.conditional import pml_composition as pml_composition
+    from tightlip.measure.cumulant import cumulant as cumulant
     from tightlip.measure.density import InformationDensity as InformationDensity
     from tightlip.measure.density import information_density as information_density
     from tightlip.measure.distribution import PointwiseLeakage as PointwiseLeakage
     from tightlip.measure.event import event_leakage as event_leakage
+    from tightlip.measure.gaussian_tail import gaussian_pmc_bounds as gaussian_pmc_bounds
+    from tightlip.measure.gaussian_tail import gaussian_pmc_tail as gaussian_pmc_tail
+    from tightlip.measure.interval import interval_leakage as interval_leakage
     from tightlip.measure.local import alip as alip
     from tightlip.measure.local import ldp as ldp
     from tightlip.measure.local import lip as lip
@@ -47,6 +54,8 @@ if TYPE_CHECKING:
     from tightlip.measure.profile import probabilistic_dp_tail as probabilistic_dp_tail
     from tightlip.measure.profile import psi1 as psi1
     from tightlip.measure.profile import psi2 as psi2
+    from tightlip.measure.sample_mean import laplace_mean_pmc as laplace_mean_pmc
+    from tightlip.measure.sample_mean import noise_pmc_supremum as noise_pmc_supremum
     from tightlip.measure.summary import Summary as Summary
     from tightlip.measure.summary import measure_all as measure_all
     from tightlip.measure.witness import pmc_cost_witness as pmc_cost_witness
@@ -54,8 +63,16 @@ if TYPE_CHECKING:
     from tightlip.measure.witness import pml_function_witness as pml_function_witness
     from tightlip.measure.witness import pml_gain_witness as pml_gain_witness
     from tightlip.model.channel import Channel as Channel
+    from tightlip.model.noise import AdditiveNoise as AdditiveNoise
+    from tightlip.model.noise import Gaussian as Gaussian
+    from tightlip.model.noise import Laplace as Laplace
     from tightlip.model.prior import Prior as Prior
     from tightlip.model.prior import PriorSet as PriorSet
+    from tightlip.model.secret import BoundedSecret as BoundedSecret
+    from tightlip.model.secret import DiscreteSecret as DiscreteSecret
+    from tightlip.model.secret import DistributionSecret as DistributionSecret
+    from tightlip.model.secret import GaussianSecret as GaussianSecret
+    from tightlip.model.secret import UniformSecret as UniformSecret
     from tightlip.numeric.alip import Alip as Alip
     from tightlip.numeric.quantity import Bound as Bound
     from tightlip.numeric.quantity import Nats as Nats
@@ -65,6 +82,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "measure.additive": (
+        "noise_information_density",
+        "noise_pmc",
+        "noise_pml",
+    ),
     "measure.adversary": (
         "AdversaryLeakage",
         "cost_leakage",
@@ -79,20 +101,47 @@ _HOMES = {
         "pmc_composition",
         "pml_composition",
     ),
-    "measure.density": ("InformationDensity", "information_density"),
+    "measure.cumulant": ("cumulant",),
+    "measure.density": (
+        "InformationDensity",
+        "information_density",
+    ),
     "measure.distribution": ("PointwiseLeakage",),
     "measure.event": ("event_leakage",),
-    "measure.local": ("alip", "ldp", "lip"),
+    "measure.gaussian_tail": (
+        "gaussian_pmc_bounds",
+        "gaussian_pmc_tail",
+    ),
+    "measure.interval": ("interval_leakage",),
+    "measure.local": (
+        "alip",
+        "ldp",
+        "lip",
+    ),
     "measure.maximal": (
         "conditional_maximal_leakage",
         "maximal_cost_leakage",
         "maximal_leakage",
         "maximal_realizable_cost",
     ),
-    "measure.pointwise": ("guesswork_leakage", "pmc", "pml"),
+    "measure.pointwise": (
+        "guesswork_leakage",
+        "pmc",
+        "pml",
+    ),
     "measure.posterior": ("posterior",),
-    "measure.profile": ("dp_tail_bound", "privacy_profile", "probabilistic_dp_tail", "psi1", "psi2"),
-    "measure.summary": ("Summary", "measure_all"),
+    "measure.profile": (
+        "dp_tail_bound",
+        "privacy_profile",
+        "probabilistic_dp_tail",
+        "psi1",
+        "psi2",
+    ),
+    "measure.sample_mean": ("laplace_mean_pmc", "noise_pmc_supremum"),
+    "measure.summary": (
+        "Summary",
+        "measure_all",
+    ),
     "measure.witness": (
         "pmc_cost_witness",
         "pmc_function_witness",
@@ -100,9 +149,29 @@ _HOMES = {
         "pml_gain_witness",
     ),
     "model.channel": ("Channel",),
-    "model.prior": ("Prior", "PriorSet"),
+    "model.noise": (
+        "AdditiveNoise",
+        "Gaussian",
+        "Laplace",
+    ),
+    "model.prior": (
+        "Prior",
+        "PriorSet",
+    ),
+    "model.secret": (
+        "BoundedSecret",
+        "DiscreteSecret",
+        "DistributionSecret",
+        "GaussianSecret",
+        "UniformSecret",
+    ),
     "numeric.alip": ("Alip",),
-    "numeric.quantity": ("Bound", "Nats", "Probability", "log_of"),
+    "numeric.quantity": (
+        "Bound",
+        "Nats",
+        "Probability",
+        "log_of",
+    ),
 }
 _MODULES = ("convert", "errors", "mechanism")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

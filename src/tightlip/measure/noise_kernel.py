@@ -1,0 +1,193 @@
+"""What an observation of Y = X + N says about each x, up to a factor: its kernel g(x).
+
+    PointKernel(noise, y)        g(x) = f_N(y − x)/f_N(0)        the outcome y was seen
+    IntervalKernel(noise, a, b)  g(x) = P{a < x + N < b}         the outcome fell in (a, b)
+
+Both rise up to a peak and fall symmetrically beyond it (or are monotone, for a half-line), so the
+nearest and the farthest secret have the largest and the smallest g.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from tightlip.model.noise import Gaussian, Noise
+from tightlip.model.secret import DiscreteSecret, Secret
+from tightlip.numeric.ball import Ball, ball, round_down, round_up
+from tightlip.numeric.parse import FloatArray
+from tightlip.numeric.real import Real, exact
+from tightlip.numeric.rounding import UNIT
+from tightlip.numeric.stieltjes import Kernel
+from tightlip.numeric.tails import laplace_mass, normal_mass
+
+_POINT_BITS = 53
+_MAX_BITS = 1 << 12
+_SLACK = 16 * UNIT
+
+
+@dataclass(frozen=True, slots=True)
+class PointKernel:
+    """The likelihood of one outcome y, relative to the noise's peak: log g(x) is a rational number.
+
+    >>> from tightlip.model.noise import Laplace
+    >>> PointKernel(Laplace(2), Fraction(3)).exponent(Fraction(1))
+    Fraction(-1, 1)
+    """
+
+    noise: Noise
+    y: Real
+
+    @property
+    def peak(self) -> Real:
+        """The secret with the largest g."""
+        return self.y
+
+    def exponent(self, x: Real) -> Fraction:
+        """Return log g(x) exactly: −(y−x)²/2σ² or −|y−x|/b."""
+        steps = (Fraction(self.y) - Fraction(x)) / Fraction(self.noise.width)
+        return -(steps**2) / 2 if isinstance(self.noise, Gaussian) else -abs(steps)
+
+    def log_at(self, x: Real) -> Ball:
+        """Return log g(x) as a ball."""
+        return ball(self.exponent(x))
+
+    def log_ratio(self, x: Real, reference: Real) -> Ball:
+        """Return log g(x)/g(reference) as a ball; exactly 0 for equally distant points."""
+        return ball(self.exponent(x) - self.exponent(reference))
+
+    def sampled(self) -> Kernel:
+        """The same kernel for float arrays, with outward rounding."""
+        return Kernel(self._log_bounds, float(self.y), float(self.noise.width))
+
+    def _log_bounds(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        centre = float(self.y)
+        shift = 0.0 if self.y == centre else 2 * UNIT * abs(centre)
+        distance = np.abs(points - centre)
+        return (
+            self._log_of(distance + shift) * (1 + _SLACK),
+            np.maximum(self._log_of(np.maximum(distance - shift, 0.0)) * (1 - _SLACK), -1e300),
+        )
+
+    def _log_of(self, distance: FloatArray) -> FloatArray:
+        steps = distance / float(self.noise.width)
+        return -(steps**2) / 2 if isinstance(self.noise, Gaussian) else -steps
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalKernel:
+    """The probability that the outcome falls in (a, b), given the secret; a or b may be infinite.
+
+    >>> from tightlip.model.noise import Laplace
+    >>> IntervalKernel(Laplace(1), Fraction(0), Fraction(3)).peak
+    Fraction(3, 2)
+    """
+
+    noise: Noise
+    a: Real
+    b: Real
+
+    @property
+    def peak(self) -> Real:
+        """The secret with the largest g: the middle, or the infinite end."""
+        if math.isinf(self.a) or math.isinf(self.b):
+            return self.a if math.isinf(self.a) else self.b
+        return (Fraction(self.a) + Fraction(self.b)) / 2
+
+    def mass_at(self, x: Real) -> Ball:
+        """Return g(x) as a ball; x may be infinite for a half-line."""
+        x = exact(x)
+        if math.isinf(x):
+            return ball(1 if x == self.peak else 0)
+        return self._mass(exact(self.a) - x, exact(self.b) - x)
+
+    def _mass(self, u: Real | Ball, v: Real | Ball) -> Ball:
+        mass = normal_mass if isinstance(self.noise, Gaussian) else laplace_mass
+        return mass(u, v, ball(self.noise.width))
+
+    def log_at(self, x: Real) -> Ball:
+        """Return log g(x) as a ball."""
+        return self.mass_at(x).log()
+
+    def log_ratio(self, x: Real, reference: Real) -> Ball:
+        """Return log g(x)/g(reference) as a ball; exactly 0 for equally distant points."""
+        if x == reference or (math.isfinite(self.peak) and x + reference == 2 * self.peak):
+            return ball(0)
+        return self.log_at(x) - self.log_at(reference)
+
+    def sampled(self) -> Kernel:
+        """The same kernel for float arrays, with outward rounding."""
+        length = float(self.b) - float(self.a)
+        width = max(float(self.noise.width), length if math.isfinite(length) else 0.0)
+        return Kernel(self._log_bounds, float(self.peak), width)
+
+    def _log_bounds(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        pairs = np.array([self._log_bounds_at(x) for x in points.tolist()])
+        return pairs[:, 0], pairs[:, 1]
+
+    def _log_bounds_at(self, x: float) -> tuple[float, float]:
+        if math.isinf(x):
+            return (0.0, 0.0) if x == self.peak else (-math.inf, -math.inf)
+        lower, upper = _log_range(lambda: self._fast_mass(x))
+        if x == float(self.peak):  # the true peak may lie between two floats
+            upper = _log_range(lambda: self.mass_at(self.peak))[1]
+        return lower, upper
+
+    def _fast_mass(self, x: float) -> Ball:
+        """The same as `mass_at`, from balls instead of rationals: thousands are needed."""
+        at = ball(x)
+        return self._mass(*(end if math.isinf(end) else ball(end) - at for end in (self.a, self.b)))
+
+
+NoiseKernel = PointKernel | IntervalKernel
+
+
+def nearest(kernel: NoiseKernel, secret: Secret) -> Real:
+    """The secret with the largest g; it may be infinite for a half-line.
+
+    >>> from tightlip.model.noise import Laplace
+    >>> from tightlip.model.secret import UniformSecret
+    >>> nearest(PointKernel(Laplace(1), 5.0), UniformSecret(0, 1))
+    1.0
+    >>> nearest(PointKernel(Laplace(1), 0.6), DiscreteSecret([0, 1], [0.5, 0.5]))
+    Fraction(1, 1)
+    """
+    low, high = secret.support
+    place = min(max(kernel.peak, low), high)
+    if isinstance(secret, DiscreteSecret):
+        return min((x for x, _ in secret.atoms), key=lambda x: abs(x - Fraction(place)))
+    return place
+
+
+def farthest(kernel: NoiseKernel, support: tuple[Real, Real]) -> Real:
+    """The secret in the support's interval with the smallest g; it may be infinite.
+
+    >>> from tightlip.model.noise import Laplace
+    >>> farthest(PointKernel(Laplace(1), 5.0), (0.0, 1.0))
+    0.0
+    """
+    low, high = support
+    if math.isinf(kernel.peak):
+        return low if kernel.peak > 0 else high
+    if math.isinf(low) or math.isinf(high):
+        return low if math.isinf(low) else high
+    peak = Fraction(kernel.peak)
+    return low if peak - Fraction(low) >= Fraction(high) - peak else high
+
+
+def _log_range(mass: Callable[[], Ball]) -> tuple[float, float]:
+    """Bounds of the logarithm of a mass, to an absolute accuracy of 2⁻⁵³ where that is possible."""
+    from flint import ctx
+
+    bits = 2 * _POINT_BITS
+    while bits <= _MAX_BITS:
+        with ctx.workprec(bits):
+            value = mass().log()
+            if value.is_finite() and value.rel_one_accuracy_bits() >= _POINT_BITS:
+                return round_down(value), min(round_up(value), 0.0)
+        bits *= 2
+    return -math.inf, 0.0

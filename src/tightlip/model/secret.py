@@ -1,0 +1,261 @@
+"""Real secrets: what is known of the value before anything is released.
+
+GaussianSecret(sigma, mean)      normal
+UniformSecret(low, high)         uniform
+BoundedSecret(low, high)         only the range is known
+DiscreteSecret(points, masses)   finitely many values
+DistributionSecret(distribution) any continuous scipy.stats distribution
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from tightlip.errors import InvalidInput, InvalidPrior, ShapeMismatch, WrongType, quoted
+from tightlip.numeric.parse import numbers
+from tightlip.numeric.real import Real, positive, real
+
+_CONSTANT = "a constant secret is DiscreteSecret([x], [1])"
+_INTEGRATED = frozenset(
+    {"genhyperbolic", "geninvgauss", "levy_stable", "norminvgauss", "skewnorm", "studentized_range"}
+)  # scipy finds their cdf by quadrature, at least in places
+_SUM_SLACK = Fraction(1, 10**9)
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianSecret:
+    """A normal secret, X ~ N(mean, sigma²).
+
+    Raises
+    ------
+    InvalidInput
+        When sigma is not a positive finite number or mean is not finite.
+
+    >>> GaussianSecret(1).support
+    (-inf, inf)
+    """
+
+    sigma: Real
+    mean: Real = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sigma", positive(self.sigma, "sigma", _CONSTANT))
+        object.__setattr__(self, "mean", real(self.mean, "mean"))
+
+    @property
+    def support(self) -> tuple[Real, Real]:
+        """The smallest interval that holds the secret."""
+        return -math.inf, math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    low: Real
+    high: Real
+
+    def __post_init__(self) -> None:
+        low, high = real(self.low, "low"), real(self.high, "high")
+        if low >= high:
+            raise InvalidInput(
+                f"low must be below high, got low={float(low)!r} and high={float(high)!r}; "
+                f"swap them, or if they are equal: {_CONSTANT}."
+            )
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+
+    @property
+    def support(self) -> tuple[Real, Real]:
+        """The smallest interval that holds the secret."""
+        return self.low, self.high
+
+
+@dataclass(frozen=True, slots=True)
+class UniformSecret(_Range):
+    """A secret that is uniform on [low, high].
+
+    Raises
+    ------
+    InvalidInput
+        When an end is not finite or low is not below high.
+
+    >>> UniformSecret(0, "1/3")
+    UniformSecret(low=0.0, high=Fraction(1, 3))
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedSecret(_Range):
+    """A secret of which only the range [low, high] is known: it may have any distribution there.
+
+    Raises
+    ------
+    InvalidInput
+        When an end is not finite or low is not below high.
+
+    >>> BoundedSecret(-1, 1).support
+    (-1.0, 1.0)
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteSecret:
+    """A secret with finitely many values.
+
+    Parameters
+    ----------
+    points : different finite numbers
+    masses : their probabilities; floats, Fractions or text, summing to 1 within 1e-9
+
+    Raises
+    ------
+    ShapeMismatch
+        When there are not as many masses as points.
+    InvalidInput, InvalidPrior
+        When a point repeats, a mass is negative, or the masses do not sum to 1.
+
+    >>> DiscreteSecret([0, 1], ["0.7", "0.3"]).support
+    (0.0, 1.0)
+    """
+
+    points: Sequence[Real]
+    masses: Sequence[Real]
+
+    def __post_init__(self) -> None:
+        points, masses = _vector(self.points, "points"), _vector(self.masses, "masses")
+        if len(points) != len(masses):
+            raise ShapeMismatch(
+                f"masses must have one entry per point, got {len(masses)} masses and {len(points)} points; "
+                "give a mass to every point."
+            )
+        object.__setattr__(self, "points", tuple(real(x, f"points entry {i}") for i, x in enumerate(points)))
+        object.__setattr__(self, "masses", masses)
+        _require_different(self.points)
+        _require_distribution(masses)
+
+    @property
+    def atoms(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """The points of positive mass in ascending order, as exact pairs (point, mass) of total mass 1."""
+        total = sum((Fraction(mass) for mass in self.masses), Fraction(0))
+        pairs = zip(self.points, self.masses, strict=True)
+        return tuple(sorted((Fraction(x), Fraction(mass) / total) for x, mass in pairs if mass > 0))
+
+    @property
+    def support(self) -> tuple[Real, Real]:
+        """The smallest interval that holds the secret."""
+        held = [x for x, mass in zip(self.points, self.masses, strict=True) if mass > 0]
+        return min(held), max(held)
+
+
+@dataclass(frozen=True, slots=True)
+class DistributionSecret:
+    """A secret with any frozen continuous distribution of scipy.stats.
+
+    What is trusted: its `cdf` left and its `sf` right of the median, up to a relative error of
+    `cdf_error`, and up to an absolute 2⁻⁵⁰ more unless scipy is known to be accurate far out in both
+    tails of that distribution. Results are intervals that hold for every distribution within that error.
+
+    Parameters
+    ----------
+    distribution : a frozen scipy.stats distribution, such as scipy.stats.beta(2, 5)
+    cdf_error : relative error of its cdf and sf, between 1e-13 and 0.01
+
+    Raises
+    ------
+    WrongType
+        When it is not frozen, is discrete or multivariate.
+    InvalidInput
+        When its parameters are invalid, it has no cdf of its own, or its cdf is found by quadrature
+        and cdf_error does not say so.
+
+    >>> from scipy.stats import beta
+    >>> DistributionSecret(beta(2, 5)).support
+    (0.0, 1.0)
+    """
+
+    distribution: Any
+    cdf_error: float = 1e-11
+
+    def __post_init__(self) -> None:
+        _require_frozen(self.distribution)
+        error = real(self.cdf_error, "cdf_error")
+        if not 1e-13 <= error <= 0.01:
+            raise InvalidInput(
+                f"cdf_error must be in [1e-13, 0.01], got cdf_error={float(error)!r}; "
+                "scipy promises no more than about 1e-13."
+            )
+        name = self.distribution.dist.name
+        if name in _INTEGRATED and error < 1e-6:
+            raise InvalidInput(
+                f"cdf_error must be at least 1e-6 for {name}, got cdf_error={float(error)!r}; "
+                "scipy finds its cdf by quadrature, state how far you trust it."
+            )
+        object.__setattr__(self, "cdf_error", float(error))
+
+    @property
+    def support(self) -> tuple[Real, Real]:
+        """The interval that scipy states as the support."""
+        low, high = self.distribution.support()
+        return float(low), float(high)
+
+
+Secret = GaussianSecret | UniformSecret | BoundedSecret | DiscreteSecret | DistributionSecret
+
+
+def _vector(values: Sequence[Real], argument: str) -> tuple[Any, ...]:
+    read = numbers(values, argument, 1)
+    return tuple((read.floats if read.floats is not None else read.exact).tolist())  # type: ignore[union-attr]
+
+
+def _require_different(points: Sequence[Real]) -> None:
+    seen: dict[Real, int] = {}
+    for i, x in enumerate(points):
+        if x in seen:
+            raise InvalidInput(
+                f"points entry {i} must differ from the others, got {float(x)!r} as in entry {seen[x]}; "
+                "add up the masses of equal points."
+            )
+        seen[x] = i
+
+
+def _require_distribution(masses: Sequence[Real]) -> None:
+    for i, mass in enumerate(masses):
+        if mass < 0:
+            raise InvalidPrior(f"masses entry {i} must be at least 0, got {float(mass)!r}; remove the point.")
+    total = sum((Fraction(mass) for mass in masses), Fraction(0))
+    if abs(total - 1) > _SUM_SLACK:
+        raise InvalidPrior(
+            f"masses must sum to 1 within 1e-9, got {float(total)!r}; divide counts by their total first."
+        )
+
+
+def _require_frozen(distribution: Any) -> None:
+    got = f"got {quoted(distribution)}"
+    if hasattr(distribution, "pmf"):
+        raise WrongType(f"distribution must be continuous, {got}; use DiscreteSecret(points, masses).")
+    if not all(hasattr(distribution, name) for name in ("dist", "logcdf", "logsf", "ppf", "isf", "support")):
+        raise WrongType(
+            f"distribution must be a frozen scipy.stats distribution, {got}; "
+            "call it with its parameters, as in scipy.stats.norm(0, 1)."
+        )
+    low, high = distribution.support()
+    if _size(low) != 1 or _size(high) != 1 or not low < high:
+        raise InvalidInput(
+            f"distribution must have valid scalar parameters, got support {quoted((low, high))}; "
+            "check shape, loc and scale."
+        )
+    from scipy.stats import rv_continuous
+
+    kind = type(distribution.dist)
+    if kind._cdf is rv_continuous._cdf and kind._logcdf is rv_continuous._logcdf:
+        raise InvalidInput(
+            f"distribution must have a cdf of its own, {quoted(kind.__name__)} integrates its density to about "
+            "1e-8 only; give the class a _cdf method."
+        )
+
+
+def _size(value: Any) -> int:
+    return int(getattr(value, "size", 1))
