@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,27 +12,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.errors import InvalidChannel, ShapeMismatch, WrongType, quoted
-from tightlip.model.counts import read_counts
-from tightlip.model.jsonio import as_object, number_to_json
-from tightlip.model.labels import Label, Labels, label_from_json, match
+from tightlip.errors import InvalidChannel, InvalidInput, ShapeMismatch, WrongType, quoted
+from tightlip.model.counts import read_counts, shares
+from tightlip.model.jsonio import as_object, check_keys, number_to_json
+from tightlip.model.labels import Label, Labels, labels_from_json, match
 from tightlip.model.matrix import (
     Matrix,
+    chained,
     column_max,
     column_min,
     dense,
     freeze,
     freeze_sparse,
     is_sparse,
+    multiplied,
     nonzero_digest,
     same_entries,
 )
 from tightlip.model.normalize import normalize_exact, normalize_floats
 from tightlip.model.prior import Prior
 from tightlip.model.reduction import REDUCE_TOLERANCE, merge_proportional
-from tightlip.numeric.parse import ObjectArray, numbers, require_finite, to_floats
+from tightlip.numeric.display import format_about
+from tightlip.numeric.parse import ObjectArray, number, numbers, to_floats
 
 _MAX_PRODUCT = 200_000_000
+_KEYS = {"inputs", "outputs", "sparse"}
 _NOT_YET = {"_hash": None, "_peaks": None, "_pits": None}
 
 
@@ -91,7 +96,12 @@ class Channel:
         else:
             floats, adjustment = normalize_floats(floats, name, InvalidChannel, remedy)
             floats = freeze_sparse(floats) if is_sparse(floats) else freeze(floats)
-        fields = {"inputs": named_inputs, "outputs": named_outputs, "adjustment": adjustment}
+        self._fill(named_inputs, named_outputs, adjustment, floats, exact)
+
+    def _fill(
+        self, inputs: Labels, outputs: Labels, adjustment: float, floats: Matrix, exact: ObjectArray | None
+    ) -> None:
+        fields = {"inputs": inputs, "outputs": outputs, "adjustment": adjustment}
         for field, value in {**fields, "_floats": floats, "_exact": exact, **_NOT_YET}.items():
             object.__setattr__(self, field, value)
 
@@ -114,18 +124,17 @@ class Channel:
         array([[0.75, 0.25],
                [0.  , 1.  ]])
         """
-        tallies = _dense_counts(counts)
+        tallies = read_counts(counts.toarray() if is_sparse(counts) else counts, "counts", 2)
         names = Labels.of(inputs, tallies.shape[0], "inputs")
-        totals = [sum(row) for row in tallies.tolist()]
+        rows, totals = shares(tallies, "counts", exact=exact)
+        masses = None if prior is None else _masses_like(prior, names)
         for row, total in enumerate(totals):
-            _check_total(row, quoted(names[row]), total, prior)
-        if exact:
-            rows = [
-                [Fraction(tally) / Fraction(total) for tally in row]
-                for row, total in zip(tallies.tolist(), totals, strict=True)
-            ]
-            return cls(np.array(rows, dtype=object), inputs, outputs)
-        return cls(tallies / np.array(totals, dtype=np.float64)[:, None], inputs, outputs)
+            _check_total(row, quoted(names[row]), total, masses)
+        if is_sparse(counts) and not exact:
+            from scipy.sparse import csr_array
+
+            rows = csr_array(rows)
+        return cls(rows, names, outputs)
 
     @property
     def is_exact(self) -> bool:
@@ -148,12 +157,12 @@ class Channel:
         if self._floats is None:
             assert self._exact is not None
             object.__setattr__(self, "_floats", freeze(to_floats(self._exact, "channel")))
-        return self._floats
+        return copy.copy(self._floats) if self.is_sparse else self._floats  # a CSR array can swap its parts
 
     @property
     def matrix(self) -> Matrix:
         """The entries as stored: Fractions where the channel is exact, floats otherwise (read-only)."""
-        return self._exact if self._exact is not None else self._floats
+        return self._exact if self._exact is not None else self.floats
 
     @property
     def peaks(self) -> NDArray[Any]:
@@ -191,10 +200,12 @@ class Channel:
         >>> Channel([["1/2", "1/4", "1/4"]]).post_process(merge).matrix
         array([[Fraction(3, 4), Fraction(1, 4)]], dtype=object)
         """
+        _require_channel(other, "other")
         order = match(self.outputs, other.inputs, "post-processing inputs", "this channel's outputs")
         exact = self.is_exact and other.is_exact
         first, second = (self.matrix, other.matrix) if exact else (self.floats, other.floats)
-        return Channel(first @ (second if order is None else second[order]), self.inputs, other.outputs)
+        rows = chained(first, second if order is None else second[order], "post-processed channel")
+        return Channel(rows, self.inputs, other.outputs)
 
     def product(self, other: Channel) -> Channel:
         """Both mechanisms run independently on one secret; outcomes are pairs.
@@ -204,9 +215,16 @@ class Channel:
         array([Fraction(1, 16), Fraction(3, 16), Fraction(3, 16), Fraction(9, 16)],
               dtype=object)
         """
-        return self.adaptive_product(dict.fromkeys(self.outputs, other))
+        _require_channel(other, "other")
+        exact = self.is_exact and other.is_exact
+        columns = self.shape[1] * other.shape[1]
+        _require_product_size(self.shape[0], columns)
+        first, second = dense(self.matrix if exact else self.floats), _rows_like(other, self, exact)
+        rows = multiplied(first[:, :, None], second[:, None, :], "product of channels")
+        labels = tuple((one, two) for one in self.outputs for two in other.outputs)
+        return Channel(rows.reshape(-1, columns), self.inputs, Labels(labels, given=True))
 
-    def adaptive_product(self, second: dict[Label, Channel]) -> Channel:
+    def adaptive_product(self, second: Mapping[Label, Channel]) -> Channel:
         """A second mechanism, chosen by the first outcome, run on the same secret; outcomes are pairs.
 
         K(y₁, y₂ | x) = K₁(y₁ | x) · K₂(y₂ | x, y₁), with K₂ = second[y₁].
@@ -216,16 +234,18 @@ class Channel:
         >>> coin.adaptive_product({"h": coin, "t": silent}).outputs
         [('h', 'h'), ('h', 't'), ('t', 'nothing')]
         """
-        parts = [_second_for(outcome, second, self) for outcome in self.outputs]
-        columns = sum(part.shape[1] for part in parts)
-        if self.shape[0] * columns > _MAX_PRODUCT:
-            raise ShapeMismatch(
-                f"product would have {self.shape[0]} × {columns} entries, more than {_MAX_PRODUCT}; "
-                "reduce() both channels first, or add their maximal leakages as a bound."
+        if not isinstance(second, Mapping):
+            raise WrongType(
+                f"second must be a dict from outcomes to channels, got {quoted(second)}; use product()."
             )
+        parts = [_second_for(outcome, second) for outcome in self.outputs]
+        _require_product_size(self.shape[0], sum(part.shape[1] for part in parts))
         exact = self.is_exact and all(part.is_exact for part in parts)
         first = dense(self.matrix if exact else self.floats)
-        blocks = [first[:, [place]] * _rows_like(part, self, exact) for place, part in enumerate(parts)]
+        blocks = [
+            multiplied(first[:, [place]], _rows_like(part, self, exact), "product of channels")
+            for place, part in enumerate(parts)
+        ]
         labels = [(one, two) for one, part in zip(self.outputs, parts, strict=True) for two in part.outputs]
         return Channel(np.concatenate(blocks, axis=1), self.inputs, labels)
 
@@ -240,14 +260,14 @@ class Channel:
         >>> Channel([["1/2", "1/4", "1/4"], ["1/5", "2/5", "2/5"]], outputs=["a", "b", "c"]).reduce()
         Channel(2 secrets [0, 1] → 2 outcomes ["a", ('b', 'c')], exact)
         """
-        merged, groups = merge_proportional(self.matrix, tolerance)
+        merged, groups = merge_proportional(self.matrix, float(number(tolerance, "tolerance")))
+        if len(groups) == self.shape[1]:
+            return self
         names = [
             self.outputs[group[0]] if len(group) == 1 else tuple(self.outputs[place] for place in group)
             for group in groups
         ]
-        return Channel(
-            merged, self.inputs, names if self.outputs.given or len(names) < self.shape[1] else None
-        )
+        return Channel(merged, self.inputs, names)
 
     def restricted_to(self, prior: Prior) -> Channel:
         """The rows of the secrets that `prior` holds possible.
@@ -255,8 +275,7 @@ class Channel:
         >>> Channel([[1, 0], [0, 1], [1, 0]]).restricted_to(Prior([0.5, 0.5, 0])).shape
         (2, 2)
         """
-        order = match(self.inputs, prior.labels, "prior labels", "the channel's inputs")
-        support = np.flatnonzero(prior.masses if order is None else prior.masses[order])
+        support = np.flatnonzero(_masses_like(prior, self.inputs))
         if len(support) == len(prior):
             return self
         return Channel(self.matrix[support], self.inputs.take(support), self.outputs)
@@ -285,22 +304,22 @@ class Channel:
         >>> Channel.from_json(channel.to_json()) == channel
         True
         """
-        record = as_object(text, "channel JSON", {"channel"}, {"inputs", "outputs", "sparse"})
-        return cls.from_dict(record)
+        return cls.from_dict(as_object(text, "channel JSON", {"channel"}, _KEYS))
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Channel:
         """Read what `to_dict` gave."""
-        rows = record["channel"]
-        if record.get("sparse"):
+        check_keys(record, "channel record", {"channel"}, _KEYS)
+        rows, sparse = record["channel"], record.get("sparse", False)
+        if not isinstance(sparse, bool):
+            raise WrongType(f"sparse must be true or false, got {quoted(sparse)}; leave it out for false.")
+        if sparse:
             from scipy.sparse import csr_array
 
-            rows = csr_array(np.array(rows, dtype=np.float64))
-        labels = {
-            side: None if record.get(side) is None else [label_from_json(label) for label in record[side]]
-            for side in ("inputs", "outputs")
-        }
-        return cls(rows, labels["inputs"], labels["outputs"])
+            read = numbers(rows, "channel", 2)
+            rows = csr_array(read.floats if read.exact is None else to_floats(read.exact, "channel"))
+        inputs, outputs = (labels_from_json(record.get(side), side) for side in ("inputs", "outputs"))
+        return cls(rows, inputs, outputs)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Channel):
@@ -318,6 +337,9 @@ class Channel:
         assert self._hash is not None
         return self._hash
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.inputs, self.outputs, self.adjustment, self.matrix, self.is_exact)
+
     def __repr__(self) -> str:
         kind = "exact" if self.is_exact else ("float, sparse" if self.is_sparse else "float")
         off = f", rows adjusted by up to {self.adjustment:.2g}" if self.adjustment > 0 else ""
@@ -332,11 +354,15 @@ def _read_rows(rows: Any) -> tuple[Matrix, ObjectArray | None]:
         from scipy.sparse import csr_array
 
         if rows.ndim != 2 or 0 in rows.shape:
-            raise ShapeMismatch(f"channel must be a matrix with rows and columns, got shape {rows.shape}.")
+            raise ShapeMismatch(
+                f"channel must be a matrix with rows and columns, got shape {rows.shape}; give rows."
+            )
         if rows.dtype.kind not in "fiu":
             raise WrongType(f"channel must hold numbers, got {rows.dtype}; convert it to floats.")
-        floats = csr_array(rows, dtype=np.float64, copy=True)
-        require_finite(floats.data, "channel stored") if floats.nnz else None
+        with np.errstate(over="ignore"):
+            floats = csr_array(rows, dtype=np.float64, copy=True)
+        floats.sum_duplicates()
+        _require_finite_entries(floats)
         return floats, None
     read = numbers(rows, "channel", 2)
     if read.exact is not None:
@@ -345,15 +371,50 @@ def _read_rows(rows: Any) -> tuple[Matrix, ObjectArray | None]:
     return read.floats, None
 
 
-def _dense_counts(counts: Any) -> NDArray[Any]:
-    return read_counts(counts.toarray() if is_sparse(counts) else counts, "counts", 2)
+def _require_finite_entries(matrix: Matrix) -> None:
+    bad = np.flatnonzero(~np.isfinite(matrix.data))
+    if len(bad):
+        entries = matrix.tocoo()
+        row, column, value = (int(entries.row[bad[0]]), int(entries.col[bad[0]]), float(entries.data[bad[0]]))
+        raise InvalidInput(
+            f"channel row {row}, column {column} must be finite, got {value!r}; remove or impute it first."
+        )
 
 
-def _check_total(row: int, label: str, total: Any, prior: Prior | None) -> None:
-    if prior is not None and row < len(prior) and prior.masses[row] == 0 and total > 0:
+def _require_channel(other: object, argument: str) -> None:
+    if not isinstance(other, Channel):
+        raise WrongType(f"{argument} must be a Channel, got {quoted(other)}; write Channel(rows).")
+
+
+def _require_product_size(rows: int, columns: int) -> None:
+    if rows * columns > _MAX_PRODUCT:
+        raise ShapeMismatch(
+            f"product would have {rows} × {columns} entries, more than {_MAX_PRODUCT}; "
+            "reduce() both channels first, or add their maximal leakages as a bound."
+        )
+
+
+def _masses_like(prior: Prior, inputs: Labels) -> NDArray[Any]:
+    """The masses of a prior in the order of a channel's inputs."""
+    if not isinstance(prior, Prior):
+        raise WrongType(f"prior must be a Prior, got {quoted(prior)}; write Prior(masses).")
+    order = match(inputs, prior.labels, "prior labels", "the channel's inputs")
+    return prior.masses if order is None else prior.masses[order]
+
+
+def _restored(inputs: Labels, outputs: Labels, adjustment: float, matrix: Matrix, exact: bool) -> Channel:
+    """A channel from a pickle or a copy, read-only again."""
+    channel: Channel = object.__new__(Channel)
+    own = freeze_sparse(matrix.copy()) if is_sparse(matrix) else freeze(matrix.copy())
+    channel._fill(inputs, outputs, adjustment, None if exact else own, own if exact else None)
+    return channel
+
+
+def _check_total(row: int, label: str, total: Any, masses: NDArray[Any] | None) -> None:
+    if masses is not None and masses[row] == 0 and total > 0:
         raise InvalidChannel(
-            f"prior entry {row} ({label}) must be positive, got 0 although counts row {row} holds {total} records; "
-            "use Prior.from_counts on the same data."
+            f"prior of secret {label} must be positive, got 0 although counts row {row} holds "
+            f"{format_about(total)} records; use Prior.from_counts on the same data."
         )
     if total == 0:
         raise InvalidChannel(
@@ -361,17 +422,13 @@ def _check_total(row: int, label: str, total: Any, prior: Prior | None) -> None:
         )
 
 
-def _second_for(outcome: Label, second: dict[Label, Channel], first: Channel) -> Channel:
+def _second_for(outcome: Label, second: Mapping[Label, Channel]) -> Channel:
     if outcome not in second:
         raise ShapeMismatch(
-            f"second must have a channel for each first outcome, got none for {quoted(outcome)}."
+            f"second must have a channel for each first outcome, got none for {quoted(outcome)}; add one."
         )
     part = second[outcome]
-    if not isinstance(part, Channel):
-        raise WrongType(
-            f"second[{quoted(outcome)}] must be a Channel, got {quoted(part)}; write Channel(rows)."
-        )
-    match(first.inputs, part.inputs, "inputs of the second channel", "the first channel's inputs")
+    _require_channel(part, f"second[{quoted(outcome)}]")
     return part
 
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from tightlip.errors import InvalidInput, quoted
+from tightlip.numeric.parse import exact_text
 
 
 def number_to_json(value: float | Fraction) -> float | str:
@@ -15,7 +16,7 @@ def number_to_json(value: float | Fraction) -> float | str:
     >>> number_to_json(Fraction(1, 3)), number_to_json(0.1)
     ('1/3', 0.1)
     """
-    return str(value) if isinstance(value, Fraction) else float(value)
+    return exact_text(value) if isinstance(value, Fraction) else float(value)
 
 
 def parse_json(text: str | bytes, what: str) -> Any:
@@ -24,15 +25,19 @@ def parse_json(text: str | bytes, what: str) -> Any:
         return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_distinct_keys)
     except InvalidInput as error:
         raise InvalidInput(f"{what} {error}") from None
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{what} must be valid JSON, got an error: {error}.") from error
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InvalidInput(f"{what} must be valid JSON, got an error: {error}; check the text.") from error
 
 
 def as_object(text: str | bytes, what: str, required: set[str], optional: set[str]) -> dict[str, Any]:
     """Read a JSON object and check its keys."""
-    record = parse_json(text, what)
+    return check_keys(parse_json(text, what), what, required, optional)
+
+
+def check_keys(record: Any, what: str, required: set[str], optional: set[str]) -> dict[str, Any]:
+    """Check that a record is an object with the keys it must have and no others."""
     if not isinstance(record, dict):
-        raise InvalidInput(f"{what} must be an object, got {quoted(record)}.")
+        raise InvalidInput(f"{what} must be an object, got {quoted(record)}; write {{...}}.")
     missing, unknown = required - record.keys(), record.keys() - required - optional
     if missing:
         raise InvalidInput(f"{what} must have the key {quoted(sorted(missing)[0])}, got {sorted(record)}.")

@@ -21,15 +21,20 @@ class Labels(Sequence[Label]):
     1
     """
 
-    __slots__ = ("_items", "_positions", "given")
+    __slots__ = ("_given", "_items", "_positions")
     _items: tuple[Label, ...] | range
     _positions: dict[Label, int] | None
-    given: bool
+    _given: bool
 
     def __init__(self, items: tuple[Label, ...] | range, given: bool) -> None:
         self._items = items
         self._positions = None
-        self.given = given
+        self._given = given
+
+    @property
+    def given(self) -> bool:
+        """Whether someone named these; False for the default 0, 1, 2, …."""
+        return self._given
 
     @classmethod
     def of(cls, labels: Iterable[Label] | None, size: int, argument: str) -> Labels:
@@ -42,7 +47,9 @@ class Labels(Sequence[Label]):
         else:
             items, given = _read(labels, argument), True
         if len(items) != size:
-            raise ShapeMismatch(f"{argument} must have one label each for {size} entries, got {len(items)}.")
+            raise ShapeMismatch(
+                f"{argument} must have one label each for {size} entries, got {len(items)}; add or drop some."
+            )
         return cls(items, given)
 
     def position(self, label: Label, argument: str = "label") -> int:
@@ -80,15 +87,14 @@ class Labels(Sequence[Label]):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Labels):
-            other = other._items
-        if isinstance(other, (tuple, list, range)):
-            if isinstance(self._items, range) and isinstance(other, range):
-                return self._items == other
-            return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
-        return NotImplemented
+            if type(self._items) is type(other._items):
+                return bool(self._items == other._items)
+        elif not isinstance(other, (tuple, list)):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
 
     def __hash__(self) -> int:
-        return hash((len(self), *self._items[:16]))
+        return hash(tuple(self._items))
 
     def __repr__(self) -> str:
         shown = ", ".join(quoted(item, 20) for item in self._items[:6])
@@ -97,6 +103,15 @@ class Labels(Sequence[Label]):
     def to_json(self) -> list[Any] | None:
         """The labels as JSON values (tuples become lists), or None for default ones."""
         return [_to_json(item) for item in self._items] if self.given else None
+
+
+def labels_from_json(values: Any, argument: str) -> list[Label] | None:
+    """Labels as they were before JSON; None where there were none."""
+    if values is None:
+        return None
+    if not isinstance(values, list):
+        raise WrongType(f"{argument} must be a list of labels, got {quoted(values)}; put them in a list.")
+    return [label_from_json(value) for value in values]
 
 
 def label_from_json(value: Any) -> Label:
@@ -117,7 +132,9 @@ def match(wanted: Labels, given: Labels, what: str, to: str) -> NDArray[np.intp]
     Labels decide where both sides have them, positions otherwise.
     """
     if len(wanted) != len(given):
-        raise ShapeMismatch(f"{what} must be as many as {to}, got {len(given)} for {len(wanted)}.")
+        raise ShapeMismatch(
+            f"{what} must be as many as {to}, got {len(given)} for {len(wanted)}; add or drop some."
+        )
     if not (wanted.given and given.given) or wanted == given:
         return None
     known = set(given)
@@ -140,10 +157,12 @@ def _read(labels: Iterable[Label], argument: str) -> tuple[Label, ...]:
         )
     try:
         items = tuple(_label(item, f"{argument} entry {place}") for place, item in enumerate(labels))
-    except TypeError as error:
+    except (TypeError, RecursionError) as error:
         if isinstance(error, WrongType):
             raise
-        raise WrongType(f"{argument} must be a sequence of labels, got {quoted(labels)}.") from error
+        raise WrongType(
+            f"{argument} must be a sequence of labels, got {quoted(labels)}; put them in a list."
+        ) from error
     seen: dict[Label, int] = {}
     for place, item in enumerate(items):
         if item in seen:
@@ -155,8 +174,8 @@ def _read(labels: Iterable[Label], argument: str) -> tuple[Label, ...]:
 
 
 def _label(item: Label, argument: str) -> Label:
-    if isinstance(item, np.generic):
-        item = item.item()
+    if isinstance(item, np.generic) and not isinstance(item, (np.datetime64, np.timedelta64)):
+        item = item.item()  # of a date it would be a count of nanoseconds
     if isinstance(item, (tuple, list)):
         return tuple(_label(part, argument) for part in item)
     if isinstance(item, float) and not math.isfinite(item):

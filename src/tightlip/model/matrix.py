@@ -7,12 +7,17 @@ of Fractions, always dense. All functions only read.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlip.errors import InvalidInput
+from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import FloatArray
+
+SMALLEST = float(np.finfo(np.float64).tiny)  # below it floats lose digits
 
 Matrix = Any  # FloatArray | ObjectArray | scipy.sparse.csr_array (no stubs)
 
@@ -70,6 +75,41 @@ def dense_column(matrix: Matrix, column: int) -> NDArray[Any]:
 def dense_row(matrix: Matrix, row: int) -> NDArray[Any]:
     """One row as a vector."""
     return np.asarray(matrix[[row]].toarray()[0]) if is_sparse(matrix) else np.asarray(matrix[row])
+
+
+def multiplied(first: NDArray[Any], second: NDArray[Any], what: str) -> NDArray[Any]:
+    """first · second entry by entry; refused where a float cannot hold a product, since it would vanish."""
+    try:
+        with np.errstate(under="raise"):
+            return np.asarray(first * second)
+    except FloatingPointError:
+        raise InvalidInput(
+            f"{what} must stay above {SMALLEST:.3g}, got a smaller probability, which a float cannot hold; "
+            "use exact() on both first."
+        ) from None
+
+
+def chained(first: Matrix, second: Matrix, what: str) -> Matrix:
+    """first @ second; refused where a float cannot hold a positive entry, since it would vanish."""
+    result = first @ second
+    if first.dtype == object or _smallest(first) * _smallest(second) >= SMALLEST:
+        return result
+    found = dense(result)
+    patterns = dense((first > 0).astype(np.float64) @ (second > 0).astype(np.float64))
+    for row, column in np.argwhere((found < SMALLEST) & (patterns > 0)).tolist():
+        terms = zip(dense_row(first, row).tolist(), dense_column(second, column).tolist(), strict=True)
+        truth = sum((Fraction(one) * Fraction(two) for one, two in terms if one and two), Fraction(0))
+        if Fraction(found[row, column]) != truth:
+            raise InvalidInput(
+                f"{what} row {row}, column {column} is too small for a float, got {format_about(truth)}; "
+                "use exact() on both first."
+            )
+    return result
+
+
+def _smallest(matrix: Matrix) -> float:
+    entries = matrix.data if is_sparse(matrix) else matrix
+    return float(np.min(entries, where=entries > 0, initial=1.0))
 
 
 def freeze(array: NDArray[Any]) -> NDArray[Any]:

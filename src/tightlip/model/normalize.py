@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from tightlip.errors import InvalidInput
-from tightlip.model.matrix import Matrix, dense_row, is_sparse
+from tightlip.model.matrix import Matrix, is_sparse
+from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import FloatArray, ObjectArray
 
 TOLERANCE = 1e-9
@@ -29,7 +30,10 @@ def normalize_floats(
 ) -> tuple[Matrix, float]:
     """Check rows of floats we own, scale those that need it in place; return (matrix, largest correction)."""
     _require_non_negative(matrix, name, error)
-    sums = np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel()
+    if not is_sparse(matrix):
+        matrix += 0.0  # -0.0 becomes 0.0
+    with np.errstate(over="ignore"):
+        sums = np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel()
     adjustment = 0.0
     for row in np.flatnonzero(np.abs(sums - 1) > NOISE / 2):
         total = _exactly_rounded_sum(matrix, int(row))
@@ -50,12 +54,14 @@ def normalize_exact(
     for row in range(rows.shape[0]):
         for column, entry in enumerate(rows[row]):
             if entry < 0:
-                raise error(_negative(name(row), column, str(entry)))
+                raise error(_negative(name(row), column, format_about(entry)))
         total = sum(rows[row], Fraction(0))
         if total == 1:
             continue
         if abs(total - 1) > TOLERANCE:
-            raise error(f"{name(row)} must sum to 1 within {TOLERANCE:g}, got {float(total):.12g}; {remedy}.")
+            raise error(
+                f"{name(row)} must sum to 1 within {TOLERANCE:g}, got {format_about(total, 12)}; {remedy}."
+            )
         rows[row] = rows[row] / total
         adjustment = max(adjustment, abs(total - 1))
     return rows, float(adjustment)
@@ -79,13 +85,20 @@ def _negative(row: str, column: int, value: str) -> str:
 
 
 def _exactly_rounded_sum(matrix: Matrix, row: int) -> float:
-    if is_sparse(matrix):
-        return math.fsum(matrix.data[matrix.indptr[row] : matrix.indptr[row + 1]].tolist())
-    return math.fsum(dense_row(matrix, row).tolist())
+    try:
+        return math.fsum(_stored(matrix, row).tolist())
+    except OverflowError:
+        return math.inf
 
 
 def _scale_row(matrix: Matrix, row: int, total: float) -> None:
-    entries: FloatArray = (
+    entries = _stored(matrix, row)
+    entries /= total
+
+
+def _stored(matrix: Matrix, row: int) -> FloatArray:
+    """The entries of a row that are stored, as a view."""
+    found: FloatArray = (
         matrix.data[matrix.indptr[row] : matrix.indptr[row + 1]] if is_sparse(matrix) else matrix[row]
     )
-    entries /= total
+    return found

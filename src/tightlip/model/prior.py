@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.errors import InvalidInput, InvalidPrior, WrongType, quoted
-from tightlip.model.counts import read_counts
+from tightlip.model.counts import read_counts, shares
 from tightlip.model.jsonio import as_object, number_to_json
-from tightlip.model.labels import Label, Labels, label_from_json, show
-from tightlip.model.matrix import freeze, nonzero_digest, same_entries
+from tightlip.model.labels import Label, Labels, labels_from_json, show
+from tightlip.model.matrix import freeze, multiplied, nonzero_digest, same_entries
 from tightlip.model.normalize import normalize_exact, normalize_floats
-from tightlip.numeric.parse import FloatArray, Numbers, ObjectArray, number, numbers, to_floats
+from tightlip.numeric.display import format_about
+from tightlip.numeric.parse import FloatArray, Numbers, ObjectArray, exact_text, number, numbers, to_floats
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -70,11 +71,11 @@ class Prior:
         exact: ObjectArray | None = None
         if read.exact is not None:
             rows, adjustment = normalize_exact(read.exact[None, :], name, InvalidPrior, remedy)
-            exact = freeze(rows[0])
+            exact = freeze(rows)[0]
         else:
             assert read.floats is not None
-            rows, adjustment = normalize_floats(read.floats[None, :] + 0.0, name, InvalidPrior, remedy)
-            floats = freeze(rows[0])
+            rows, adjustment = normalize_floats(read.floats[None, :], name, InvalidPrior, remedy)
+            floats = freeze(rows)[0]
         self._fill(named, floats=floats, exact=exact, adjustment=adjustment)
 
     def _fill(
@@ -100,17 +101,19 @@ class Prior:
         >>> Prior.uniform(["a", "b", "c"])
         Prior(a: 1/3, b: 1/3, c: 1/3)
         """
-        if isinstance(secrets, bool) or not isinstance(secrets, (int, np.integer)):
-            labels = list(secrets) if not isinstance(secrets, bool) else None
-            if labels is None:
-                raise WrongType(f"secrets must be a count or labels, got {secrets!r}.")
-            return cls._uniform(len(labels), labels)
-        return cls._uniform(int(secrets), None)
+        if isinstance(secrets, (int, np.integer)) and not isinstance(secrets, bool):
+            return cls._uniform(int(secrets), None)
+        if isinstance(secrets, (str, bytes)) or not isinstance(secrets, Iterable):
+            raise WrongType(
+                f"secrets must be a count or a list of labels, got {quoted(secrets)}; write 3 or [..]."
+            )
+        labels = list(secrets)
+        return cls._uniform(len(labels), labels)
 
     @classmethod
     def _uniform(cls, size: int, labels: list[Label] | None) -> Prior:
         if size < 1:
-            raise InvalidPrior(f"secrets must be at least 1, got {size}.")
+            raise InvalidPrior(f"secrets must be at least 1, got {size}; a prior needs a secret.")
         self = object.__new__(cls)
         self._fill(
             Labels.of(labels, size, "prior labels"),
@@ -133,17 +136,12 @@ class Prior:
                 )
             counts, labels = list(counts.values()), list(counts.keys())
         tallies = read_counts(counts, "counts", 1)
-        total = sum(tallies.tolist())
-        if total == 0:
+        divided, totals = shares(tallies, "counts", exact=exact)
+        if totals[0] == 0:
             raise InvalidPrior(
                 "counts must have a positive sum, got 0; there is no data to make a prior from."
             )
-        if exact:
-            return cls(
-                np.array([Fraction(tally) / Fraction(total) for tally in tallies.tolist()], dtype=object),
-                labels,
-            )
-        return cls(tallies / float(total), labels)
+        return cls(divided, labels)
 
     @property
     def is_exact(self) -> bool:
@@ -202,10 +200,12 @@ class Prior:
         >>> Prior(["1/2", "1/2"]).product(Prior(["1/3", "2/3"]))
         Prior((0, 0): 1/6, (0, 1): 1/3, (1, 0): 1/6, (1, 1): 1/3)
         """
+        if not isinstance(other, Prior):
+            raise WrongType(f"other must be a Prior, got {quoted(other)}; write Prior(masses).")
         exact = self.is_exact and other.is_exact
         first, second = (self.masses, other.masses) if exact else (self.floats, other.floats)
-        pairs = [(one, two) for one in self.labels for two in other.labels]
-        return Prior(np.multiply.outer(first, second).ravel(), pairs)
+        pairs = Labels(tuple((one, two) for one in self.labels for two in other.labels), given=True)
+        return Prior(multiplied(first[:, None], second, "product of priors").ravel(), pairs)
 
     def mass(self, label: Label) -> float | Fraction:
         """The mass of one secret."""
@@ -231,8 +231,7 @@ class Prior:
         True
         """
         record = as_object(text, "prior JSON", required={"prior"}, optional={"labels"})
-        labels = record.get("labels")
-        return cls(record["prior"], None if labels is None else [label_from_json(label) for label in labels])
+        return cls(record["prior"], labels_from_json(record.get("labels"), "labels"))
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -255,7 +254,12 @@ class Prior:
             for label, mass in zip(self.labels, self.masses[:8], strict=False)
         ]
         more = f", … {len(self)} secrets" if len(self) > 8 else ""
-        return f"Prior({', '.join(shown)}{more})"
+        off = f"; sum adjusted by {self.adjustment:.2g}" if self.adjustment > 0 else ""
+        return f"Prior({', '.join(shown)}{more}{off})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        exact = self._exact is not None
+        return _restored, (self.labels, self.masses, exact, self.adjustment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,20 +281,47 @@ class PriorSet:
             or not isinstance(self.secrets, (int, np.integer))
             or self.secrets < 1
         ):
-            raise InvalidInput(f"secrets must be a count of at least 1, got {quoted(self.secrets)}.")
+            raise InvalidInput(f"secrets must be a count of at least 1, got {quoted(self.secrets)}; write 3.")
         mass = number(self.min_mass, "min_mass")
         if not 0 < mass <= Fraction(1, int(self.secrets)) * (1 + Fraction(1, 10**12)):
             raise InvalidPrior(
                 f"min_mass must be in (0, 1/{self.secrets}], got {quoted(self.min_mass)}; "
                 f"{self.secrets} secrets cannot all have more than 1/{self.secrets}."
             )
+        object.__setattr__(self, "secrets", int(self.secrets))
         object.__setattr__(self, "min_mass", mass)
 
     def __contains__(self, prior: object) -> bool:
-        if not isinstance(prior, Prior):
+        """Whether a prior is in the set; a float on either side makes it a comparison of floats."""
+        if not isinstance(prior, Prior) or len(prior) != self.secrets:
             return False
-        return len(prior) == self.secrets and all(mass >= self.min_mass for mass in prior.masses.tolist())
+        if prior.is_exact and isinstance(self.min_mass, Fraction):
+            return bool(min(prior.masses) >= self.min_mass)
+        return bool(prior.floats.min() >= float(self.min_mass))
+
+    def to_json(self) -> str:
+        """The set as JSON text that `from_json` reads back without loss."""
+        return json.dumps({"secrets": self.secrets, "min_mass": number_to_json(self.min_mass)})
+
+    @classmethod
+    def from_json(cls, text: str) -> PriorSet:
+        """Read what `to_json` wrote.
+
+        >>> PriorSet.from_json(PriorSet(4, "1/10").to_json())
+        PriorSet(secrets=4, min_mass=Fraction(1, 10))
+        """
+        record = as_object(text, "prior set JSON", required={"secrets", "min_mass"}, optional=set())
+        return cls(record["secrets"], record["min_mass"])
+
+
+def _restored(labels: Labels, masses: NDArray[Any], exact: bool, adjustment: float) -> Prior:
+    """A prior from a pickle or a copy, read-only again."""
+    prior: Prior = object.__new__(Prior)
+    own = freeze(masses.copy())
+    prior._fill(labels, floats=None if exact else own, exact=own if exact else None, adjustment=adjustment)
+    return prior
 
 
 def _short(mass: Any) -> str:
-    return str(mass) if isinstance(mass, Fraction) else f"{mass:.6g}"
+    text = exact_text(mass) if isinstance(mass, Fraction) else format_about(mass)
+    return text if len(text) <= 24 else "≈" + format_about(mass)

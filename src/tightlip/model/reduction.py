@@ -13,6 +13,7 @@ from tightlip.model.matrix import Matrix, dense, is_sparse
 from tightlip.numeric.parse import FloatArray, ObjectArray
 
 REDUCE_TOLERANCE = 1e-12
+_LIFT = 2.0**200  # keeps the smallest positive float, scaled, in the range where floats have all their digits
 
 Groups = list[list[int]]
 
@@ -26,8 +27,8 @@ def merge_proportional(matrix: Matrix, tolerance: float) -> tuple[Matrix, Groups
         columns = [matrix[:, group].sum(axis=1) for group in groups]
         return np.array(columns, dtype=object).T, groups
     groups = _float_groups(dense(matrix), tolerance)
-    owner = np.concatenate([np.full(len(group), place) for place, group in enumerate(groups)])
-    member = np.concatenate([np.asarray(group) for group in groups])
+    owner = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    member = np.array([place for group in groups for place in group])
     return _sum_columns(matrix, member, owner, len(groups)), groups
 
 
@@ -49,15 +50,19 @@ def _float_groups(matrix: FloatArray, tolerance: float) -> Groups:
     """
     peaks = matrix.max(axis=0)
     kept = np.flatnonzero(peaks > 0)
-    scaled = matrix[:, kept] / peaks[kept]  # first by the peak: a sum of subnormals would lose digits
-    scaled /= scaled.sum(axis=0)
+    scaled = matrix[:, kept] * _LIFT / peaks[kept]  # first by the peak: a sum of subnormals would lose digits
+    scaled /= scaled.sum(axis=0) / _LIFT
     slack = tolerance + 8 * (matrix.shape[0] + 2) * 2.0**-53
-    projection = np.linspace(1.0, 2.0, matrix.shape[0]) @ scaled
+    weights = 1 + np.random.default_rng(0).random(matrix.shape[0])  # evenly spaced ones collide on symmetry
+    projection = weights @ scaled
     order = np.argsort(projection, kind="stable")
     steps = np.diff(projection[order]) > 2 * slack * projection[order][:-1]
-    groups: Groups = []
-    for run in np.split(order, np.flatnonzero(steps) + 1):
-        groups.extend(kept[part].tolist() for part in _split_run(scaled, np.sort(run), tolerance))
+    starts = np.flatnonzero(np.concatenate([[True], steps]))
+    sizes = np.diff(starts, append=len(order))
+    groups: Groups = kept[order[starts[sizes == 1]], None].tolist()
+    for start, size in zip(starts[sizes > 1], sizes[sizes > 1], strict=True):
+        run = np.sort(order[start : start + size])
+        groups.extend(kept[part].tolist() for part in _split_run(scaled, run, tolerance))
     return sorted(groups, key=lambda group: group[0])
 
 
@@ -66,7 +71,8 @@ def _split_run(scaled: FloatArray, run: NDArray[np.intp], tolerance: float) -> l
     while len(run):
         first = scaled[:, run[0], None]
         rest = scaled[:, run]
-        close = (np.abs(rest - first) <= tolerance * np.maximum(rest, first)).all(axis=0)
+        agree = np.abs(rest - first) <= tolerance * np.maximum(rest, first)
+        close: NDArray[np.bool_] = np.asarray(agree.all(axis=0))
         close[0] = True
         parts.append(run[close])
         run = run[~close]

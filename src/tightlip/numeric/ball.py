@@ -11,7 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from tightlip.errors import NumericalFailure
+from tightlip.errors import NumericalFailure, quoted
 
 Ball = Any  # flint.arb has no type stubs
 
@@ -57,6 +57,25 @@ def enclose(expression: Callable[[], Ball]) -> tuple[float, float]:
         bits *= 2
 
 
+def nearest(expression: Callable[[], Ball]) -> float:
+    """The double nearest to the value of `expression()`; one of the two nearest at a tie.
+
+    >>> nearest(lambda: ball(Fraction(1, 3)))
+    0.3333333333333333
+    """
+    from flint import ctx
+
+    bits = _START_BITS
+    while bits <= _MAX_BITS:
+        with ctx.workprec(bits):
+            value = expression()
+            low, high = float(value.lower()), float(value.upper())
+        if low == high:
+            return low
+        bits *= 2
+    return high
+
+
 def round_up(value: Ball) -> float:
     """The smallest double found that is not below the ball."""
     top = value.upper()
@@ -84,7 +103,7 @@ def log_bounds(ratio: Fraction) -> tuple[float, float]:
     if ratio == 1:
         return 0.0, 0.0
     if ratio <= 0:
-        raise NumericalFailure(f"ratio must be positive to have a logarithm, got {ratio}.")
+        raise NumericalFailure(f"ratio must be positive to have a logarithm, got {quoted(ratio)}.")
     return enclose(lambda: ball(ratio).log())
 
 
@@ -121,4 +140,4 @@ def log_exceeds(ratio: Fraction, threshold: float) -> bool:
             if difference < 0:
                 return False
         bits *= 2
-    raise NumericalFailure(f"could not decide log({ratio}) > {threshold!r} with {_MAX_BITS} bits.")
+    raise NumericalFailure(f"could not decide log({quoted(ratio)}) > {threshold!r} with {_MAX_BITS} bits.")

@@ -29,8 +29,21 @@ def format_down(value: float | Fraction, digits: int = 6) -> str:
     return _format(value, digits, ROUND_FLOOR)
 
 
+def format_about(value: float | Fraction, digits: int = 6) -> str:
+    """A number to some significant digits, to nearest; also one outside the float range.
+
+    >>> format_about(1 / 3), format_about(Fraction(10**401, 3)), format_about(Fraction(1, 2))
+    ('0.333333', '3.33333e+400', '0.5')
+    """
+    if not isinstance(value, Fraction):
+        return f"{value:.{digits}g}"
+    context = Context(prec=digits)
+    quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return f"{quotient.normalize(context):g}"
+
+
 def _format(value: float | Fraction, digits: int, rounding: str) -> str:
-    if math.isinf(value):
+    if isinstance(value, float) and math.isinf(value):
         return "inf" if value > 0 else "-inf"
     exact = Fraction(value)
     short = Context(prec=digits, rounding=rounding).divide(
@@ -39,4 +52,7 @@ def _format(value: float | Fraction, digits: int, rounding: str) -> str:
     if not short:
         return "0"
     text = f"{short:f}" if -6 <= short.adjusted() < 15 else f"{short:e}"
-    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+    head, _, exponent = text.partition("e")
+    if "." in head:
+        head = head.rstrip("0").rstrip(".")
+    return f"{head}e{exponent}" if exponent else head

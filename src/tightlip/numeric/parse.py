@@ -6,6 +6,7 @@ Floats stay floats. Everything else is exact and stays exact, unless it is mixed
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -15,11 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.errors import InvalidInput, ShapeMismatch, WrongType, quoted
+from tightlip.numeric.display import format_about
 
 FloatArray = NDArray[np.float64]
 ObjectArray = NDArray[np.object_]
 
+_LARGEST = float(np.finfo(np.float64).max)
 _MAX_EXPONENT = 5000  # "1e999999999" would fill the memory with one integer
+_PLAIN_RATIO = re.compile(r"([+-]?[0-9]+)(?:/([0-9]+))?")
+_SHAPES = {1: "a list of numbers", 2: "a list of rows"}
 _WHAT = 'a float, an integer, a Fraction, a Decimal or text like "1/3"'
 
 
@@ -37,8 +42,8 @@ def number(value: object, argument: str) -> float | Fraction:
     >>> number("1/3", "p"), number("0.25", "p"), number(0.25, "p")
     (Fraction(1, 3), Fraction(1, 4), 0.25)
     """
-    if isinstance(value, np.generic):
-        value = value.item()
+    if isinstance(value, np.generic) and not isinstance(value, (np.datetime64, np.timedelta64)):
+        value = value.item()  # of a date it would be a count of nanoseconds
     if isinstance(value, bool) or not isinstance(value, (float, int, Fraction, Decimal, str)):
         raise WrongType(f"{argument} must be {_WHAT}, got {quoted(value)} of type {type(value).__name__}.")
     if isinstance(value, float):
@@ -52,15 +57,40 @@ def _exact(value: int | Fraction | Decimal | str, argument: str) -> Fraction:
     if isinstance(value, (int, Fraction)):
         return Fraction(value)
     text = str(value).strip()
-    _, _, exponent = text.lower().partition("e")
-    if exponent.lstrip("+-").isdigit() and abs(int(exponent)) > _MAX_EXPONENT:
-        raise InvalidInput(f"{argument} must have an exponent up to {_MAX_EXPONENT}, got {quoted(value)}.")
+    _, _, exponent = text.lower().replace("_", "").partition("e")
+    digits = exponent.lstrip("+-").lstrip("0")
+    if digits.isdecimal() and (len(digits) > 4 or int(digits) > _MAX_EXPONENT):
+        raise InvalidInput(
+            f"{argument} must have an exponent up to {_MAX_EXPONENT}, got {quoted(value)}; "
+            "give a Fraction if it is meant."
+        )
     try:
-        return Fraction(text)
+        return _long_ratio(text) or Fraction(text)
     except (ValueError, ZeroDivisionError) as error:
         raise InvalidInput(
             f"{argument} must be a finite number, got {quoted(value)}; write {_WHAT}."
         ) from error
+
+
+def exact_text(value: Fraction) -> str:
+    """A rational as text "p/q", of any length; Python alone stops at 4300 digits.
+
+    >>> exact_text(Fraction(1, 3)), len(exact_text(Fraction(1, 10**5000)))
+    ('1/3', 5003)
+    """
+    from flint import fmpq
+
+    return str(fmpq(value.numerator, value.denominator))
+
+
+def _long_ratio(text: str) -> Fraction | None:
+    """What `exact_text` wrote, where it is too long for Python."""
+    plain = _PLAIN_RATIO.fullmatch(text) if len(text) > 1000 else None
+    if plain is None:
+        return None
+    from flint import fmpz
+
+    return Fraction(int(fmpz(plain[1].lstrip("+"))), int(fmpz(plain[2] or "1")))
 
 
 def numbers(values: Any, argument: str, dimensions: int) -> Numbers:
@@ -73,12 +103,8 @@ def numbers(values: Any, argument: str, dimensions: int) -> Numbers:
     array([Fraction(1, 3), Fraction(2, 3)], dtype=object)
     """
     array = _as_array(values, argument, dimensions)
-    if array.size == 0:
-        raise InvalidInput(f"{argument} must not be empty, got shape {array.shape}.")
     if array.dtype.kind in "fiu":
-        floats = np.array(array, dtype=np.float64, order="C")
-        require_finite(floats, argument)
-        return Numbers(floats, None)
+        return Numbers(_own_floats(array, argument), None)
     read = np.array(
         [number(entry, f"{argument}{_place(index)}") for index, entry in np.ndenumerate(array)], dtype=object
     ).reshape(array.shape)
@@ -89,12 +115,19 @@ def numbers(values: Any, argument: str, dimensions: int) -> Numbers:
 
 def to_floats(exact: ObjectArray, argument: str) -> FloatArray:
     """The nearest floats of exact numbers; a positive one must not vanish."""
+    large = np.argwhere((exact > _LARGEST) | (exact < -_LARGEST))
+    if len(large):
+        index = tuple(int(i) for i in large[0])
+        raise InvalidInput(
+            f"{argument}{_place(index)} is too large for a float, got {format_about(Fraction(exact[index]))}; "
+            "give all numbers exactly, or in a larger unit."
+        )
     floats = np.array([float(entry) for entry in exact.flat], dtype=np.float64).reshape(exact.shape)
     vanished = (floats == 0) & (exact != 0)
     if vanished.any():
         index = tuple(int(i) for i in np.argwhere(vanished)[0])
         raise InvalidInput(
-            f"{argument}{_place(index)} is too small for a float, got {quoted(str(exact[index]))}; "
+            f"{argument}{_place(index)} is too small for a float, got {format_about(exact[index])}; "
             "give channel and prior both as exact numbers."
         )
     return floats
@@ -102,32 +135,83 @@ def to_floats(exact: ObjectArray, argument: str) -> FloatArray:
 
 def require_finite(floats: FloatArray, argument: str) -> None:
     """Refuse NaN and infinities, naming the first place."""
-    if np.isfinite(floats.sum()) and not np.isnan(floats.min()):  # one pass each, no temporary matrix
-        return
+    with np.errstate(invalid="ignore", over="ignore"):
+        if np.isfinite(floats.sum()):  # one pass, no temporary matrix
+            return
     bad = ~np.isfinite(floats)
     if bad.any():
         index = tuple(int(i) for i in np.argwhere(bad)[0])
         raise InvalidInput(
-            f"{argument}{_place(index)} must be finite, got {floats[index]!r}; remove or impute it first."
+            f"{argument}{_place(index)} must be finite, got {float(floats[index])!r}; remove or impute it first."
         )
+
+
+def _own_floats(array: NDArray[Any], argument: str) -> FloatArray:
+    with np.errstate(over="ignore"):  # of long doubles; the infinity is refused below
+        floats = np.array(array, dtype=np.float64, order="C")
+    require_finite(floats, argument)
+    if array.dtype.itemsize > floats.dtype.itemsize and ((floats == 0) & (array != 0)).any():
+        raise InvalidInput(
+            f"{argument} must fit 64-bit floats, got {array.dtype} too small for them; scale it."
+        )
+    return floats
 
 
 def _as_array(values: Any, argument: str, dimensions: int) -> NDArray[Any]:
-    if isinstance(values, (str, bytes)) or values is None:
-        raise WrongType(f"{argument} must be a sequence of numbers, got {quoted(values)}.")
+    if isinstance(values, (str, bytes, bytearray)) or values is None:
+        raise WrongType(
+            f"{argument} must be {_SHAPES[dimensions]}, got {quoted(values)}; put numbers in a list."
+        )
+    _require_unmasked(values, argument)
     try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise ShapeMismatch(f"{argument} must have rows of equal length; {error}.") from error
-    if array.dtype.kind in "US" or (array.dtype.kind in "iub" and not isinstance(values, np.ndarray)):
-        array = np.asarray(values, dtype=object)  # text must not turn numbers into text, integers stay exact
-    if array.dtype.kind not in "fiuO":
+        array = np.asarray(values) if hasattr(values, "__array__") else _from_nested(values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise WrongType(
+            f"{argument} must be {_SHAPES[dimensions]}, got {quoted(values)}; {error}."
+        ) from error
+    if array.dtype.kind not in "fiuOUS":
         raise WrongType(
             f"{argument} must hold numbers, got {array.dtype}; convert it to floats or Fractions."
         )
-    if array.ndim != dimensions:
-        raise ShapeMismatch(f"{argument} must have {dimensions} dimension(s), got shape {array.shape}.")
+    _require_shape(array, values, argument, dimensions)
     return array
+
+
+def _from_nested(values: Any) -> NDArray[Any]:
+    """Nested lists entry by entry, since numpy would read True as 1.0 and turn numbers beside text into text."""
+    boxed = np.asarray(values, dtype=object)
+    return boxed.astype(np.float64) if set(map(type, boxed.flat)) <= {float, np.float64} else boxed
+
+
+def _require_unmasked(values: Any, argument: str) -> None:
+    parts = values if isinstance(values, (list, tuple)) else [values]
+    for place, part in enumerate(parts):
+        if isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part):
+            where = f" entry {place}" if parts is values else ""
+            raise InvalidInput(
+                f"{argument}{where} must not be masked, got {quoted(part)}; fill or remove it."
+            )
+
+
+def _require_shape(array: NDArray[Any], values: Any, argument: str, dimensions: int) -> None:
+    if array.ndim == 0:
+        raise WrongType(
+            f"{argument} must be {_SHAPES[dimensions]}, got {quoted(values)} of type {type(values).__name__}; "
+            "put numbers in a list."
+        )
+    if dimensions == 2 and array.ndim == 1 and any(isinstance(row, (list, tuple)) for row in array):
+        lengths = sorted({len(row) if isinstance(row, (list, tuple)) else 1 for row in array})
+        raise ShapeMismatch(
+            f"{argument} must have rows of equal length, got lengths {lengths}; fill the gaps."
+        )
+    if array.ndim != dimensions:
+        raise ShapeMismatch(
+            f"{argument} must have {dimensions} dimension(s), got shape {array.shape}; give {_SHAPES[dimensions]}."
+        )
+    if array.size == 0:
+        raise InvalidInput(
+            f"{argument} must not be empty, got shape {array.shape}; give {_SHAPES[dimensions]}."
+        )
 
 
 def _place(index: tuple[int, ...]) -> str:

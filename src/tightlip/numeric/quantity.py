@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Literal, Self
 
 from tightlip.errors import InvalidInput, WrongType, quoted
-from tightlip.numeric.ball import ball, enclose, log_bounds
+from tightlip.numeric.ball import Ball, ball, enclose, log_bounds, nearest
 from tightlip.numeric.parse import number
 
 Rounding = Literal["up", "down", "nearest"]
@@ -54,20 +54,24 @@ class Nats(float):
         Fraction(4, 1)
         """
         lower, upper = log_bounds(ratio)
+        if rounding == "nearest":
+            return cls(nearest(lambda: ball(ratio).log()) if upper else 0.0, ratio, rounding)
         return cls(lower if rounding == "down" else upper, ratio, rounding)
 
     def in_bits(self) -> float:
         """The same amount in bits, rounded in the same direction."""
         if math.isinf(self) or not self:
             return float(self)
-        if self.ratio is not None:
-            ratio = self.ratio
-            lower, upper = enclose(lambda: ball(ratio).log() / ball(2).log())
-        else:
-            lower, upper = enclose(lambda: ball(float(self)) / ball(2).log())
+        power = None if self.ratio is None else _power_of_two(self.ratio)
+        if power is not None:
+            return float(power)
         if self.rounding == "nearest":
-            return float(self) / math.log(2)
+            return nearest(self._bits)
+        lower, upper = enclose(self._bits)
         return lower if self.rounding == "down" else upper
+
+    def _bits(self) -> Ball:
+        return (ball(float(self)) if self.ratio is None else ball(self.ratio).log()) / ball(2).log()
 
     def __repr__(self) -> str:
         return f"{float(self)!r} nats"
@@ -150,6 +154,13 @@ class Probability(float):
         return type(self), (float(self), self.exact, self.rounding)
 
 
+def _power_of_two(ratio: Fraction) -> int | None:
+    """k where ratio = 2^k."""
+    if ratio.numerator.bit_count() == ratio.denominator.bit_count() == 1:
+        return ratio.numerator.bit_length() - ratio.denominator.bit_length()
+    return None
+
+
 def log_of(ratio: object) -> Nats:
     """An exact leakage level given by its ratio: `log_of("10/9")` is log(10/9), known exactly.
 
@@ -172,6 +183,14 @@ def exact_ratio(epsilon: float) -> Fraction | None:
     return Fraction(1) if epsilon == 0 else None
 
 
+def _as_float(value: float | Fraction) -> float:
+    """The nearest float; beyond the range an infinity, which `level` judges."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value > 0 or -1)
+
+
 def level(epsilon: object, argument: str = "epsilon", *, allow_infinite: bool = False) -> float:
     """Read a leakage level: finite and non-negative, in nats; an exact one stays exact.
 
@@ -181,12 +200,12 @@ def level(epsilon: object, argument: str = "epsilon", *, allow_infinite: bool = 
     if isinstance(epsilon, Nats):
         value: float = epsilon
     elif isinstance(epsilon, (float, int)) and not isinstance(epsilon, bool):
-        value = float(epsilon)
+        value = _as_float(epsilon)
     elif allow_infinite and isinstance(epsilon, str) and epsilon.strip().lower() in {"inf", "infinity"}:
         value = math.inf
     else:
         try:
-            value = float(number(epsilon, argument))
+            value = _as_float(number(epsilon, argument))
         except WrongType as error:
             raise WrongType(
                 f"{argument} must be a number of nats, got {quoted(epsilon)}; "
