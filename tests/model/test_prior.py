@@ -49,7 +49,7 @@ def test_a_renormalised_prior_reads_back_bit_for_bit():
         assert prior.adjustment == pytest.approx(7e-10, rel=1e-3)
         again = Prior.from_json(prior.to_json())
         assert (again.masses == prior.masses).all()
-        assert again.adjustment == 0.0
+        assert again.adjustment == prior.adjustment
         assert abs(math.fsum(prior.masses.tolist()) - 1) <= 2**-50
 
 

@@ -17,4 +17,4 @@ def align(prior: Prior, channel: Channel) -> Prior:
             f"prior must be a Prior, got {quoted(prior)}; write Prior(masses) or Prior.uniform(n)."
         )
     order = match(channel.inputs, prior.labels, "prior labels", "the channel's inputs")
-    return prior if order is None else Prior(prior.masses[order], channel.inputs)
+    return prior if order is None else Prior(prior.masses[order], channel.inputs).adjusted(prior.adjustment)

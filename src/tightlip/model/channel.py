@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from tightlip.errors import InvalidChannel, InvalidInput, ShapeMismatch, WrongType, quoted
 from tightlip.model.counts import read_counts, shares
-from tightlip.model.jsonio import as_object, check_keys, number_to_json
-from tightlip.model.labels import Label, Labels, labels_from_json, match
+from tightlip.model.jsonio import as_object, check_keys, number_to_json, read_adjustment
+from tightlip.model.labels import Label, Labels, labels_from_json, match, own_labels
 from tightlip.model.matrix import (
     Matrix,
     chained,
@@ -36,7 +36,7 @@ from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import ObjectArray, number, numbers, to_floats
 
 _MAX_PRODUCT = 200_000_000
-_KEYS = {"inputs", "outputs", "sparse"}
+_KEYS = {"inputs", "outputs", "sparse", "adjustment"}
 _NOT_YET = {"_hash": None, "_peaks": None, "_pits": None}
 
 
@@ -80,6 +80,8 @@ class Channel:
     ) -> None:
         if isinstance(rows, Channel):
             raise WrongType("channel rows must be a matrix, got a Channel; use it as it is.")
+        inputs = own_labels(rows, "index") if inputs is None else inputs
+        outputs = own_labels(rows, "columns") if outputs is None else outputs
         floats, exact = _read_rows(rows)
         shape = (exact if exact is not None else floats).shape
         named_inputs = Labels.of(inputs, shape[0], "inputs")
@@ -294,6 +296,8 @@ class Channel:
             record["outputs"] = self.outputs.to_json()
         if self.is_sparse:
             record["sparse"] = True
+        if self.adjustment:
+            record["adjustment"] = self.adjustment
         return record
 
     @classmethod
@@ -319,7 +323,9 @@ class Channel:
             read = numbers(rows, "channel", 2)
             rows = csr_array(read.floats if read.exact is None else to_floats(read.exact, "channel"))
         inputs, outputs = (labels_from_json(record.get(side), side) for side in ("inputs", "outputs"))
-        return cls(rows, inputs, outputs)
+        channel = cls(rows, inputs, outputs)
+        object.__setattr__(channel, "adjustment", max(channel.adjustment, read_adjustment(record)))
+        return channel
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Channel):

@@ -58,3 +58,13 @@ def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise InvalidInput(f"must have distinct keys, got {quoted(key)} twice; remove one.")
         record[key] = value
     return record
+
+
+def read_adjustment(record: dict[str, Any]) -> float:
+    """The correction that a model remembers from when it was first made; 0 where none is noted."""
+    adjustment = record.get("adjustment", 0.0)
+    if isinstance(adjustment, bool) or not isinstance(adjustment, (int, float)) or not 0 <= adjustment < 1:
+        raise InvalidInput(
+            f"adjustment must be a small non-negative number, got {quoted(adjustment)}; leave it out."
+        )
+    return float(adjustment)

@@ -126,6 +126,14 @@ def show(label: Label) -> str:
     return str(label)
 
 
+def own_labels(values: Any, side: str) -> list[Label] | None:
+    """The labels a data frame or series brings along (its index or columns); None for plain arrays and lists."""
+    found = getattr(values, side, None)
+    if found is None or callable(found) or isinstance(values, np.ndarray):
+        return None
+    return list(found)
+
+
 def match(wanted: Labels, given: Labels, what: str, to: str) -> NDArray[np.intp] | None:
     """How to reorder `given` so that it stands as `wanted`; None where it already does.
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from tightlip.errors import InvalidInput, InvalidPrior, WrongType, quoted
 from tightlip.model.counts import read_counts, shares
-from tightlip.model.jsonio import as_object, number_to_json
-from tightlip.model.labels import Label, Labels, labels_from_json, show
+from tightlip.model.jsonio import as_object, number_to_json, read_adjustment
+from tightlip.model.labels import Label, Labels, labels_from_json, own_labels, show
 from tightlip.model.matrix import freeze, multiplied, nonzero_digest, same_entries
 from tightlip.model.normalize import normalize_exact, normalize_floats
 from tightlip.numeric.display import format_about
@@ -57,6 +57,8 @@ class Prior:
                     "prior labels must not be given twice, got a mapping and labels; drop one."
                 )
             masses, labels = list(masses.values()), list(masses.keys())
+        if labels is None:
+            labels = own_labels(masses, "index")
         self._settle(numbers(masses, "prior", 1), labels)
 
     def _settle(self, read: Numbers, labels: Iterable[Label] | None) -> None:
@@ -192,7 +194,9 @@ class Prior:
         Prior(a: 0.5, c: 0.5)
         """
         support = self.support
-        return self if len(support) == len(self) else Prior(self.masses[support], self.labels.take(support))
+        if len(support) == len(self):
+            return self
+        return Prior(self.masses[support], self.labels.take(support)).adjusted(self.adjustment)
 
     def product(self, other: Prior) -> Prior:
         """The distribution of two independent secrets, labelled by pairs.
@@ -221,6 +225,8 @@ class Prior:
         record: dict[str, Any] = {"prior": [number_to_json(mass) for mass in self.masses.tolist()]}
         if self.labels.given:
             record["labels"] = self.labels.to_json()
+        if self.adjustment:
+            record["adjustment"] = self.adjustment
         return record
 
     @classmethod
@@ -230,8 +236,15 @@ class Prior:
         >>> Prior.from_json(Prior(["1/3", "2/3"]).to_json()) == Prior(["1/3", "2/3"])
         True
         """
-        record = as_object(text, "prior JSON", required={"prior"}, optional={"labels"})
-        return cls(record["prior"], labels_from_json(record.get("labels"), "labels"))
+        record = as_object(text, "prior JSON", required={"prior"}, optional={"labels", "adjustment"})
+        prior = cls(record["prior"], labels_from_json(record.get("labels"), "labels"))
+        return prior.adjusted(read_adjustment(record))
+
+    def adjusted(self, adjustment: float) -> Prior:
+        """The same prior, remembering a correction that was made earlier."""
+        if adjustment <= self.adjustment:
+            return self
+        return _restored(self.labels, self.masses, self.is_exact, adjustment)
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -1,0 +1,60 @@
+"""What models remember: corrections survive JSON, and frames bring their own labels."""
+
+import numpy as np
+import pytest
+
+import tightlip as tl
+
+
+class Frame:
+    """What numpy and tightlip see of a pandas DataFrame."""
+
+    def __init__(self, values, index, columns):
+        self.values, self.index, self.columns = np.array(values), index, columns
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype=dtype)
+
+
+class Series:
+    def __init__(self, values, index):
+        self.values, self.index = np.array(values), index
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype=dtype)
+
+
+def test_adjustments_survive_json():
+    channel = tl.Channel([[0.5, 0.5 + 4e-10], [0.25, 0.75]])
+    again = tl.Channel.from_json(channel.to_json())
+    assert again == channel
+    assert again.adjustment == channel.adjustment == pytest.approx(4e-10)
+    prior = tl.Prior([0.5, 0.5 + 3e-10])
+    again = tl.Prior.from_json(prior.to_json())
+    assert again == prior
+    assert again.adjustment == prior.adjustment == pytest.approx(3e-10)
+    assert "adjustment" not in tl.Prior([0.5, 0.5]).to_json()
+
+
+@pytest.mark.parametrize("bad", ['"x"', "true", "-1", "2"])
+def test_bad_adjustments_are_refused(bad):
+    with pytest.raises(tl.errors.InvalidInput, match="adjustment must be a small non-negative number"):
+        tl.Prior.from_json('{"prior": [1.0], "adjustment": ' + bad + "}")
+
+
+def test_alignment_and_restriction_keep_the_adjustment():
+    prior = tl.Prior({"b": 0.5, "a": 0.5 + 3e-10, "c": 0.0})
+    channel = tl.Channel(np.eye(3), inputs=["a", "b", "c"])
+    assert tl.measure_all(channel, prior).prior.adjustment == prior.adjustment > 0
+    assert prior.restricted().adjustment == prior.adjustment
+
+
+def test_frames_bring_their_labels():
+    """Matching by position would silently mix up secrets."""
+    channel = tl.Channel(Frame([[0.9, 0.1], [0.2, 0.8]], ["ill", "well"], ["+", "-"]))
+    assert channel.inputs == ["ill", "well"]
+    assert channel.outputs == ["+", "-"]
+    prior = tl.Prior(Series([0.75, 0.25], ["well", "ill"]))
+    assert tl.pml(channel, prior).values == pytest.approx(np.log([0.9 / 0.375, 0.8 / 0.625]))
+    renamed = tl.Channel(Frame([[1.0]], ["a"], ["b"]), inputs=["x"], outputs=["y"])
+    assert (list(renamed.inputs), list(renamed.outputs)) == (["x"], ["y"])
