@@ -45,7 +45,7 @@ def main() -> None:
     extremal = tl.mechanism.pml_extremal(prior, budget)
     console.print(
         "Or publish a noisy diagnosis, as useful as any can be with PML at most log 21/20. In this high-privacy regime "
-        "the best mechanism names the true diagnosis a little less often than the others:\n"
+        "the best mechanism names each diagnosis a little less often when it is true than when it is not:\n"
     )
     console.print(f"  {headline(measure_all(extremal, prior))}")
     implied = tl.convert.implied("pml", budget, prior)

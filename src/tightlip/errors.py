@@ -8,7 +8,9 @@
     │   ├── InvalidLabels                duplicate, missing or unusable labels
     │   ├── ShapeMismatch                two things do not fit together
     │   └── PreconditionFailed           a theorem does not apply to these values
+    ├── CertificateInvalid (ValueError)  a proof does not hold, or is for something else
     └── NumericalFailure (ArithmeticError)  no sound number could be computed
+        └── SolverFailure                a solver stopped before the optimum
 
 Every message names the argument, the place, the requirement, the value and the remedy:
 
@@ -52,8 +54,16 @@ class PreconditionFailed(InvalidInput):
     """The theorem that would give the answer does not apply; the message says by how much."""
 
 
+class CertificateInvalid(TightlipError, ValueError):
+    """A certificate does not prove what it says; the message names the inequality that fails."""
+
+
 class NumericalFailure(TightlipError, ArithmeticError):
     """No sound number could be computed in the precision available."""
+
+
+class SolverFailure(NumericalFailure):
+    """A solver stopped before the optimum; the message has its status and residuals."""
 
 
 def quoted(value: object, limit: int = 60) -> str:

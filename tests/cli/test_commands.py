@@ -1,7 +1,9 @@
 """The program as people run it: what it prints, where, and its exit status."""
 
+import io
 import json
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +19,11 @@ EXAMPLE = {
     "channel": [["3/4", "1/4"], ["1/4", "3/4"]],
     "outputs": ["+", "-"],
 }
+
+
+@pytest.fixture(autouse=True)
+def _plain_width(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
 
 
 @pytest.fixture
@@ -69,7 +76,8 @@ class TestMeasure:
         assert [entry["delta"] for entry in record["quantiles"]] == [0.1, 0.05, 0.01]
         assert [entry["outcome"] for entry in record["outcomes"]] == ["+", "-"]
         assert record["headline"] == (
-            'At worst, outcome "+" raises the probability of secret "a" from 20 % to 42.9 %.'
+            'The largest factor: outcome "+" raises the probability of secret "a" from 20 % to 42.9 %. '
+            'The most certain guess: outcome "-" makes secret "b" 92.4 % likely (80 % before).'
         )
 
     def test_text_says_the_same(self, capsys, channel_file):
@@ -107,6 +115,32 @@ class TestMeasure:
         telling = {"prior": [0.05, 0.95], "channel": [[0.9, 0.1], [0.2, 0.8]]}
         assert "from 5 % to 19.2 %" in run(capsys, "measure", channel_file(telling))[1]
 
+    def test_counts_give_channel_and_prior(self, capsys, channel_file):
+        counts = {"counts": [[3, 1], [4, 12]], "inputs": ["a", "b"], "outputs": ["+", "-"]}
+        found = json.loads(run(capsys, "measure", channel_file(counts), "--json")[1])
+        wanted = json.loads(run(capsys, "measure", channel_file(EXAMPLE), "--json")[1])
+        assert found["measures"] == wanted["measures"]
+
+    def test_standard_input(self, capsys, monkeypatch):
+        monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(EXAMPLE)))
+        assert json.loads(run(capsys, "measure", "-", "--json")[1])["measures"]["ldp"]["ratio"] == "3"
+
+    def test_the_headline_does_not_hide_certainty_or_exclusion(self, capsys, channel_file):
+        record = {
+            "prior": {"sick": "0.5", "well": "0.4999999", "odd": "0.0000001"},
+            "channel": [["0.99", "0.01"], ["0.01", "0.99"], [1, 0]],
+            "outputs": ["x", "y"],
+        }
+        said = json.loads(run(capsys, "measure", channel_file(record), "--json")[1])["headline"]
+        assert "The most certain guess: outcome " in said
+        assert "99 % likely (50 % before)." in said
+        assert 'Outcome "y" rules out secret "odd".' in said
+
+    @pytest.mark.parametrize("width", ["40", "60", "200"])
+    def test_narrow_terminals_never_cut_a_guarantee(self, capsys, channel_file, monkeypatch, width):
+        monkeypatch.setenv("COLUMNS", width)
+        assert "…" not in run(capsys, "measure", channel_file(EXAMPLE))[1]
+
     def test_many_outcomes_are_cut_unless_all_are_asked_for(self, capsys, channel_file):
         size = 30
         rows = [[(1 + (row + column) % 3) for column in range(size)] for row in range(2)]
@@ -133,7 +167,10 @@ class TestMeasure:
         ("record", "message"),
         [
             ({"channel": [[1]]}, 'must have the key "prior"'),
-            ({"prior": [1]}, 'must have the key "channel"'),
+            ({"prior": [1]}, 'must have the key "channel" or "counts"'),
+            ({"counts": [[1]], "channel": [[1]]}, "and not both"),
+            ({"counts": [[1]], "prior": [1]}, "the row totals are the prior"),
+            ({"counts": [[1, 2], [0, 0]]}, "counts row 1 (1) must not be all zero"),
             ({"prior": "flat", "channel": [[1]]}, '"uniform", got "flat"'),
             ({"prior": [1], "channel": [[1]], "colour": 1}, 'unknown key "colour"'),
             ({"prior": [0.5, 0.5], "channel": [[1]]}, "one mass for each of 1 channel rows, got 2"),
@@ -196,7 +233,7 @@ class TestConvert:
 
     def test_everything_implied(self, capsys):
         _, out, _ = run(capsys, "convert", "pml", "1.0", "--min-mass", "0.2")
-        for part in ("What PML 1.0 nats implies", "infinite", "not below log 1/(1−p_min)", "LDP", "ALIP"):
+        for part in ("What PML 1.0 nats implies", "infinite", "nats is not below log", "LDP", "ALIP"):
             assert part in out
 
     def test_bits_and_pairs(self, capsys):
@@ -223,6 +260,12 @@ class TestConvert:
             "value"
         ] == pytest.approx(1)
         assert "any prior" in run(capsys, "convert", "alip", "0.5,0.2")[1]
+        assert json.loads(run(capsys, "convert", "LDP", "0.5", "--to", "PML", "--json")[1])["value"] == 0.5
+        assert "for any prior" in run(capsys, "convert", "ldp", "0.5")[1]
+
+    def test_what_is_given_is_shown_as_given(self, capsys):
+        lines = run(capsys, "convert", "pml", "0.1", "--min-mass", "0.2")[1].splitlines()
+        assert any("0.1 " in line and "given" in line for line in lines)
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -231,7 +274,7 @@ class TestConvert:
                 ("pml", "1", "--to", "pmc", "--min-mass", "0.2"),
                 "must be below log 1/(1−p_min) = 0.223143551314",
             ),
-            (("ldp", "1", "--to", "pml"), "--min-mass must be given"),
+            (("pml", "1", "--to", "pmc"), "--min-mass must be given"),
             (("ldp", "1", "--to", "pml", "--min-mass", "0.7"), "or 1 for one single secret, got 7/10"),
             (("ldp", "1,2", "--min-mass", "0.2"), 'must be one number for ldp, got "1,2"'),
             (("alip", "1", "--min-mass", "0.2"), 'must be a pair lower,upper for alip, got "1"'),
@@ -262,6 +305,33 @@ class TestProgram:
         )
         assert json.loads(done.stdout)["measures"]["ldp"]["ratio"] == "3"
         assert done.stderr == ""
+
+    @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+    def test_any_output_encoding(self, channel_file, encoding):
+        done = subprocess.run(
+            [sys.executable, "-m", "tightlip", "measure", channel_file(EXAMPLE)],
+            capture_output=True,
+            env={**os.environ, "PYTHONIOENCODING": encoding},
+            check=True,
+        )
+        assert b"0.762141" in done.stdout
+        assert done.stderr == b""
+
+    def test_output_that_cannot_be_written(self, channel_file):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                [sys.executable, "-m", "tightlip", "measure", channel_file(EXAMPLE), "--json"],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        assert done.returncode == 2
+        assert done.stderr.startswith("tightlip: cannot write the output")
+
+    def test_no_arguments_is_help(self, capsys):
+        status, out, err = run(capsys)
+        assert (status, err) == (0, "")
+        assert "measure" in out
 
     def test_the_shipped_example_works(self, capsys):
         shipped = Path(__file__).parents[2] / "examples" / "clinic.json"

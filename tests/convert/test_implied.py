@@ -94,24 +94,28 @@ def test_one_single_secret(kind):
 
 def test_reasons_of_a_finite_answer():
     why = convert.implied("ldp", 1.0, 0.2).why
-    assert (why.pml, why.pmc, why.ldp) == ("Proposition 1: LDP to PML", "Proposition 3: LDP to PMC", "given")
+    assert (why.pml, why.pmc, why.ldp) == (
+        "PMC paper, Proposition 1: LDP to PML",
+        "PMC paper, Proposition 3: LDP to PMC",
+        "given",
+    )
     assert why.lip == "definition: the larger of the PMC and the PML level"
     assert why.alip == "definition: the pair of the PMC and the PML level"
     why = convert.implied("pml", 0.1, 0.2).why
-    assert (why.pml, why.pmc) == ("given", "Theorem 4.1: PML to PMC")
+    assert (why.pml, why.pmc) == ("given", "PMC paper, Theorem 4.1: PML to PMC")
     assert why.ldp == "ALIP to LDP: the sum of the PMC and the PML level"
     why = convert.implied("pmc", 0.1, 0.2).why
-    assert (why.pml, why.pmc) == ("Theorem 4.2: PMC to PML", "given")
+    assert (why.pml, why.pmc) == ("PMC paper, Theorem 4.2: PMC to PML", "given")
     why = convert.implied("lip", 5.0, 0.2).why
-    assert (why.pml, why.pmc) == ("Theorem 4.2: PMC to PML", "given")
+    assert (why.pml, why.pmc) == ("PMC paper, Theorem 4.2: PMC to PML", "given")
     why = convert.implied("lip", 0.1, 0.2).why
     assert (why.pml, why.pmc) == ("given", "given")
     why = convert.implied("alip", (9.0, 0.1), 0.2).why
-    assert (why.pml, why.pmc) == ("given", "Theorem 4.1: PML to PMC")
+    assert (why.pml, why.pmc) == ("given", "PMC paper, Theorem 4.1: PML to PMC")
 
 
 CAPPED = "no PML is above log 1/p_min"
-RULED_OUT = "is not below log 1/(1−p_min) = 0.223144, so a secret may be ruled out"
+RULED_OUT = "is not below log 1/(1−p_min) = 0.223144 nats, so a secret may be ruled out"
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 import math
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 import tightlip as tl
@@ -15,13 +14,18 @@ class TestRandomizedResponse:
         assert tl.ldp(channel).ratio == 4
         assert channel.matrix[1, 1] == Fraction(2, 3)
 
-    @pytest.mark.parametrize("epsilon", [0.0, 1e-9, 0.5, 3.0, 40.0, 700.0])
+    @pytest.mark.parametrize("epsilon", [0.0, 1e-9, 0.5, 3.0, 40.0, 680.0])
     def test_floats_are_as_private_as_asked(self, epsilon):
         assert tl.ldp(mechanism.randomized_response(5, epsilon)) == pytest.approx(epsilon, abs=1e-12)
 
-    def test_a_level_beyond_the_float_range_tells_the_truth(self):
-        channel = mechanism.randomized_response(3, 1e6)
-        assert np.array_equal(channel.matrix, np.eye(3))
+    def test_a_level_beyond_the_float_range_is_refused(self):
+        """At 740 the stored channel would be 739.997-LDP, at 746 not LDP at all."""
+        with pytest.raises(tl.errors.InvalidInput, match=r"at most 680 for a float channel, got 740\.0; use"):
+            mechanism.randomized_response(3, 740.0)
+        assert tl.ldp(mechanism.randomized_response(3, tl.log_of(10**400))).ratio == 10**400
+
+    def test_levels_may_be_text(self):
+        assert tl.ldp(mechanism.randomized_response(2, "1/10")) == pytest.approx(0.1)
 
     def test_binary(self):
         channel = mechanism.binary_randomized_response(tl.log_of(3), ["yes", "no"])
@@ -78,7 +82,19 @@ class TestExtremal:
         channel = mechanism.pml_extremal(tl.Prior({"a": "1/2", "b": 0, "c": "1/2"}), tl.log_of("3/2"))
         assert channel.inputs == ["a", "c"]
 
+    @pytest.mark.parametrize("rare", [1.7e-16, 1e-17, 1e-12, 1e-300])
+    def test_rare_secrets_do_not_cancel(self, rare):
+        """1 − e^ε(1 − p) cancels for small p; growing p − (e^ε − 1) does not."""
+        prior = tl.Prior([1 - rare, rare])
+        channel = mechanism.pml_extremal(prior, 0.0)
+        assert tl.pml(channel, prior).worst == pytest.approx(0, abs=1e-14)
+        assert tl.pmc(channel, prior).worst == pytest.approx(0, abs=1e-14)
+
+    def test_levels_may_be_text(self):
+        assert tl.pml(mechanism.pml_extremal(self.prior, "1/10"), self.prior).worst == pytest.approx(0.1)
+
     def test_one_secret_has_nothing_to_hide(self):
+        assert tl.ldp(mechanism.pml_extremal(tl.Prior([1.0]), 1000.0)) == 0
         assert tl.ldp(mechanism.pml_extremal(tl.Prior([1]), tl.log_of(1))) == 0
 
     def test_wrong_type(self):

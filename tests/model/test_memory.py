@@ -58,3 +58,32 @@ def test_frames_bring_their_labels():
     assert tl.pml(channel, prior).values == pytest.approx(np.log([0.9 / 0.375, 0.8 / 0.625]))
     renamed = tl.Channel(Frame([[1.0]], ["a"], ["b"]), inputs=["x"], outputs=["y"])
     assert (list(renamed.inputs), list(renamed.outputs)) == (["x"], ["y"])
+
+
+def test_counts_from_frames_keep_their_labels():
+    frame = Frame([[3, 1], [0, 4]], ["ill", "well"], ["+", "-"])
+    channel = tl.Channel.from_counts(frame)
+    assert (list(channel.inputs), list(channel.outputs)) == (["ill", "well"], ["+", "-"])
+    assert tl.Prior.from_counts(Series([4, 6], ["a", "b"])).labels == ["a", "b"]
+
+
+def test_an_unlabelled_channel_takes_its_names_from_the_prior():
+    channel, prior = tl.Channel([[0.9, 0.1], [0.2, 0.8]]), tl.Prior({"ill": 0.1, "well": 0.9})
+    assert tl.pml(channel, prior).worst_secret == "ill"
+    witness = tl.pmc_cost_witness(channel, prior, 1)
+    assert tl.cost_leakage(channel, prior, witness).value_of(1) == pytest.approx(
+        tl.pmc(channel, prior).value_of(1)
+    )
+
+
+def test_a_measured_level_compares_with_an_exact_budget():
+    leak = tl.pml(tl.mechanism.identity(7), tl.Prior.uniform(7))
+    assert leak.worst == tl.log_of(7)
+    assert leak.worst <= tl.log_of(7)
+
+
+def test_a_single_label_is_an_event():
+    channel, prior = tl.mechanism.env_example_3(), tl.Prior.uniform(2)
+    assert tl.event_leakage(channel, prior, 1).ratio == 2
+    named = tl.Channel([["1/2", "1/2"], ["1/4", "3/4"]], outputs=["a", "b"])
+    assert tl.event_leakage(named, prior, "a").ratio == tl.event_leakage(named, prior, {"a"}).ratio

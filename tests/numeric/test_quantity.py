@@ -167,9 +167,9 @@ def test_probabilities_next_to_zero_and_one():
         Probability.of(1 + tiny)
 
 
-def test_log_of_is_exact_and_nearest():
+def test_log_of_is_exact_and_rounded_as_measured_levels_are():
     assert log_of("10/9").ratio == Fraction(10, 9)
-    assert log_of(2) == math.log(2)
+    assert log_of(2) == Nats.of_ratio(Fraction(2)) == math.nextafter(math.log(2), 1)
     assert log_of(0.5).ratio == Fraction(1, 2)
     assert log_of(1) == 0.0
     assert log_of("1e400").ratio == 10**400

@@ -18,16 +18,16 @@ class Unit(StrEnum):
     bits = "bits"
 
 
-def read_levels(text: str, argument: str = "epsilon") -> list[Nats]:
-    """Levels in nats, separated by commas; `log(10/9)` is exact, `inf` is infinite.
+def read_levels(text: str, argument: str = "epsilon") -> list[Nats | Fraction]:
+    """Levels in nats, separated by commas, all exact; `log(10/9)` is a logarithm, `inf` infinite.
 
     >>> read_levels("0.5,log(3)")
-    [0.5 nats, 1.0986122886681098 nats]
+    [Fraction(1, 2), 1.0986122886681098 nats]
     """
     return [read_level(part, argument) for part in _parts(text, argument)]
 
 
-def read_level(text: str, argument: str = "epsilon") -> Nats:
+def read_level(text: str, argument: str = "epsilon") -> Nats | Fraction:
     """One level in nats."""
     text = text.strip()
     logarithm = re.fullmatch(r"log\s*\(?\s*([^()]+?)\s*\)?", text)
@@ -35,10 +35,10 @@ def read_level(text: str, argument: str = "epsilon") -> Nats:
         return log_of(logarithm.group(1))
     if text.lower() in {"inf", "infinity", "∞"}:
         return Nats(float("inf"))
-    value = number(text, argument)
+    value = Fraction(number(text, argument))
     if value < 0:
-        raise InvalidInput(f"{argument} must not be negative, got {quoted(text)}.")
-    return Nats(float(value), rounding="nearest")
+        raise InvalidInput(f"{argument} must not be negative, got {quoted(text)}; a leakage is at least 0.")
+    return value
 
 
 def read_probabilities(text: str, argument: str = "delta") -> list[Fraction]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from tightlip.errors import InvalidInput, ShapeMismatch, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.jsonio import as_object
-from tightlip.model.labels import label_from_json
+from tightlip.model.labels import label_from_json, labels_from_json
 from tightlip.model.prior import Prior
+from tightlip.numeric.parse import number
 
 _LARGEST = 1 << 30
+_KEYS = {"channel", "counts", "prior", "inputs", "outputs", "secret", "labels", "sparse", "adjustment"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +39,13 @@ class ChannelFile:
 
 def read_channel_file(path: Path) -> ChannelFile:
     """Read and check a channel file."""
-    record = as_object(
-        read_text(path), str(path), {"channel"}, {"prior", "inputs", "outputs", "secret", "labels", "sparse"}
-    )
+    record = as_object(read_text(path), str(path), set(), _KEYS)
+    if ("channel" in record) == ("counts" in record):
+        raise InvalidInput(
+            f'{path} must have the key "channel" or "counts", and not both, got {sorted(record)}.'
+        )
+    if "counts" in record:
+        return _from_counts(record)
     prior = record.get("prior")
     if record.get("inputs") is None and isinstance(prior, dict):
         record = {**record, "inputs": list(prior)}
@@ -49,12 +57,25 @@ def read_channel_file(path: Path) -> ChannelFile:
     )
 
 
+def _from_counts(record: dict[str, Any]) -> ChannelFile:
+    """A table of counts, rows secrets and columns outcomes, gives both the channel and the prior, exactly."""
+    if "prior" in record:
+        raise InvalidInput('"prior" must not be given with "counts", got both; the row totals are the prior.')
+    inputs, outputs = (labels_from_json(record.get(side), side) for side in ("inputs", "outputs"))
+    channel = Channel.from_counts(record["counts"], inputs, outputs, exact=True)
+    totals = [sum(Fraction(number(entry, "counts")) for entry in row) for row in record["counts"]]
+    prior = Prior.from_counts(totals, channel.inputs if channel.inputs.given else None, exact=True)
+    return ChannelFile(channel, prior, _secret(record.get("secret"), channel))
+
+
 def read_text(path: Path) -> str:
     """The text of a file, or one clear line about why not."""
     try:
+        if str(path) == "-":
+            return sys.stdin.read()
         if path.stat().st_size > _LARGEST:
             raise InvalidInput(f"{path} must be smaller than 1 GiB, got {path.stat().st_size} bytes.")
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         place = f"byte {error.object[error.start]:#x} at position {error.start}"
         raise InvalidInput(f"{path} must be UTF-8 text, got {place}; save it as UTF-8.") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from fractions import Fraction
 from typing import Annotated, Any
 
 import typer
@@ -25,12 +26,15 @@ class Guarantee(StrEnum):
 
 
 def convert(
-    guarantee: Annotated[Guarantee, typer.Argument(help="The guarantee that is known.")],
+    guarantee: Annotated[
+        Guarantee, typer.Argument(help="The guarantee that is known.", case_sensitive=False)
+    ],
     epsilon: Annotated[
         str, typer.Argument(help="Its level in nats; log(3) is exact; alip takes two: lower,upper.")
     ],
     to: Annotated[
-        Guarantee | None, typer.Option(help="The guarantee wanted; all of them by default.")
+        Guarantee | None,
+        typer.Option(help="The guarantee wanted; all of them by default.", case_sensitive=False),
     ] = None,
     min_mass: Annotated[
         str | None,
@@ -56,7 +60,7 @@ def convert(
 
 
 def _results(
-    guarantee: Guarantee, levels: list[Nats], min_mass: str | None, to: Guarantee | None
+    guarantee: Guarantee, levels: list[Nats | Fraction], min_mass: str | None, to: Guarantee | None
 ) -> dict[str, tuple[Any, str]]:
     """For each guarantee wanted, its amount and the reason."""
     from tightlip import convert as conversions
@@ -75,17 +79,22 @@ def _results(
 
 
 def _for_any_prior(
-    guarantee: Guarantee, levels: list[Nats], to: Guarantee | None
+    guarantee: Guarantee, levels: list[Nats | Fraction], to: Guarantee | None
 ) -> dict[str, tuple[Any, str]]:
     from tightlip import convert as conversions
 
-    if guarantee not in (Guarantee.lip, Guarantee.alip):
+    if guarantee in (Guarantee.pml, Guarantee.pmc):
         raise InvalidInput(
             f"--min-mass must be given, got none: what {guarantee.value} implies depends on the smallest prior mass."
         )
     targets = [kind for kind in Guarantee if kind is not guarantee] if to is None else [to]
     if guarantee in targets:
         raise InvalidInput(f"--to must differ from {guarantee.value} when --min-mass is not given.")
+    if guarantee is Guarantee.ldp:  # both formulas grow to ε as the smallest mass falls to 0
+        pair = conversions.lip_to_alip(levels[0])
+        amounts = {"pml": pair.upper, "pmc": pair.lower, "lip": pair.upper, "alip": pair}
+        why = "PMC paper, Propositions 1 and 3, for any prior"
+        return {kind.value: (amounts[kind.value], why) for kind in targets}
     return {
         kind.value: (
             getattr(conversions, f"{guarantee.value}_to_{kind.value}")(*levels),

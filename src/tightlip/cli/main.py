@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated, Any
 
@@ -18,6 +19,7 @@ app = typer.Typer(
     help="What a data release gives away about a secret.",
     no_args_is_help=True,
     add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
 app.command()(measure)
@@ -44,10 +46,17 @@ def options(
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit status."""
+    arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        status = app(args=arguments, prog_name="tightlip", standalone_mode=False)
+        status = app(args=arguments or ["--help"], prog_name="tightlip", standalone_mode=False)
     except _USAGE_ERROR as error:
         complain(f"{error.format_message()} Try 'tightlip --help'.")
+        return 2
+    except BrokenPipeError:  # the reader has had enough
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        return 0
+    except OSError as error:
+        complain(f"cannot write the output: {error.strerror or error}.")
         return 2
     except (TightlipError, MemoryError) as error:
         complain(str(error) or "not enough memory for this input.")

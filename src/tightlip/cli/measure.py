@@ -13,7 +13,12 @@ from tightlip.cli.output import print_json, print_text
 
 
 def measure(
-    channel: Annotated[Path, typer.Argument(metavar="CHANNEL.json", help="A channel with its prior.")],
+    channel: Annotated[
+        Path,
+        typer.Argument(
+            help="A JSON file with a channel and a prior, or with counts (see below); - is stdin."
+        ),
+    ],
     delta: Annotated[
         str, typer.Option(help="Probabilities for the quantiles, comma-separated.")
     ] = "0.1,0.05,0.01",
@@ -24,7 +29,12 @@ def measure(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     every: Annotated[bool, typer.Option("--all", help="List every outcome, not only the worst.")] = False,
 ) -> None:
-    """Measure what a release gives away: PML, PMC, maximal leakage, LDP, LIP, ALIP and their tails."""
+    """Measure what a release gives away: PML, PMC, maximal leakage, LDP, LIP, ALIP and their tails.
+
+    The file holds {"prior": [..] or {name: mass} or "uniform", "channel": [[..], ..], "inputs": [..],
+    "outputs": [..]}, one row for each secret, or {"counts": [[..], ..]} of records, from which both follow.
+    Numbers in quotes, like "1/3" or "0.1", are exact.
+    """
     from tightlip.measure.summary import measure_all
     from tightlip.report.measurement import measurement_record
     from tightlip.report.text import measurement_text

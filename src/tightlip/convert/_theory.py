@@ -103,7 +103,7 @@ def limit_of(mass: Mass) -> float:
 def _refusal(epsilon: Amount, mass: Mass) -> str:
     value = float(epsilon.nats())
     return (
-        f"epsilon must be below log 1/(1−p_min) = {limit_of(mass):.12g} (p_min = {float(mass.value):.6g}) for "
+        f"epsilon must be below log 1/(1−p_min) = {limit_of(mass):.12g} nats (p_min = {float(mass.value):.6g}) for "
         f"PML to bound PMC, LIP, ALIP or LDP, got epsilon={value!r}, {_excess(epsilon, mass)}; "
         f"{_remedy(epsilon)}, or keep the PML guarantee: a channel that meets it may rule a secret out."
     )

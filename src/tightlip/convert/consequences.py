@@ -90,7 +90,7 @@ def implied(guarantee: Kind, epsilon: object, p_min: object) -> Implied:
     >>> known.pml, known.pmc
     (0.3 nats, inf nats)
     >>> known.why.pmc
-    'infinite: the PML level 0.3 is not below log 1/(1−p_min) = 0.223144, so a secret may be ruled out'
+    'infinite: the PML level 0.3 nats is not below log 1/(1−p_min) = 0.223144 nats, so a secret may be ruled out'
     """
     if guarantee not in get_args(Kind):
         raise InvalidInput(
@@ -140,14 +140,21 @@ def _of_ldp(levels: tuple[Amount, Amount], mass: Mass) -> _Found:
     if level.unbounded:
         reason = "infinite: the given LDP level is, so a secret may be ruled out"
         return _Found(lower, upper, level, _CAPPED, reason)
-    return _Found(lower, upper, level, "Proposition 1: LDP to PML", "Proposition 3: LDP to PMC", "given")
+    return _Found(
+        lower,
+        upper,
+        level,
+        "PMC paper, Proposition 1: LDP to PML",
+        "PMC paper, Proposition 3: LDP to PMC",
+        "given",
+    )
 
 
 def _of_pml(levels: tuple[Amount, Amount], mass: Mass) -> _Found:
     upper = tighter(levels[1], cap(mass))
     lower = pmc_from_pml(upper, mass)
     by_pml = "given" if upper is levels[1] else _CAPPED
-    by_pmc = _ruled_out(upper, mass) if lower.unbounded else "Theorem 4.1: PML to PMC"
+    by_pmc = _ruled_out(upper, mass) if lower.unbounded else "PMC paper, Theorem 4.1: PML to PMC"
     return _Found(lower, upper, total(lower, upper), by_pml, by_pmc)
 
 
@@ -156,13 +163,13 @@ def _of_pmc(levels: tuple[Amount, Amount], mass: Mass) -> _Found:
     upper = pml_from_pmc(lower, mass)
     if lower.unbounded:
         return _Found(lower, upper, lower, _CAPPED, "infinite: the given PMC level is")
-    return _Found(lower, upper, total(lower, upper), "Theorem 4.2: PMC to PML", "given")
+    return _Found(lower, upper, total(lower, upper), "PMC paper, Theorem 4.2: PMC to PML", "given")
 
 
 def _of_alip(levels: tuple[Amount, Amount], mass: Mass) -> _Found:
     lower, upper = refined(*levels, mass)
-    by_pml = "given" if upper is levels[1] else "Theorem 4.2: PMC to PML"
-    by_pmc = "given" if lower is levels[0] else "Theorem 4.1: PML to PMC"
+    by_pml = "given" if upper is levels[1] else "PMC paper, Theorem 4.2: PMC to PML"
+    by_pmc = "given" if lower is levels[0] else "PMC paper, Theorem 4.1: PML to PMC"
     if levels[0].unbounded and upper is not levels[1]:
         by_pml = _CAPPED
     if lower.unbounded:
@@ -176,6 +183,6 @@ _RULES = {"ldp": _of_ldp, "pml": _of_pml, "pmc": _of_pmc, "lip": _of_alip, "alip
 
 def _ruled_out(upper: Amount, mass: Mass) -> str:
     return (
-        f"infinite: the PML level {float(upper.nats()):.6g} is not below "
-        f"log 1/(1−p_min) = {limit_of(mass):.6g}, so a secret may be ruled out"
+        f"infinite: the PML level {float(upper.nats()):.6g} nats is not below "
+        f"log 1/(1−p_min) = {limit_of(mass):.6g} nats, so a secret may be ruled out"
     )

@@ -11,6 +11,7 @@ Guessing a randomised function U of the secret is the gain P(u | x) and the cost
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -26,7 +27,7 @@ from tightlip.model.channel import Channel
 from tightlip.model.labels import Label, Labels, match
 from tightlip.model.matrix import dense, dense_columns, freeze, is_sparse
 from tightlip.model.prior import Prior
-from tightlip.numeric.parse import FloatArray, numbers
+from tightlip.numeric.parse import FloatArray, numbers, to_floats
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.rounding import gamma, log_ratio_down, sum_down, sum_up, widen_down, widen_up
 
@@ -64,7 +65,10 @@ class AdversaryLeakage:
     @property
     def worst_outcome(self) -> Label:
         """The outcome that helps this adversary most."""
-        return self.outcomes[int(np.argmax(self.values))]
+        if self.ratios is None:
+            return self.outcomes[int(np.argmax(self.values))]
+        sizes = [math.inf if ratio is None else ratio for ratio in self.ratios]
+        return self.outcomes[max(range(len(sizes)), key=sizes.__getitem__)]
 
     def value_of(self, outcome: Label) -> Nats:
         """The leakage of one outcome."""
@@ -123,7 +127,7 @@ def function_cost_leakage(channel: Channel, prior: Prior, function: Channel) -> 
     Fraction(2, 1)
     """
     rows = _function_rows(function, channel)
-    return _leakage(channel, prior, 1 - rows, "cost")
+    return _leakage(channel, prior, np.maximum(1 - rows, 0), "cost")
 
 
 def _leakage(channel: Channel, prior: Prior, payoff: NDArray[Any], aim: Aim) -> AdversaryLeakage:
@@ -134,7 +138,22 @@ def _leakage(channel: Channel, prior: Prior, payoff: NDArray[Any], aim: Aim) -> 
     if isinstance(joint, ExactJoint):
         joint = join(Channel(channel.floats, channel.inputs, channel.outputs), prior, slack=gamma(4))
     assert isinstance(joint, FloatJoint)
-    return _float_leakage(joint, payoff.astype(np.float64), aim)
+    return _float_leakage(joint, _unit_payoff(payoff, aim), aim)
+
+
+def _unit_payoff(payoff: NDArray[Any], aim: Aim) -> FloatArray:
+    """The payoff in floats, scaled to at most 1: only ratios of payoffs count, and nothing can overflow."""
+    peak = payoff.max()
+    if not peak:
+        return np.zeros(payoff.shape)
+    if payoff.dtype == object:
+        return to_floats(payoff / peak, aim)
+    scaled = np.asarray(np.ldexp(payoff, -np.frexp(peak)[1]), dtype=np.float64)
+    if ((scaled == 0) & (payoff != 0)).any():
+        raise InvalidInput(
+            f"{aim} must not span more than the float range, got {peak!r} as its largest; give it exactly."
+        )
+    return scaled
 
 
 def _exact_leakage(joint: ExactJoint, payoff: NDArray[Any], aim: Aim) -> AdversaryLeakage:

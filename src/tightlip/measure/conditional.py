@@ -17,7 +17,7 @@ from tightlip.measure.posterior import posterior, posterior_error
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label
 from tightlip.model.prior import Prior
-from tightlip.numeric.quantity import Nats
+from tightlip.numeric.quantity import Nats, largest
 
 
 def conditional_pml(
@@ -78,7 +78,7 @@ class CompositionBound:
     @property
     def worst(self) -> Nats:
         """The largest bound over all pairs of outcomes, rounded up."""
-        return max(_add(self.first.value_of(one), follow.worst) for one, follow in self.second.items())
+        return largest(_add(self.first.value_of(one), follow.worst) for one, follow in self.second.items())
 
 
 def pml_composition(

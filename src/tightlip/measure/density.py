@@ -19,7 +19,7 @@ from tightlip.numeric.parse import FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class InformationDensity:
-    """i(x; y) in nats, to nearest: rows are secrets of positive mass, columns outcomes that can occur.
+    """i(x; y) in nats, a plain value (not rounded to a side): rows are secrets, columns outcomes, that can occur.
 
     −∞ where an outcome excludes a secret. `lifts` holds the exact e^i for exact input.
     """
@@ -61,8 +61,11 @@ def information_density(channel: Channel, prior: Prior) -> InformationDensity:
         values = np.array([[_log(lift) for lift in row] for row in lifts.tolist()])
         return InformationDensity(freeze(values), joint.secrets, joint.outcomes, freeze(lifts))
     middle = joint.lower + (joint.upper - joint.lower) / 2
-    with np.errstate(divide="ignore"):
-        values = np.log(np.ldexp(entries, joint.shift)) - np.log(middle)
+    with np.errstate(divide="ignore", over="ignore"):
+        scaled = np.ldexp(entries, joint.shift)
+        ratio = scaled / middle
+        inside = (ratio > 1e-300) & (ratio < 1e300)
+        values = np.where(inside, np.log(np.where(inside, ratio, 1.0)), np.log(scaled) - np.log(middle))
         for outcome, mass in joint.known.items():
             values[:, outcome] = np.log(entries[:, outcome]) - _log(mass)
     return InformationDensity(freeze(values), joint.secrets, joint.outcomes, None)

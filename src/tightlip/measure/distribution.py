@@ -20,13 +20,16 @@ from numpy.typing import NDArray
 from tightlip.errors import InvalidInput, quoted
 from tightlip.measure.joint import ExactJoint, FloatJoint
 from tightlip.model.labels import Label, Labels, show
+from tightlip.model.matrix import dense
 from tightlip.numeric.ball import log_bounds, log_exceeds
 from tightlip.numeric.display import format_up
 from tightlip.numeric.parse import FloatArray, number
 from tightlip.numeric.quantity import Nats, Probability, exact_ratio
-from tightlip.numeric.rounding import sum_down, sum_up, up
+from tightlip.numeric.rounding import down, sum_down, sum_up, up
 
 Kind = Literal["pml", "pmc"]
+
+_HIGHEST = Fraction(10**300)  # no leakage of numbers that fit in memory comes near
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -71,11 +74,31 @@ class PointwiseLeakage:
         place = self.outcomes.position(outcome, "outcome")
         return Nats(float(self.values[place]), self._ratio(place))
 
+    def exact_ratio_of(self, outcome: Label) -> Fraction | None:
+        """The exact e^value of one outcome, from the numbers as given; None is infinite."""
+        place = self.outcomes.position(outcome, "outcome")
+        if self.ratios is not None:
+            return self.ratios[place]
+        return self._joint.exact_lift(place) if self.kind == "pml" else self._joint.exact_cost(place)
+
     def secret_of(self, outcome: Label) -> Label:
         """The secret that decides the leakage of one outcome."""
         place = self.outcomes.position(outcome, "outcome")
         pick = self._joint.most_likely_secret if self.kind == "pml" else self._joint.least_likely_secret
         return self._joint.secrets[pick(place)]
+
+    def prior_of(self, secret: Label) -> Fraction:
+        """The prior mass of a possible secret, exactly as given."""
+        return Fraction(self._joint.given_weights[self._joint.secrets.position(secret, "secret")])
+
+    def most_certain(self) -> tuple[Label, Label, Fraction]:
+        """The outcome and secret of the largest posterior P(secret | outcome), and that posterior."""
+        weighted = dense(self._joint.matrix)[:, self._joint.places] * self._joint.weights[:, None]
+        floats = np.asarray(weighted / np.maximum(self.probabilities, 1e-300), dtype=np.float64)
+        row, column = (int(place) for place in np.unravel_index(np.argmax(floats), floats.shape))
+        joint = self._joint
+        exact = Fraction(joint.given_weights[row]) * Fraction(joint.column(column)[row])
+        return joint.outcomes[column], joint.secrets[row], exact / joint.exact_probability(column)
 
     def tail(self, t: Any) -> Probability:
         """P{ℓ(Y) > t}, rounded up; exact for exact input."""
@@ -93,12 +116,13 @@ class PointwiseLeakage:
             return Probability.of(self._exact_mass(below), "down")
         if not below.any() or below.all():
             return Probability(float(below.any()), rounding="down")
-        return Probability(sum_down(self._ends()[0][below]), rounding="down")
+        return Probability(min(sum_down(self._ends()[0][below]), 1.0), rounding="down")
 
     def quantile(self, delta: Any) -> Nats:
         """The right quantile sup{t : P{ℓ ≤ t} ≤ 1 − δ}, rounded up, for 0 < δ ≤ 1.
 
-        The largest level that some set of outcomes of probability at least δ reaches everywhere.
+        The largest level that some set of outcomes of probability at least δ reaches everywhere. At a
+        tie a float δ is the double you typed: write "0.1" if you mean one tenth.
         """
         wanted = _fraction(delta)
         if not 0 < wanted <= 1:
@@ -180,17 +204,18 @@ class PointwiseLeakage:
         ratio = exact_ratio(threshold)
         if self.ratios is not None and ratio is not None:
             return np.array([own is None or own > ratio for own in self.ratios])
-        above = self.lower > threshold
-        for place in np.flatnonzero(~above & (self.values > threshold)):
+        nearest = float(threshold)
+        above = self.lower > up(nearest)
+        for place in np.flatnonzero(~above & (self.values > down(nearest))):
             above[place] = self._exceeds_exactly(int(place), threshold, ratio)
         return above
 
-    def _exceeds_exactly(self, place: int, threshold: float, ratio: Fraction | None) -> bool:
+    def _exceeds_exactly(self, place: int, threshold: float | Fraction, ratio: Fraction | None) -> bool:
         if isinstance(self._joint, FloatJoint) and self._joint.slack:
-            return True  # the prior itself is rounded: stay on the safe side
+            return bool(self.values[place] > threshold)  # the prior itself is rounded: stay on the safe side
         own = self._joint.exact_lift(place) if self.kind == "pml" else self._joint.exact_cost(place)
         if own is None:
-            return not math.isinf(threshold)
+            return threshold != math.inf
         return own > ratio if ratio is not None else log_exceeds(own, threshold)
 
     def _descending(self) -> NDArray[np.intp]:
@@ -236,10 +261,11 @@ def _fraction(delta: Any) -> Fraction:
     return Fraction(number(delta, "delta"))
 
 
-def _threshold(t: Any) -> float:
+def _threshold(t: Any) -> float | Fraction:
     if isinstance(t, Nats) or (isinstance(t, float) and math.isinf(t)):
         return t
-    return float(number(t, "t"))
+    value = number(t, "t")
+    return max(min(value, _HIGHEST), -_HIGHEST)
 
 
 def exact_ends(ratios: list[Fraction | None]) -> tuple[FloatArray, FloatArray]:

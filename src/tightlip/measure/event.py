@@ -73,12 +73,14 @@ def event_weights(outputs: Labels, event: Any) -> NDArray[Any]:
     """One weight per outcome: Fractions for labels and exact weights, floats otherwise."""
     if isinstance(event, Mapping):
         return _from_mapping(outputs, event)
+    if isinstance(event, (str, int, np.integer)):
+        return _from_mapping(outputs, {event: 1})
     if isinstance(event, Set):
         return _from_mapping(outputs, dict.fromkeys(event, 1))
     if isinstance(event, np.ndarray) and event.dtype.kind == "b":
         event = event.astype(np.float64)
     if not isinstance(event, np.ndarray):
-        event = list(event)
+        event = [entry.item() if isinstance(entry, np.generic) else entry for entry in event]
         if event and all(isinstance(entry, bool) for entry in event):
             return _checked(outputs, [int(entry) for entry in event])
         as_labels, as_weights = _fits_labels(outputs, event), _fits_weights(outputs, event)

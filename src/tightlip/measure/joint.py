@@ -35,7 +35,16 @@ from tightlip.model.matrix import (
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.parse import FloatArray, ObjectArray
-from tightlip.numeric.rounding import TINY, gamma, log_ratio_down, log_ratio_up, widen_down, widen_up
+from tightlip.numeric.rounding import (
+    TINY,
+    down,
+    gamma,
+    log_ratio_down,
+    log_ratio_up,
+    up,
+    widen_down,
+    widen_up,
+)
 
 _DANGER = 2.0**-950
 Ends = tuple[FloatArray, FloatArray]
@@ -46,7 +55,8 @@ class Joint:
     """The parts both kinds of arithmetic share: what is left after alignment and restriction.
 
     `secrets` are those of positive mass, `outcomes` those of positive probability (at the
-    positions `places` of the channel's columns).
+    positions `places` of the channel's columns). Where one of channel and prior is exact and the
+    other is not, floats do the arithmetic but the numbers as given decide ties.
     """
 
     secrets: Labels
@@ -54,10 +64,12 @@ class Joint:
     places: NDArray[np.intp]
     weights: NDArray[Any]
     matrix: Matrix
+    given_weights: NDArray[Any]
+    given_matrix: Matrix
 
     def column(self, outcome: int) -> NDArray[Any]:
-        """P(outcome | secret) over the secrets, for the i-th outcome of positive probability."""
-        return dense_column(self.matrix, int(self.places[outcome]))
+        """P(outcome | secret) as given, for the i-th outcome of positive probability."""
+        return dense_column(self.given_matrix, int(self.places[outcome]))
 
     def most_likely_secret(self, outcome: int) -> int:
         """argmax_x K_xy: the secret that the outcome speaks for most, relative to its prior."""
@@ -68,17 +80,17 @@ class Joint:
         return int(np.argmin(self.column(outcome)))
 
     def exact_probability(self, outcome: int) -> Fraction:
-        """q_y of the stored numbers, each float being the rational it stores."""
-        pairs = zip(self.weights.tolist(), self.column(outcome).tolist(), strict=True)
+        """q_y of the numbers given, each float being the rational it stores."""
+        pairs = zip(self.given_weights.tolist(), self.column(outcome).tolist(), strict=True)
         return sum((Fraction(mass) * Fraction(entry) for mass, entry in pairs if entry), Fraction(0))
 
     def exact_mass(self, outcomes: Sequence[int]) -> Fraction:
         """Σ q_y of the stored numbers over some outcomes."""
-        columns = dense_columns(self.matrix, self.places[np.asarray(outcomes, dtype=np.intp)])
+        columns = dense_columns(self.given_matrix, self.places[np.asarray(outcomes, dtype=np.intp)])
         return sum(
             (
                 Fraction(mass) * exact_sum(row)
-                for mass, row in zip(self.weights.tolist(), columns, strict=True)
+                for mass, row in zip(self.given_weights.tolist(), columns, strict=True)
             ),
             Fraction(0),
         )
@@ -164,7 +176,10 @@ class FloatJoint(Joint):
         for outcome, mass in self.known.items():
             ratio = Fraction(entries[outcome]) / mass
             if ratio:
-                lower[outcome], upper[outcome] = log_bounds(ratio if over_marginal else 1 / ratio)
+                ends = log_bounds(ratio if over_marginal else 1 / ratio)
+                if self.slack:
+                    ends = down(ends[0] - 2 * self.slack), up(ends[1] + 2 * self.slack)
+                lower[outcome], upper[outcome] = ends
         lower[infinite] = upper[infinite] = np.inf
         return np.maximum(lower, 0.0), np.maximum(upper, 0.0)
 
@@ -176,7 +191,8 @@ def join(channel: Channel, prior: Prior, *, slack: float = 0.0) -> ExactJoint | 
     """
     aligned = align(prior, channel)
     support = aligned.support
-    secrets = channel.inputs if len(support) == len(aligned) else channel.inputs.take(support)
+    names = channel.inputs if channel.inputs.given else aligned.labels
+    secrets = names if len(support) == len(aligned) else names.take(support)
     if channel.is_exact and aligned.is_exact:
         return _exact_joint(channel, aligned, support, secrets)
     matrix = take_rows(channel.floats, support)
@@ -186,6 +202,8 @@ def join(channel: Channel, prior: Prior, *, slack: float = 0.0) -> ExactJoint | 
     places = np.flatnonzero(peaks)
     peaks = peaks[places]
     marginal, shift, known = _marginal(weights, matrix, places, peaks)
+    if channel.is_exact or aligned.is_exact:
+        slack = max(slack, gamma(4)) if known else slack
     relative = gamma(len(weights) + 4) + slack
     return FloatJoint(
         secrets=secrets,
@@ -193,6 +211,8 @@ def join(channel: Channel, prior: Prior, *, slack: float = 0.0) -> ExactJoint | 
         places=places,
         weights=weights,
         matrix=matrix,
+        given_weights=aligned.masses[support],
+        given_matrix=take_rows(channel.matrix, support),
         peaks=peaks,
         pits=(channel.pits if whole else column_min(matrix))[places],
         lower=widen_down(marginal, relative),
@@ -208,7 +228,8 @@ def _exact_joint(channel: Channel, prior: Prior, support: NDArray[np.intp], secr
     weights = prior.masses[support]
     marginal = weighted_columns(weights, matrix)
     places = np.flatnonzero(marginal)
-    return ExactJoint(secrets, _kept(channel, places), places, weights, matrix, marginal[places])
+    kept = _kept(channel, places)
+    return ExactJoint(secrets, kept, places, weights, matrix, weights, matrix, marginal[places])
 
 
 def _marginal(
@@ -224,7 +245,7 @@ def _marginal(
         marginal[rare] = weights @ columns
         for place in rare[marginal[rare] < _DANGER]:
             column = dense_column(matrix, int(places[place]))
-            mass = _exact_dot(weights, column)
+            mass = _exact_dot(weights, column)  # of floats; where these are rounded, `slack` covers it
             known[int(place)] = mass
             shift[place] = 0
             marginal[place] = max(float(mass), TINY)

@@ -17,7 +17,7 @@ from tightlip.measure.pointwise import from_joint
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.alip import Alip
-from tightlip.numeric.quantity import Nats
+from tightlip.numeric.quantity import Nats, largest
 from tightlip.numeric.rounding import log_ratio_up
 
 
@@ -67,4 +67,4 @@ def lip(channel: Channel, prior: Prior) -> Nats:
     >>> lip(Channel([["3/4", "1/4"], ["1/4", "3/4"]]), Prior(["1/5", "4/5"])).ratio
     Fraction(13, 5)
     """
-    return max(alip(channel, prior))
+    return largest(alip(channel, prior))

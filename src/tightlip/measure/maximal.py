@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from tightlip.errors import WrongType, quoted
 from tightlip.measure.pointwise import pmc
+from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label, match
 from tightlip.model.matrix import column_max, dense_column, take_rows
 from tightlip.model.prior import Prior
-from tightlip.numeric.quantity import Nats
+from tightlip.numeric.quantity import Nats, largest
 from tightlip.numeric.rounding import log_ratio_up, sum_down, sum_up
 
 
@@ -58,18 +59,15 @@ def conditional_maximal_leakage(
     >>> conditional_maximal_leakage(identity, identity)
     0.0 nats
     """
-    if prior is not None:
-        first = first.restricted_to(prior)
+    allowed = np.ones(first.shape[0], dtype=bool) if prior is None else align(prior, first).masses > 0
     worst = Nats(0.0, Fraction(1))
     for place, outcome in enumerate(first.outputs):
-        possible = np.flatnonzero(dense_column(first.matrix, place))
+        possible = np.flatnonzero((dense_column(first.matrix, place) > 0) & allowed)
         if len(possible):
             follow = channel_after(outcome, second)
-            if prior is not None:
-                follow = follow.restricted_to(prior)
             order = match(first.inputs, follow.inputs, "inputs of the second channel", "the first's inputs")
             rows = possible if order is None else order[possible]
-            worst = max(worst, _log_sum(column_max(take_rows(follow.matrix, rows))))
+            worst = largest((worst, _log_sum(column_max(take_rows(follow.matrix, rows)))))
     return worst
 
 

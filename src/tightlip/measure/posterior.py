@@ -38,6 +38,7 @@ def posterior(channel: Channel, prior: Prior, outcome: Label) -> Prior:
     Prior(0: 3/7, 1: 4/7)
     """
     aligned = align(prior, channel)
+    names = channel.inputs if channel.inputs.given else prior.labels
     place = channel.outputs.position(outcome, "outcome")
     exact = channel.is_exact and aligned.is_exact
     column = dense_column(channel.matrix if exact else channel.floats, place)
@@ -49,11 +50,12 @@ def posterior(channel: Channel, prior: Prior, outcome: Label) -> Prior:
         )
     if exact:
         joint = masses * column
-        return Prior(joint / joint.sum(), channel.inputs)
-    joint = np.where(possible, masses * np.ldexp(column, -np.frexp(column[possible].max())[1]), 0.0)
+        return Prior(joint / joint.sum(), names)
+    column = np.where(possible, column, 0.0)
+    joint = masses * np.ldexp(column, -np.frexp(column.max())[1])
     if joint[possible].min() >= _SAFE:
-        return Prior(joint / joint.sum(), channel.inputs)
-    return Prior(_in_rationals(masses, column, channel, outcome), channel.inputs)
+        return Prior(joint / joint.sum(), names)
+    return Prior(_in_rationals(masses, column, channel, outcome), names)
 
 
 def _in_rationals(masses: FloatArray, column: FloatArray, channel: Channel, outcome: Label) -> FloatArray:

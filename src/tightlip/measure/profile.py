@@ -11,6 +11,7 @@ to every term that may be positive.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -24,15 +25,16 @@ from tightlip.measure.joint import ExactJoint, join
 from tightlip.model.channel import Channel
 from tightlip.model.matrix import dense, dense_columns
 from tightlip.model.prior import Prior
-from tightlip.numeric.ball import ball, enclose, exp_bounds, log_exceeds
+from tightlip.numeric.ball import Ball, ball, enclose, exp_bounds, log_exceeds
 from tightlip.numeric.parse import FloatArray, number
-from tightlip.numeric.quantity import Probability, exact_ratio, level
-from tightlip.numeric.rounding import UNIT, down, sum_up, tree_sum, up
+from tightlip.numeric.quantity import Probability, exact_level, exact_ratio
+from tightlip.numeric.rounding import TINY, UNIT, down, sum_up, tree_sum, up
 
 _LARGE = 1e300
+_MOST = Fraction(sys.float_info.max)
 
 
-def psi1(channel: Channel, prior: Prior, epsilon: float) -> Probability:
+def psi1(channel: Channel, prior: Prior, epsilon: Any) -> Probability:
     """ψ1(ε) = E_Y[(1 − e^{ε−ℓ(Y)})₊] (ENV paper, section III); post-processing can raise it.
 
     Parameters
@@ -57,7 +59,7 @@ def psi1(channel: Channel, prior: Prior, epsilon: float) -> Probability:
     return _clipped(sum_up(np.nextafter(joint.probability_ends()[1] * kept, 2.0)[kept > 0]))
 
 
-def psi2(channel: Channel, prior: Prior, epsilon: float) -> Probability:
+def psi2(channel: Channel, prior: Prior, epsilon: Any) -> Probability:
     """ψ2(ε) = max_x Σ_y (K_xy − e^ε q_y)₊ (ENV paper, section III); no post-processing raises it.
 
     >>> from tightlip import log_of, mechanism, Prior
@@ -72,7 +74,7 @@ def psi2(channel: Channel, prior: Prior, epsilon: float) -> Probability:
     return _largest_excess(dense_columns(joint.matrix, joint.places), lower[None, :], growth.down)
 
 
-def privacy_profile(channel: Channel, epsilon: float, prior: Prior | None = None) -> Probability:
+def privacy_profile(channel: Channel, epsilon: Any, prior: Prior | None = None) -> Probability:
     """δ*(ε) = max_{x,x'} Σ_y (K_xy − e^ε K_x'y)₊: the smallest δ for which the channel is (ε, δ)-LDP.
 
     `prior` only restricts the secrets to its support.
@@ -88,7 +90,7 @@ def privacy_profile(channel: Channel, epsilon: float, prior: Prior | None = None
     return _largest_excess(matrix, matrix, growth.down)
 
 
-def probabilistic_dp_tail(channel: Channel, epsilon: float, prior: Prior | None = None) -> Probability:
+def probabilistic_dp_tail(channel: Channel, epsilon: Any, prior: Prior | None = None) -> Probability:
     """max_{x,x'} P_x{log K_xy / K_x'y > ε}: the failure probability of ε-LDP; not safe under post-processing.
 
     Ties with ε are decided exactly for the stored numbers.
@@ -109,7 +111,7 @@ def probabilistic_dp_tail(channel: Channel, epsilon: float, prior: Prior | None 
     return _clipped(worst)
 
 
-def dp_tail_bound(epsilon: float, delta: Any, k: Any) -> Probability:
+def dp_tail_bound(epsilon: Any, delta: Any, k: Any) -> Probability:
     """P{L > kε} ≤ δ / (1 − e^{−(k−1)ε}) for an (ε, δ)-DP mechanism and k > 1, rounded up, at most 1.
 
     Why: B = {L > kε} has P(B) ≤ e^ε P'(B) + δ and P'(B) ≤ e^{−kε} P(B).
@@ -117,7 +119,7 @@ def dp_tail_bound(epsilon: float, delta: Any, k: Any) -> Probability:
     >>> dp_tail_bound(1.0, "1/1000", 2)
     0.0015819767068693264
     """
-    epsilon = level(epsilon)
+    own, ratio = exact_level(epsilon), exact_ratio(epsilon)
     allowed, factor = number(delta, "delta"), number(k, "k")
     if not 0 <= allowed <= 1:
         raise InvalidInput(f"delta must be in [0, 1], got delta={float(allowed)!r}.")
@@ -127,10 +129,15 @@ def dp_tail_bound(epsilon: float, delta: Any, k: Any) -> Probability:
         )
     if allowed == 0:
         return Probability(0.0)
-    if epsilon == 0:
+    if own == 0:
         return Probability(1.0)
-    exponent = (Fraction(factor) - 1) * Fraction(float(epsilon))
-    bound = enclose(lambda: ball(allowed) / -(ball(-exponent).expm1()))
+    times = Fraction(factor) - 1
+
+    def expression() -> Ball:
+        amount = ball(own) if ratio is None else ball(ratio).log()
+        return ball(allowed) / -((-ball(times) * amount).expm1())
+
+    bound = enclose(expression)
     return Probability(min(bound[1], 1.0))
 
 
@@ -138,17 +145,17 @@ def dp_tail_bound(epsilon: float, delta: Any, k: Any) -> Probability:
 class _Growth:
     """e^ε, rounded down (all these quantities fall with ε); `ratio` where it is known exactly."""
 
-    epsilon: float
+    epsilon: float | Fraction
     ratio: Fraction | None
     down: float
 
     @classmethod
-    def of(cls, epsilon: float) -> _Growth:
-        epsilon = level(epsilon)
-        ratio = exact_ratio(epsilon)
+    def of(cls, epsilon: Any) -> _Growth:
+        own = exact_level(epsilon)
+        ratio = exact_ratio(own)
         if ratio is None:
-            return cls(epsilon, None, exp_bounds(float(epsilon))[0])
-        return cls(epsilon, ratio, 1.0 if ratio == 1 else down(float(ratio)))
+            return cls(own, None, exp_bounds(own)[0])
+        return cls(own, ratio, down(float(ratio)) if 1 < ratio < _LARGE else float(min(ratio, _MOST)))
 
     @property
     def exact(self) -> Fraction:
@@ -163,16 +170,18 @@ class _Growth:
         if two == 0:
             return one > 0
         own = Fraction(one) / Fraction(two)
-        return own > self.ratio if self.ratio is not None else log_exceeds(own, float(self.epsilon))
+        return own > self.ratio if self.ratio is not None else log_exceeds(own, self.epsilon)
 
 
 def _largest_excess(rows: FloatArray, others: FloatArray, growth: float) -> Probability:
     """max over rows and others of Σ_y (row_y − e^ε other_y)₊, rounded up; 0 where every term surely is."""
-    scaled = others * growth
+    with np.errstate(over="ignore"):
+        scaled = np.nextafter(others * growth, 0.0)
     worst = 0.0
     for row in rows:
         possible = row > scaled * (1 - 8 * UNIT)
-        sums, error = tree_sum(np.where(possible, np.maximum(row - scaled, 0.0) + 4 * UNIT * row, 0.0))
+        excess = np.maximum(row - scaled, 0.0) + (4 * UNIT * row + TINY)
+        sums, error = tree_sum(np.where(possible, excess, 0.0))
         worst = max(worst, float(sums.max()) * (1 + 2 * error))
     return _clipped(worst)
 

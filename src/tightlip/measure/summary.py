@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from tightlip.measure.distribution import PointwiseLeakage
 from tightlip.measure.joint import join
@@ -14,7 +15,7 @@ from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.alip import Alip
-from tightlip.numeric.quantity import Nats, Probability, level
+from tightlip.numeric.quantity import Nats, Probability, largest, level
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -42,13 +43,13 @@ class Summary:
     @property
     def lip(self) -> Nats:
         """The smallest ε with |i(x; y)| ≤ ε."""
-        return max(self.alip)
+        return largest(self.alip)
 
-    def beyond(self, epsilon: float) -> Beyond:
+    def beyond(self, epsilon: Any) -> Beyond:
         """How much probability escapes the level ε, in each sense."""
-        epsilon = level(epsilon)
+        shown = level(epsilon)
         return Beyond(
-            epsilon=epsilon if isinstance(epsilon, Nats) else Nats(epsilon, rounding="nearest"),
+            epsilon=shown if isinstance(shown, Nats) else Nats(shown, rounding="nearest"),
             pml_tail=self.pml.tail(epsilon),
             pmc_tail=self.pmc.tail(epsilon),
             psi1=psi1(self.channel, self.prior, epsilon),

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.errors import InvalidInput
+from tightlip.errors import InvalidInput, quoted
 from tightlip.measure.pointwise import pmc, pml
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
@@ -25,6 +25,7 @@ from tightlip.model.matrix import freeze
 from tightlip.model.prior import Prior
 
 _MAX_SYMBOLS = 1_000_000
+_SMALLEST = 1e-300
 
 
 def pml_gain_witness(channel: Channel, prior: Prior) -> NDArray[Any]:
@@ -37,6 +38,12 @@ def pml_gain_witness(channel: Channel, prior: Prior) -> NDArray[Any]:
     """
     masses = align(prior, channel).masses.tolist()
     zero = Fraction(0) if prior.is_exact else 0.0
+    for place, mass in enumerate(masses):
+        if 0 < mass < _SMALLEST and not prior.is_exact:
+            raise InvalidInput(
+                f"prior mass of secret {quoted(channel.inputs[place])} is too small for a float gain of 1/mass, "
+                f"got {mass!r}; use prior.exact()."
+            )
     rows = [
         [1 / mass if row == column and mass else zero for column in range(len(masses))]
         for row, mass in enumerate(masses)
@@ -52,7 +59,7 @@ def pmc_cost_witness(channel: Channel, prior: Prior, outcome: Label) -> NDArray[
     >>> cost_leakage(coin, prior, pmc_cost_witness(coin, prior, 1)).value_of(1).ratio == pmc(coin, prior).ratios[1]
     True
     """
-    secret = channel.inputs.position(pmc(channel, prior).secret_of(outcome))
+    secret = _position(channel, prior, pmc(channel, prior).secret_of(outcome))
     return freeze(np.array([[int(row == secret)] for row in range(channel.shape[0])], dtype=object))
 
 
@@ -69,7 +76,7 @@ def pml_function_witness(channel: Channel, prior: Prior, outcome: Label) -> Chan
     ((2, 5), Fraction(15, 7))
     """
     masses = [Fraction(mass) for mass in align(prior, channel).masses.tolist()]
-    star = channel.inputs.position(pml(channel, prior).secret_of(outcome))
+    star = _position(channel, prior, pml(channel, prior).secret_of(outcome))
     symbols = [max(1, math.ceil(mass / masses[star])) for mass in masses]
     return _spread(symbols, channel)
 
@@ -86,7 +93,7 @@ def pmc_function_witness(channel: Channel, prior: Prior, outcome: Label) -> Chan
     Fraction(7, 5)
     """
     masses = [Fraction(mass) for mass in align(prior, channel).masses.tolist()]
-    star = channel.inputs.position(pmc(channel, prior).secret_of(outcome))
+    star = _position(channel, prior, pmc(channel, prior).secret_of(outcome))
     others = sum(masses, Fraction(0)) - masses[star]
     if not others:
         raise InvalidInput(
@@ -97,6 +104,10 @@ def pmc_function_witness(channel: Channel, prior: Prior, outcome: Label) -> Chan
     rows[:, count] = Fraction(1)
     rows[star] = [Fraction(1, count)] * count + [Fraction(0)]
     return Channel(rows, channel.inputs)
+
+
+def _position(channel: Channel, prior: Prior, secret: Label) -> int:
+    return (channel.inputs if channel.inputs.given else prior.labels).position(secret)
 
 
 def _spread(symbols: list[int], channel: Channel) -> Channel:

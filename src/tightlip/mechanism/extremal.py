@@ -35,14 +35,17 @@ def pml_extremal(prior: Prior, epsilon: float) -> Channel:
     if not isinstance(prior, Prior):
         raise WrongType(f"prior must be a Prior, got {quoted(prior)}; write Prior(masses).")
     prior = prior.restricted()
-    ratio = exact_ratio(level(epsilon))
-    if len(prior) > 1:
-        _require_high_privacy(prior, epsilon, ratio)
+    epsilon = level(epsilon)
+    ratio = exact_ratio(epsilon)
+    if len(prior) == 1:
+        return Channel([[1]], prior.labels, prior.labels)
+    _require_high_privacy(prior, epsilon, ratio)
     exact = ratio is not None and prior.is_exact
     masses: Any = prior.masses if exact else prior.floats
     growth: Any = ratio if exact else math.exp(float(epsilon))
+    excess: Any = growth - 1 if exact else math.expm1(float(epsilon))
     rows = np.tile(growth * masses, (len(prior), 1))
-    diagonal = 1 - growth * (1 - masses)
+    diagonal = growth * masses - excess  # = 1 − e^ε (1 − p), without its cancellation
     np.fill_diagonal(rows, diagonal if exact else np.maximum(diagonal, 0.0))
     return Channel(rows, prior.labels, prior.labels)
 

@@ -49,7 +49,8 @@ def dob_example_1(epsilon: float, min_mass: Any) -> Channel:
     mass = number(min_mass, "min_mass")
     if not 0 < mass <= Fraction(1, 2):
         raise InvalidInput(f"min_mass must be in (0, 1/2], got {float(mass)!r}.")
-    ratio = exact_ratio(level(epsilon))
+    epsilon = level(epsilon)
+    ratio = exact_ratio(epsilon)
     exact = ratio is not None and isinstance(mass, Fraction)
     growth: Any = ratio if exact else math.exp(min(float(epsilon), 700.0))
     share: Any = mass if exact else float(mass)

@@ -14,6 +14,8 @@ from tightlip.model.channel import Channel
 from tightlip.model.labels import Label
 from tightlip.numeric.quantity import exact_ratio, level
 
+_LARGEST = 680.0  # e^−ε/k stays a normal float
+
 
 def randomized_response(secrets: int | Iterable[Label], epsilon: float) -> Channel:
     """k-ary randomised response: K_xx = e^ε/(e^ε + k − 1), K_xy = 1/(e^ε + k − 1) (PMC paper, Example 3).
@@ -32,12 +34,18 @@ def randomized_response(secrets: int | Iterable[Label], epsilon: float) -> Chann
     array([Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)], dtype=object)
     """
     labels, size = secret_labels(secrets)
-    ratio = exact_ratio(level(epsilon))
+    epsilon = level(epsilon)
+    ratio = exact_ratio(epsilon)
     truth: Any
     other: Any
     if ratio is not None:
         truth, other = ratio / (ratio + size - 1), 1 / (ratio + size - 1)
     else:  # by e^−ε, which cannot overflow
+        if epsilon > _LARGEST:
+            raise InvalidInput(
+                f"epsilon must be at most {_LARGEST:g} for a float channel, got {float(epsilon)!r}; "
+                "use mechanism.identity, or an exact level like log_of(10**400)."
+            )
         shrink = math.exp(-float(epsilon))
         truth, other = 1 / (1 + (size - 1) * shrink), shrink / (1 + (size - 1) * shrink)
     rows = np.full((size, size), other, dtype=object if ratio is not None else np.float64)

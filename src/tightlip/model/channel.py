@@ -126,6 +126,8 @@ class Channel:
         array([[0.75, 0.25],
                [0.  , 1.  ]])
         """
+        inputs = own_labels(counts, "index") if inputs is None else inputs
+        outputs = own_labels(counts, "columns") if outputs is None else outputs
         tallies = read_counts(counts.toarray() if is_sparse(counts) else counts, "counts", 2)
         names = Labels.of(inputs, tallies.shape[0], "inputs")
         rows, totals = shares(tallies, "counts", exact=exact)
@@ -256,7 +258,8 @@ class Channel:
 
         Exact channels are merged exactly. Of floats, two columns are merged when, scaled to sum
         to 1, each pair of entries agrees within a relative `tolerance` (a zero agrees with zero
-        only); no leakage then moves by more than 4·tolerance nats. Outcomes that never occur are
+        only); no leakage then moves by more than −4·log(1 − tolerance) nats, up to the rounding of the
+        sums. Outcomes that never occur are
         dropped. A merged outcome is labelled by the tuple of its parts.
 
         >>> Channel([["1/2", "1/4", "1/4"], ["1/5", "2/5", "2/5"]], outputs=["a", "b", "c"]).reduce()

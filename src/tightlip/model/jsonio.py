@@ -22,7 +22,9 @@ def number_to_json(value: float | Fraction) -> float | str:
 def parse_json(text: str | bytes, what: str) -> Any:
     """Read JSON strictly: no NaN, no infinities, no repeated keys."""
     try:
-        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_distinct_keys)
+        return json.loads(
+            text, parse_constant=_refuse_constant, parse_float=_no_underflow, object_pairs_hook=_distinct_keys
+        )
     except InvalidInput as error:
         raise InvalidInput(f"{what} {error}") from None
     except (ValueError, TypeError, RecursionError) as error:
@@ -49,6 +51,15 @@ def check_keys(record: Any, what: str, required: set[str], optional: set[str]) -
 
 def _refuse_constant(text: str) -> None:
     raise InvalidInput(f"must hold finite numbers only, got {text}; remove or impute it first.")
+
+
+def _no_underflow(text: str) -> float:
+    value = float(text)
+    if not value and text.lower().partition("e")[0].strip("+-0."):
+        raise InvalidInput(
+            f'must not hold a number that a float rounds to 0, got {text}; write it as text, "{text}".'
+        )
+    return value
 
 
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -137,6 +137,8 @@ class Prior:
                     "prior labels must not be given twice, got a mapping and labels; drop one."
                 )
             counts, labels = list(counts.values()), list(counts.keys())
+        if labels is None:
+            labels = own_labels(counts, "index")
         tallies = read_counts(counts, "counts", 1)
         divided, totals = shares(tallies, "counts", exact=exact)
         if totals[0] == 0:

@@ -29,7 +29,7 @@ def merge_proportional(matrix: Matrix, tolerance: float) -> tuple[Matrix, Groups
     groups = _float_groups(dense(matrix), tolerance)
     owner = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     member = np.array([place for group in groups for place in group])
-    return _sum_columns(matrix, member, owner, len(groups)), groups
+    return _sum_columns(matrix, member, owner), groups
 
 
 def _exact_groups(matrix: ObjectArray) -> Groups:
@@ -79,12 +79,11 @@ def _split_run(scaled: FloatArray, run: NDArray[np.intp], tolerance: float) -> l
     return parts
 
 
-def _sum_columns(matrix: Matrix, member: NDArray[Any], owner: NDArray[Any], groups: int) -> Matrix:
+def _sum_columns(matrix: Matrix, member: NDArray[Any], owner: NDArray[Any]) -> Matrix:
     if is_sparse(matrix):
         from scipy.sparse import csr_array
 
-        selector = csr_array((np.ones(len(member)), (member, owner)), shape=(matrix.shape[1], groups))
-        return matrix @ selector
+        return csr_array(_sum_columns(dense(matrix), member, owner))  # numpy sums pairwise, scipy one by one
     order = np.argsort(owner, kind="stable")
     starts = np.flatnonzero(np.diff(owner[order], prepend=-1))
     return np.add.reduceat(matrix[:, member[order]], starts, axis=1)

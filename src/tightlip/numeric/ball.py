@@ -107,8 +107,8 @@ def log_bounds(ratio: Fraction) -> tuple[float, float]:
     return enclose(lambda: ball(ratio).log())
 
 
-def exp_bounds(exponent: float) -> tuple[float, float]:
-    """Bracket e^exponent for a float exponent.
+def exp_bounds(exponent: float | Fraction) -> tuple[float, float]:
+    """Bracket e^exponent for a float or rational exponent.
 
     >>> exp_bounds(0.0)
     (1.0, 1.0)
@@ -118,10 +118,10 @@ def exp_bounds(exponent: float) -> tuple[float, float]:
     return enclose(lambda: ball(exponent).exp())
 
 
-def log_exceeds(ratio: Fraction, threshold: float) -> bool:
-    """Decide log(ratio) > threshold exactly, for a positive rational and a float.
+def log_exceeds(ratio: Fraction, threshold: float | Fraction) -> bool:
+    """Decide log(ratio) > threshold exactly, for a positive rational and a float or rational.
 
-    Equality with a nonzero float is impossible (e^t is transcendental for rational t ≠ 0), so
+    Equality with a nonzero rational is impossible (e^t is transcendental for rational t ≠ 0), so
     growing precision always decides.
 
     >>> log_exceeds(Fraction(2), 0.6931471805599453), log_exceeds(Fraction(2), 0.6931471805599454)
@@ -129,7 +129,7 @@ def log_exceeds(ratio: Fraction, threshold: float) -> bool:
     """
     from flint import ctx
 
-    if threshold == 0 or math.isinf(threshold):
+    if threshold == 0 or (isinstance(threshold, float) and math.isinf(threshold)):
         return ratio > 1 if threshold == 0 else threshold < 0
     bits = _START_BITS
     while bits <= _MAX_BITS:

@@ -22,6 +22,7 @@ FloatArray = NDArray[np.float64]
 ObjectArray = NDArray[np.object_]
 
 _LARGEST = float(np.finfo(np.float64).max)
+_NORMAL = 2.0**-1022
 _MAX_EXPONENT = 5000  # "1e999999999" would fill the memory with one integer
 _PLAIN_RATIO = re.compile(r"([+-]?[0-9]+)(?:/([0-9]+))?")
 _SHAPES = {1: "a list of numbers", 2: "a list of rows"}
@@ -114,7 +115,7 @@ def numbers(values: Any, argument: str, dimensions: int) -> Numbers:
 
 
 def to_floats(exact: ObjectArray, argument: str) -> FloatArray:
-    """The nearest floats of exact numbers; a positive one must not vanish."""
+    """The nearest floats of exact numbers; none may vanish or lose digits below the normal range."""
     large = np.argwhere((exact > _LARGEST) | (exact < -_LARGEST))
     if len(large):
         index = tuple(int(i) for i in large[0])
@@ -123,9 +124,10 @@ def to_floats(exact: ObjectArray, argument: str) -> FloatArray:
             "give all numbers exactly, or in a larger unit."
         )
     floats = np.array([float(entry) for entry in exact.flat], dtype=np.float64).reshape(exact.shape)
-    vanished = (floats == 0) & (exact != 0)
-    if vanished.any():
-        index = tuple(int(i) for i in np.argwhere(vanished)[0])
+    for place in np.argwhere((np.abs(floats) < _NORMAL) & (exact != 0)):
+        index = tuple(int(i) for i in place)
+        if Fraction(float(floats[index])) == exact[index]:
+            continue
         raise InvalidInput(
             f"{argument}{_place(index)} is too small for a float, got {format_about(exact[index])}; "
             "give channel and prior both as exact numbers."

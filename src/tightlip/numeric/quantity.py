@@ -7,6 +7,7 @@ with them gives plain floats. A guarantee is rounded up, an attack down.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Literal, Self
 
@@ -173,10 +174,10 @@ def log_of(ratio: object) -> Nats:
     value = number(ratio, "ratio")
     if value <= 0:
         raise InvalidInput(f"ratio must be positive, got {quoted(ratio)}; a leakage is log of a ratio ≥ 1.")
-    return Nats.of_ratio(Fraction(value), "nearest")
+    return Nats.of_ratio(Fraction(value))
 
 
-def exact_ratio(epsilon: float) -> Fraction | None:
+def exact_ratio(epsilon: float | Fraction) -> Fraction | None:
     """e^epsilon as a rational, where it is one that we know."""
     if isinstance(epsilon, Nats) and epsilon.ratio is not None:
         return epsilon.ratio
@@ -189,6 +190,39 @@ def _as_float(value: float | Fraction) -> float:
         return float(value)
     except OverflowError:
         return math.copysign(math.inf, value > 0 or -1)
+
+
+def exact_level(epsilon: object, argument: str = "epsilon") -> float | Fraction:
+    """Read a finite level as `level` does, but keep text and rationals exact: "0.1" is one tenth.
+
+    >>> exact_level("0.1"), exact_level(0.5)
+    (Fraction(1, 10), 0.5)
+    """
+    value = level(epsilon, argument)
+    if isinstance(epsilon, (float, int)):
+        return value
+    return number(epsilon, argument)
+
+
+def largest(amounts: Iterable[Nats]) -> Nats:
+    """The largest amount: by the exact ratios where both have one, by the floats otherwise.
+
+    >>> tiny = Fraction(1, 10**30)
+    >>> largest([Nats.of_ratio(2 - tiny), Nats.of_ratio(2 + tiny)]).ratio > 2
+    True
+    """
+    best: Nats | None = None
+    for amount in amounts:
+        if best is None or _exceeds(amount, best):
+            best = amount
+    assert best is not None
+    return best
+
+
+def _exceeds(one: Nats, two: Nats) -> bool:
+    if one.ratio is not None and two.ratio is not None:
+        return one.ratio > two.ratio
+    return float(one) > float(two)
 
 
 def level(epsilon: object, argument: str = "epsilon", *, allow_infinite: bool = False) -> float:

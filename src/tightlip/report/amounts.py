@@ -6,6 +6,7 @@ import math
 from typing import Any, Literal
 
 from tightlip.numeric.display import format_up
+from tightlip.numeric.parse import exact_text
 from tightlip.numeric.quantity import Nats, Probability
 
 Unit = Literal["nats", "bits"]
@@ -29,7 +30,7 @@ def leakage_json(amount: Nats, unit: Unit) -> dict[str, Any]:
     """
     record: dict[str, Any] = {"value": float_json(in_unit(amount, unit)), "unit": unit}
     if amount.ratio is not None:
-        record["ratio"] = str(amount.ratio)
+        record["ratio"] = exact_text(amount.ratio)
     return record
 
 
@@ -37,7 +38,7 @@ def probability_json(probability: Probability) -> dict[str, Any]:
     """A probability as JSON, with its exact value where known."""
     record: dict[str, Any] = {"value": float(probability)}
     if probability.exact is not None:
-        record["exact"] = str(probability.exact)
+        record["exact"] = exact_text(probability.exact)
     return record
 
 

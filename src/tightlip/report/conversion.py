@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from tightlip.numeric.quantity import Nats
@@ -11,7 +12,7 @@ from tightlip.report.amounts import Unit, float_json, leakage_json
 
 def conversion_record(
     guarantee: str,
-    given: Sequence[Nats],
+    given: Sequence[Nats | Fraction],
     min_mass: str | None,
     results: Mapping[str, tuple[Any, str]],
     unit: Unit,

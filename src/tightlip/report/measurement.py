@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from tightlip.measure.posterior import posterior
 from tightlip.measure.summary import Beyond, Summary
 from tightlip.model.labels import Label, show
-from tightlip.numeric.display import format_up
+from tightlip.numeric.display import NEGLIGIBLE, format_up
 from tightlip.numeric.quantity import Nats
 from tightlip.report.amounts import Unit, float_json, leakage_json, probability_json
 
 _MEANING = {
     "pml": "the most any outcome can multiply an expected gain, over all adversaries that seek gain",
     "pmc": "the most any outcome can divide an expected cost, over all adversaries that avoid cost",
-    "maximal_leakage": "the same as PML on average over outcomes; needs no prior beyond its support",
-    "maximal_cost_leakage": "the same as PMC on average over outcomes; needs no prior beyond its support",
+    "maximal_leakage": "the log of the average factor e^PML over outcomes; needs no prior beyond its support",
+    "maximal_cost_leakage": "minus the log of the average of e^−PMC over outcomes; needs no prior beyond its support",
     "maximal_realizable_cost": "the PMC of the worst outcome (equal to PMC)",
     "ldp": "local differential privacy: how far apart two secrets can make an outcome's probability",
     "lip": "local information privacy: PML and PMC both at most this",
@@ -28,7 +26,7 @@ _MEANING = {
 
 
 def measurement_record(
-    summary: Summary, *, deltas: Sequence[Any], epsilons: Sequence[float], unit: Unit
+    summary: Summary, *, deltas: Sequence[Any], epsilons: Sequence[Any], unit: Unit
 ) -> dict[str, Any]:
     """Everything that is known about one channel and prior, as plain JSON values."""
     return {
@@ -43,33 +41,65 @@ def measurement_record(
 
 
 def headline(summary: Summary) -> str:
-    """The worst case in a sentence: which outcome raises the probability of which secret from what to what."""
+    """What happens at worst, in words: the largest rise, the most certain guess, and what is ruled out."""
+    sentences = [_rise(summary), _certainty(summary), _exclusion(summary)]
+    return " ".join(filter(None, sentences)) or "No outcome says anything about the secret."
+
+
+def _rise(summary: Summary) -> str:
     leak = summary.pml
+    if leak.worst < NEGLIGIBLE:
+        return ""
     outcome, secret = leak.worst_outcome, leak.worst_secret
-    before = summary.prior.mass(secret)
-    if not leak.worst or leak.worst < 1e-12:
-        return "No outcome says anything about the secret."
-    start = f'At worst, outcome "{show(outcome)}" raises the probability of secret "{show(secret)}" '
-    first = _percent(float(before))
-    second = _percent(_posterior_of(summary, outcome, secret, before))
-    if first == second:
-        return f"{start}by a factor of at most {format_up(math.exp(leak.worst) * (1 + 1e-15))} from {first}."
-    return f"{start}from {first} to {second}."
+    lift = leak.exact_ratio_of(outcome)
+    assert lift is not None
+    before = leak.prior_of(secret)
+    after = min(before * lift, Fraction(1))
+    start = (
+        f'The largest factor: outcome "{show(outcome)}" raises the probability of secret "{show(secret)}" '
+    )
+    if _percent(before) == _percent(after):
+        return f"{start}by a factor of at most {format_up(lift)} from {_percent(before)}."
+    return f"{start}from {_percent(before)} to {_percent(after, up=True)}."
 
 
-def _posterior_of(summary: Summary, outcome: Label, secret: Label, before: float | Fraction) -> float:
-    if summary.channel.is_exact and summary.prior.is_exact:
-        return float(posterior(summary.channel, summary.prior, outcome).mass(secret))
-    place = summary.channel.inputs.position(secret)
-    column = summary.channel.outputs.position(outcome)
-    entry = float(summary.channel.floats[place, column])
-    return min(
-        1.0, float(before) * entry / float(summary.pml.probabilities[summary.pml.outcomes.position(outcome)])
+def _certainty(summary: Summary) -> str:
+    """The most certain guess, where it is another one than the largest rise."""
+    leak = summary.pml
+    outcome, secret, after = leak.most_certain()
+    if leak.worst < NEGLIGIBLE or (outcome, secret) == (leak.worst_outcome, leak.worst_secret):
+        return ""
+    before = leak.prior_of(secret)
+    if after < before * (1 + Fraction(1, 1000)):
+        return ""
+    return (
+        f'The most certain guess: outcome "{show(outcome)}" makes secret "{show(secret)}" '
+        f"{_percent(min(after, Fraction(1)), up=True)} likely ({_percent(before)} before)."
     )
 
 
-def _percent(probability: float) -> str:
-    return f"{format_up(min(100 * probability, 100.0) * (1 - 1e-13), 3)} %"  # 70 %, not 70.1 %, for 0.7 in floats
+def _exclusion(summary: Summary) -> str:
+    cost = summary.pmc
+    if cost.worst < NEGLIGIBLE:
+        return ""
+    outcome, secret = show(cost.worst_outcome), show(cost.worst_secret)
+    factor = cost.exact_ratio_of(cost.worst_outcome)
+    if factor is None:
+        return f'Outcome "{outcome}" rules out secret "{secret}".'
+    if summary.pml.worst >= NEGLIGIBLE:
+        return ""
+    return (
+        f'At worst, outcome "{outcome}" divides the probability of secret "{secret}" by {format_up(factor)}.'
+    )
+
+
+def _percent(probability: Fraction, *, up: bool = False) -> str:
+    """With three digits, to nearest or (what is feared) up; 100 % is said only where it is certain."""
+    if 0 < probability < Fraction(1, 10**14):
+        return "less than 1e-12 %"
+    value = float(100 * probability)
+    text = format_up(value * (1 - 1e-13), 3) if up else f"{value:.3g}"  # 70 %, not 70.1 %, for 0.7 in floats
+    return "over 99.9 %" if text == "100" and probability < 1 else f"{text} %"
 
 
 def _describe(summary: Summary) -> dict[str, Any]:

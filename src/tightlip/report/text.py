@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+import math
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -12,13 +12,14 @@ from rich.text import Text
 
 from tightlip.model.labels import label_from_json, show
 from tightlip.numeric.display import format_up
+from tightlip.numeric.parse import number
 from tightlip.report.amounts import shown
 
 _TITLES = {
     "pml": "pointwise maximal leakage (PML), worst outcome",
     "pmc": "pointwise maximal cost (PMC), worst outcome",
-    "maximal_leakage": "maximal leakage",
-    "maximal_cost_leakage": "maximal cost leakage",
+    "maximal_leakage": "maximal leakage (average over outcomes)",
+    "maximal_cost_leakage": "maximal cost leakage (average)",
     "maximal_realizable_cost": "maximal realizable cost",
     "ldp": "local differential privacy (LDP)",
     "lip": "local information privacy (LIP)",
@@ -34,11 +35,16 @@ _SOFT = {
     "probabilistic_dp_tail": "P(privacy loss > ε)",
 }
 MOST_OUTCOMES = 20
+_LONGEST = 10
+_HUGE = 690.0
 
 
 def measurement_text(record: dict[str, Any], *, every_outcome: bool = False) -> RenderableType:
     """The record of `measurement_record` as tables."""
-    parts: list[RenderableType] = [Text(record["headline"], style="bold"), Text(_about(record["channel"]))]
+    parts: list[RenderableType] = [
+        Text(_printable(record["headline"]), style="bold"),
+        Text(_about(record["channel"])),
+    ]
     parts += [_measures(record), _quantiles(record), _levels(record), _outcomes(record, every_outcome)]
     return Group(*(item for part in parts for item in (part, Text(""))))
 
@@ -48,7 +54,7 @@ def conversion_text(record: dict[str, Any]) -> RenderableType:
     given = record["given"]
     table = Table(title=escape(f"What {given['guarantee']} {_given(given)} implies ({_prior(record)})"))
     table.add_column("guarantee")
-    table.add_column(record["unit"], justify="right")
+    table.add_column(record["unit"], justify="right", overflow="fold")
     table.add_column("why", overflow="fold")
     for entry in record["implied"]:
         table.add_row(entry["guarantee"], _ends(entry), escape(entry["why"]))
@@ -64,6 +70,8 @@ def _given(given: dict[str, Any]) -> str:
 
 
 def _ends(entry: dict[str, Any]) -> str:
+    if entry["why"] == "given":  # as it was given
+        return ", ".join(f"{float(amount['value']):.6g}" for amount in entry["amounts"])
     return ", ".join(shown(amount) for amount in entry["amounts"])
 
 
@@ -79,10 +87,10 @@ def _about(channel: dict[str, Any]) -> str:
 
 
 def _measures(record: dict[str, Any]) -> Table:
-    table = Table(title="Guarantees: nobody learns more than this")
+    table = Table(title="Guarantees, rounded up")
     table.add_column("measure", overflow="fold")
-    table.add_column(record["unit"], justify="right")
-    table.add_column("factor", justify="right")
+    table.add_column(record["unit"], justify="right", overflow="fold")
+    table.add_column("factor", justify="right", overflow="fold")
     table.add_column("where", overflow="fold")
     for name, entry in record["measures"].items():
         where = (
@@ -90,15 +98,15 @@ def _measures(record: dict[str, Any]) -> Table:
             if "outcome" in entry
             else ""
         )
-        table.add_row(_TITLES[name], shown(entry), entry.get("ratio", ""), where)
+        table.add_row(_TITLES[name], shown(entry), _factor(entry, record["unit"]), where)
     return table
 
 
 def _quantiles(record: dict[str, Any]) -> Table:
     table = Table(title=f"Exceeded with probability at most δ ({record['unit']})")
-    table.add_column("δ", justify="right")
+    table.add_column("δ", justify="right", overflow="fold")
     for name in ("PML, left quantile", "PML, right", "PMC, left quantile", "PMC, right"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", overflow="fold")
     for entry in record["quantiles"]:
         keys = ("pml_left", "pml_right", "pmc_left", "pmc_right")
         table.add_row(f"{entry['delta']:g}", *(shown(entry[key]) for key in keys))
@@ -107,9 +115,9 @@ def _quantiles(record: dict[str, Any]) -> Table:
 
 def _levels(record: dict[str, Any]) -> Table:
     table = Table(title="What escapes a level ε (probabilities)")
-    table.add_column(f"ε ({record['unit']})", justify="right")
+    table.add_column(f"ε ({record['unit']})", justify="right", overflow="fold")
     for title in _SOFT.values():
-        table.add_column(title, justify="right")
+        table.add_column(title, justify="right", overflow="fold")
     for entry in record["levels"]:
         table.add_row(_epsilon(entry["epsilon"]), *(_probability(entry[name]) for name in _SOFT))
     return table
@@ -124,7 +132,7 @@ def _outcomes(record: dict[str, Any], every: bool) -> Table:
     table = Table(title=title)
     for name in ("outcome", "probability", f"PML ({record['unit']})", "speaks for"):
         table.add_column(name, justify="right" if name[0] in "pP" else "left", overflow="fold")
-    table.add_column(f"PMC ({record['unit']})", justify="right")
+    table.add_column(f"PMC ({record['unit']})", justify="right", overflow="fold")
     table.add_column("speaks against", overflow="fold")
     for entry in kept:
         table.add_row(
@@ -138,18 +146,31 @@ def _outcomes(record: dict[str, Any], every: bool) -> Table:
     return table
 
 
+def _factor(entry: dict[str, Any], unit: str) -> str:
+    """e^value: the exact ratio where it is short, a decimal rounded up otherwise."""
+    if entry["value"] == "inf":
+        return "infinite"
+    if len(entry.get("ratio", "")) in range(1, _LONGEST):
+        return str(entry["ratio"])
+    amount = float(entry["value"]) * (math.log(2) if unit == "bits" else 1.0)
+    return format_up(math.exp(amount) * (1 + 1e-15)) if amount < _HUGE else "over 1e300"
+
+
 def _epsilon(record: dict[str, Any]) -> str:
-    return f"{float(record['value']):.6g}"
+    return format_up(float(record["value"]))  # up: what is said to escape it then escapes the shown level too
 
 
 def _probability(record: dict[str, Any]) -> str:
-    return format_up(Fraction(record["exact"]) if "exact" in record else record["value"])
+    return format_up(number(record["exact"], "exact") if "exact" in record else record["value"])
 
 
 def _show(label: Any) -> str:
     """A label as text that can do no harm: markup escaped, control characters made visible."""
-    text = show(label_from_json(label))
-    return escape("".join(char if char.isprintable() else repr(char)[1:-1] for char in text))
+    return escape(_printable(show(label_from_json(label))))
+
+
+def _printable(text: str) -> str:
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 def _size(value: float | str) -> float:
