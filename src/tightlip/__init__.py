@@ -17,6 +17,25 @@ if TYPE_CHECKING:
     from tightlip import convert as convert
     from tightlip import errors as errors
     from tightlip import mechanism as mechanism
+    from tightlip.envelope.binary import binary_envelope as binary_envelope
+    from tightlip.envelope.binary import binary_envelope_curve as binary_envelope_curve
+    from tightlip.envelope.bounds import dp_epsilon as dp_epsilon
+    from tightlip.envelope.bounds import envelope_bounds as envelope_bounds
+    from tightlip.envelope.compose import compose as compose
+    from tightlip.envelope.compose import composition_bound as composition_bound
+    from tightlip.envelope.compose import power as power
+    from tightlip.envelope.exact import envelope as envelope
+    from tightlip.envelope.exact import envelope_curve as envelope_curve
+    from tightlip.envelope.failure import FailureProbability as FailureProbability
+    from tightlip.envelope.failure import failure_probability as failure_probability
+    from tightlip.envelope.noise_envelope import noise_envelope as noise_envelope
+    from tightlip.envelope.randomized_response import (
+        randomized_response_envelope as randomized_response_envelope,
+    )
+    from tightlip.envelope.restricted import deterministic_attack as deterministic_attack
+    from tightlip.envelope.restricted import kary_attack as kary_attack
+    from tightlip.envelope.result import Envelope as Envelope
+    from tightlip.envelope.unbounded import unbounded_attack as unbounded_attack
     from tightlip.measure.additive import noise_information_density as noise_information_density
     from tightlip.measure.additive import noise_pmc as noise_pmc
     from tightlip.measure.additive import noise_pml as noise_pml
@@ -82,6 +101,35 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "envelope.binary": (
+        "binary_envelope",
+        "binary_envelope_curve",
+    ),
+    "envelope.bounds": (
+        "dp_epsilon",
+        "envelope_bounds",
+    ),
+    "envelope.compose": (
+        "compose",
+        "composition_bound",
+        "power",
+    ),
+    "envelope.exact": (
+        "envelope",
+        "envelope_curve",
+    ),
+    "envelope.failure": (
+        "FailureProbability",
+        "failure_probability",
+    ),
+    "envelope.noise_envelope": ("noise_envelope",),
+    "envelope.unbounded": ("unbounded_attack",),
+    "envelope.randomized_response": ("randomized_response_envelope",),
+    "envelope.restricted": (
+        "deterministic_attack",
+        "kary_attack",
+    ),
+    "envelope.result": ("Envelope",),
     "measure.additive": (
         "noise_information_density",
         "noise_pmc",
@@ -137,7 +185,10 @@ _HOMES = {
         "psi1",
         "psi2",
     ),
-    "measure.sample_mean": ("laplace_mean_pmc", "noise_pmc_supremum"),
+    "measure.sample_mean": (
+        "laplace_mean_pmc",
+        "noise_pmc_supremum",
+    ),
     "measure.summary": (
         "Summary",
         "measure_all",

@@ -10,8 +10,10 @@ import typer
 
 from tightlip import __version__
 from tightlip.cli.convert import convert
+from tightlip.cli.envelope import envelope
 from tightlip.cli.measure import measure
 from tightlip.cli.output import complain
+from tightlip.cli.verify import verify
 from tightlip.errors import TightlipError
 
 app = typer.Typer(
@@ -23,6 +25,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(measure)
+app.command()(envelope)
+app.command()(verify)
 app.command()(convert)
 
 # typer brings its own copy of click or uses the installed one, depending on its version

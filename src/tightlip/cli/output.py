@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
+from collections.abc import Iterable
 from io import TextIOWrapper
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.console import Console, RenderableType
+
+Step = TypeVar("Step")
 
 
 def print_json(record: dict[str, Any]) -> None:
@@ -29,6 +33,26 @@ def print_text(content: RenderableType) -> None:
 
 def _speaks_unicode() -> bool:
     return (sys.stdout.encoding or "").lower().replace("-", "") in {"utf8", "utf16", "utf32"}
+
+
+def progress(steps: Iterable[Step], total: int, name: str) -> list[Step]:
+    """All steps, with a bar on stderr (a terminal) once they take more than a second."""
+    from rich.progress import Progress
+
+    done: list[Step] = []
+    started = time.monotonic()
+    bar: Progress | None = None
+    for step in steps:
+        done.append(step)
+        if bar is None and sys.stderr.isatty() and time.monotonic() - started > 1 and len(done) < total:
+            bar = Progress(console=Console(stderr=True), transient=True)
+            bar.add_task(name, total=total)
+            bar.start()
+        if bar is not None:
+            bar.update(bar.task_ids[0], completed=len(done))
+    if bar is not None:
+        bar.stop()
+    return done
 
 
 def complain(message: str) -> None:

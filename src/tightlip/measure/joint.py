@@ -54,9 +54,9 @@ Ends = tuple[FloatArray, FloatArray]
 class Joint:
     """The parts both kinds of arithmetic share: what is left after alignment and restriction.
 
-    `secrets` are those of positive mass, `outcomes` those of positive probability (at the
-    positions `places` of the channel's columns). Where one of channel and prior is exact and the
-    other is not, floats do the arithmetic but the numbers as given decide ties.
+    `secrets` are those of positive mass (at the positions `support` of the channel's rows), `outcomes`
+    those of positive probability (at the positions `places` of its columns). Where one of channel and
+    prior is exact and the other is not, floats do the arithmetic but the numbers as given decide ties.
     """
 
     secrets: Labels
@@ -66,6 +66,7 @@ class Joint:
     matrix: Matrix
     given_weights: NDArray[Any]
     given_matrix: Matrix
+    support: NDArray[np.intp]
 
     def column(self, outcome: int) -> NDArray[Any]:
         """P(outcome | secret) as given, for the i-th outcome of positive probability."""
@@ -213,6 +214,7 @@ def join(channel: Channel, prior: Prior, *, slack: float = 0.0) -> ExactJoint | 
         matrix=matrix,
         given_weights=aligned.masses[support],
         given_matrix=take_rows(channel.matrix, support),
+        support=support,
         peaks=peaks,
         pits=(channel.pits if whole else column_min(matrix))[places],
         lower=widen_down(marginal, relative),
@@ -229,7 +231,7 @@ def _exact_joint(channel: Channel, prior: Prior, support: NDArray[np.intp], secr
     marginal = weighted_columns(weights, matrix)
     places = np.flatnonzero(marginal)
     kept = _kept(channel, places)
-    return ExactJoint(secrets, kept, places, weights, matrix, weights, matrix, marginal[places])
+    return ExactJoint(secrets, kept, places, weights, matrix, weights, matrix, support, marginal[places])
 
 
 def _marginal(

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tightlip.model.labels import label_from_json, show
-from tightlip.numeric.display import format_up
+from tightlip.numeric.display import format_down, format_up
 from tightlip.numeric.parse import number
 from tightlip.report.amounts import shown
 
@@ -36,6 +36,7 @@ _SOFT = {
 }
 MOST_OUTCOMES = 20
 _LONGEST = 10
+_COMPARED = ("maximal_leakage_bound", "binary", "quantile", "dp")
 _HUGE = 690.0
 
 
@@ -59,6 +60,33 @@ def conversion_text(record: dict[str, Any]) -> RenderableType:
     for entry in record["implied"]:
         table.add_row(entry["guarantee"], _ends(entry), escape(entry["why"]))
     return table
+
+
+def envelope_text(record: dict[str, Any]) -> RenderableType:
+    """The record of `envelope_record` as a table, and the attacks in words."""
+    compared = "compared" in record["points"][0]
+    table = Table(
+        title=f"Leakage that survives post-processing by {record['adversary']} adversaries ({record['unit']})"
+    )
+    names = ["δ", "ε (guaranteed)", "reached by an attack"]
+    names += ["ℒ + log 1/δ", "binary", "no post-processing", "(ε, δ)-LDP"] if compared else []
+    for name in names:
+        table.add_column(name, justify="right", overflow="fold")
+    for point in record["points"]:
+        extra = [_amount(point["compared"][name]) for name in _COMPARED] if compared else []
+        table.add_row(
+            f"{point['delta']:g}", shown(point["epsilon"]), format_down(float(point["lower"])), *extra
+        )
+    words = [
+        Text(_printable(f"At δ = {point['delta']:g}: " + "; ".join(point["attack"]) + "."))
+        for point in record["points"]
+        if point["attack"]
+    ]
+    return Group(table, Text(""), *words)
+
+
+def _amount(value: float | str) -> str:
+    return shown({"value": value})
 
 
 def _prior(record: dict[str, Any]) -> str:

@@ -1,0 +1,1 @@
+"""Proofs that can be checked again, in rational arithmetic and without a solver."""

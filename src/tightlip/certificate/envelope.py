@@ -1,0 +1,290 @@
+"""The proof of both ends of an envelope.
+
+Notation: K channel, p prior, q_y = Σ_x p_x K_xy, all as the rationals that are stored.
+
+Upper end. For multipliers λ_x ≥ 0 and a ratio T > 0, no post-processing Z of Y has
+    P{ℓ(Z) ≥ log T} > Σ_y max(0, max_x λ_x K_xy + (1 − λ_x T) q_y).
+Without multipliers the proof is that no outcome has a lift above T.
+
+Lower end. A post-processing W (the attack) and for some of its symbols z a suspected secret x(z) with
+    Σ_y W_yz (K_{x(z) y} − T q_y) ≥ 0,   so that ℓ(z) ≥ log T,
+whose symbols have probability Σ_z Σ_y q_y W_yz of at least the mass claimed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from tightlip.errors import CertificateInvalid, InvalidInput, quoted
+from tightlip.model.align import align
+from tightlip.model.channel import Channel
+from tightlip.model.jsonio import as_object, number_to_json
+from tightlip.model.labels import Labels
+from tightlip.model.matrix import dense
+from tightlip.model.prior import Prior
+from tightlip.numeric.display import format_about
+from tightlip.numeric.parse import number
+
+_FORMAT = "tightlip envelope certificate 1"
+_RANGE = Fraction(1, 10**300), Fraction(10**300)
+
+
+@dataclass(frozen=True, slots=True)
+class UpperProof:
+    """No post-processing leaks more than log(ratio) with probability `mass` or more.
+
+    `multipliers` has one number for each secret of the channel; None means that no lift exceeds the ratio.
+    """
+
+    ratio: Fraction
+    mass: Fraction
+    multipliers: tuple[Fraction, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class LowerProof:
+    """The attack leaks at least log(ratio) with probability at least `mass`.
+
+    `suspects` has, for each symbol of the attack, the position of the secret it points to, or None.
+    """
+
+    ratio: Fraction
+    mass: Fraction
+    attack: Channel
+    suspects: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EnvelopeCertificate:
+    """Both ends, with the channel and the prior they are about."""
+
+    channel: Channel
+    prior: Prior
+    upper: UpperProof
+    lower: LowerProof
+
+    def verify(self) -> None:
+        """Check both ends in rational arithmetic.
+
+        Raises
+        ------
+        CertificateInvalid
+            Naming the inequality that fails.
+        """
+        rows, masses = _rationals(self.channel, self.prior)
+        marginal = [_dot(masses, column) for column in zip(*rows, strict=True)]
+        _check_upper(self.upper, rows, masses, marginal)
+        _check_lower(self.lower, rows, masses, marginal, self.channel.outputs)
+
+    def digest(self) -> str:
+        """A hash of the channel and the prior that the proof is about."""
+        return input_digest(self.channel, self.prior)
+
+    def to_json(self) -> str:
+        """The certificate as JSON text, with everything needed to check it."""
+        return json.dumps(
+            {
+                "format": _FORMAT,
+                "inputs": self.digest(),
+                "channel": self.channel.to_dict(),
+                "prior": self.prior.to_dict(),
+                "upper": {
+                    "ratio": _number(self.upper.ratio),
+                    "mass": _number(self.upper.mass),
+                    "multipliers": _numbers(self.upper.multipliers),
+                },
+                "lower": {
+                    "ratio": _number(self.lower.ratio),
+                    "mass": _number(self.lower.mass),
+                    "attack": self.lower.attack.to_dict(),
+                    "suspects": list(self.lower.suspects),
+                },
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> EnvelopeCertificate:
+        """Read what `to_json` wrote; the hash must fit the channel and the prior inside."""
+        keys = {"format", "inputs", "channel", "prior", "upper", "lower"}
+        record = as_object(text, "certificate", keys, set())
+        if record["format"] != _FORMAT:
+            raise InvalidInput(
+                f"certificate format must be {quoted(_FORMAT)}, got {quoted(record['format'])}."
+            )
+        try:
+            certificate = _from_record(record)
+        except (KeyError, TypeError, ValueError, ArithmeticError) as error:
+            raise CertificateInvalid(f"certificate is malformed: {error}; make it again.") from error
+        if certificate.digest() != record["inputs"]:
+            raise CertificateInvalid(
+                "certificate was changed: the hash of its channel and prior is not the one it states; make it again."
+            )
+        return certificate
+
+
+def input_digest(channel: Channel, prior: Prior) -> str:
+    """SHA-256 of a channel and a prior, in the channel's order of secrets."""
+    aligned = align(prior, channel)
+    record = {"channel": channel.to_dict(), "prior": aligned.to_dict()["prior"]}
+    for key in ("sparse", "adjustment"):
+        record["channel"].pop(key, None)
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
+
+
+def _from_record(record: dict[str, Any]) -> EnvelopeCertificate:
+    channel = Channel.from_dict(record["channel"])
+    prior = Prior.from_json(json.dumps(record["prior"]))
+    upper, lower = record["upper"], record["lower"]
+    multipliers = upper["multipliers"]
+    return EnvelopeCertificate(
+        channel,
+        prior,
+        UpperProof(
+            _read(upper["ratio"]),
+            _read(upper["mass"]),
+            None if multipliers is None else tuple(_read(value) for value in multipliers),
+        ),
+        LowerProof(
+            _read(lower["ratio"]),
+            _read(lower["mass"]),
+            Channel.from_dict(lower["attack"]),
+            tuple(_suspect(place) for place in lower["suspects"]),
+        ),
+    )
+
+
+def _read(value: Any) -> Fraction:
+    return Fraction(number(value, "certificate"))
+
+
+def _suspect(place: Any) -> int | None:
+    if place is not None and (isinstance(place, bool) or not isinstance(place, int)):
+        raise ValueError(f"a suspect must be a whole number or null, got {place!r}")
+    return place
+
+
+def _number(value: Fraction) -> float | str:
+    """A float where the rational is one exactly, text otherwise."""
+    if not _RANGE[0] < value < _RANGE[1]:
+        return number_to_json(value)
+    nearest = float(value)
+    return nearest if Fraction(nearest) == value else number_to_json(value)
+
+
+def _numbers(values: tuple[Fraction, ...] | None) -> list[float | str] | None:
+    return None if values is None else [_number(value) for value in values]
+
+
+def _rationals(channel: Channel, prior: Prior) -> tuple[list[list[Any]], list[Any]]:
+    masses = [rational(mass) for mass in align(prior, channel).masses.tolist()]
+    return [[rational(entry) for entry in row] for row in dense(channel.matrix).tolist()], masses
+
+
+def rational(value: float | Fraction) -> Any:
+    """A number as a flint rational, exactly."""
+    from flint import fmpq
+
+    numerator, denominator = value.as_integer_ratio()
+    return fmpq(numerator, denominator)
+
+
+def _dot(masses: list[Any], column: tuple[Any, ...]) -> Any:
+    return sum(
+        (mass * entry for mass, entry in zip(masses, column, strict=True) if mass and entry), rational(0.0)
+    )
+
+
+def _check_upper(proof: UpperProof, rows: list[list[Any]], masses: list[Any], marginal: list[Any]) -> None:
+    ratio = rational(proof.ratio)
+    if proof.multipliers is None:
+        for place, column in enumerate(zip(*rows, strict=True)):
+            peak = max(entry for entry, mass in zip(column, masses, strict=True) if mass)
+            if marginal[place] and peak > ratio * marginal[place]:
+                raise CertificateInvalid(
+                    f"upper end fails: outcome {place} has lift {_about(peak / marginal[place])} above {_about(ratio)}."
+                )
+        return
+    possible = [value for value, mass in zip(proof.multipliers, masses, strict=False) if mass]
+    if len(proof.multipliers) != len(rows) or min(proof.multipliers) < 0 or min(possible) <= 0 or ratio <= 0:
+        raise CertificateInvalid(
+            "upper end fails: there must be one multiplier for each secret, positive for possible ones."
+        )
+    total = _dual_value(proof.multipliers, ratio, rows, masses, marginal)
+    if total > rational(proof.mass):
+        raise CertificateInvalid(
+            f"upper end fails: the multipliers prove a probability of {_about(total)}, not {_about(proof.mass)}."
+        )
+
+
+def _dual_value(
+    multipliers: tuple[Fraction, ...],
+    ratio: Any,
+    rows: list[list[Any]],
+    masses: list[Any],
+    marginal: list[Any],
+) -> Any:
+    zero = rational(0.0)
+    best = [zero] * len(marginal)
+    for multiplier, row, mass in zip(multipliers, rows, masses, strict=True):
+        if not mass:
+            continue
+        weight = rational(multiplier)
+        rest = 1 - weight * ratio
+        for place, entry in enumerate(row):
+            if entry or rest > 0:
+                value = weight * entry + rest * marginal[place]
+                if value > best[place]:
+                    best[place] = value
+    return sum(best, zero)
+
+
+def _check_lower(
+    proof: LowerProof, rows: list[list[Any]], masses: list[Any], marginal: list[Any], outputs: Labels
+) -> None:
+    attack = dense(proof.attack.matrix)
+    if outputs.given and proof.attack.inputs != outputs:
+        raise CertificateInvalid(
+            "lower end fails: the attack's inputs must be the channel's outputs, in their order."
+        )
+    if attack.shape != (len(marginal), len(proof.suspects)):
+        raise CertificateInvalid(
+            f"lower end fails: the attack must map {len(marginal)} outcomes to {len(proof.suspects)} symbols, "
+            f"got {attack.shape}."
+        )
+    totals = [sum((rational(entry) for entry in row), rational(0.0)) for row in attack.tolist()]
+    ratio, reached = rational(proof.ratio), rational(0.0)
+    for symbol, suspect in enumerate(proof.suspects):
+        if suspect is None:
+            continue
+        if not (0 <= suspect < len(rows) and masses[suspect]):
+            raise CertificateInvalid(
+                f"lower end fails: symbol {symbol} suspects secret {suspect}, which is impossible."
+            )
+        weight, likelihood = rational(0.0), rational(0.0)
+        for place in attack[:, symbol].nonzero()[0].tolist():
+            share = rational(
+                attack[place, symbol].item()
+                if hasattr(attack[place, symbol], "item")
+                else attack[place, symbol]
+            )
+            share /= totals[place]
+            weight += share * marginal[place]
+            likelihood += share * rows[suspect][place]
+        if likelihood < ratio * weight:
+            raise CertificateInvalid(
+                f"lower end fails: symbol {symbol} has ratio {_about(likelihood / weight)}, not {_about(ratio)}."
+            )
+        reached += weight
+    if reached < rational(proof.mass):
+        raise CertificateInvalid(
+            f"lower end fails: the attack has probability {_about(reached)}, not {_about(proof.mass)}."
+        )
+
+
+def _about(value: Any) -> str:
+    exact = value if isinstance(value, Fraction) else Fraction(int(value.p), int(value.q))
+    return format_about(exact)

@@ -1,0 +1,313 @@
+"""The proof of both ends of the envelope of randomised response, in a few numbers.
+
+Notation: K_xx = α, K_xy = β ≤ α, p the masses as stored, S = Σ p, so that P(y) = q_y = βS + (α − β) p_y.
+Fix a ratio T. An outcome y is *its own suspect* where p_y > 0 and T q_y ≤ α: shown as it is, it leaks log T
+and has α − T q_y to spare. Joined to the symbol of another secret, an outcome uses up T q_y − β.
+
+Lower end. Every outcome that may be its own suspect is one. Of the others, those with p below a `frontier`
+are joined to them, and a `fraction` of those at the frontier. What is spared pays for what is used up, and
+everything covered has probability δ or more. Spare can be split at will, so one sum checks all symbols.
+
+Upper end. For a `price` μ > 0 and T q_y ≥ β everywhere, no post-processing leaks more than log T with
+probability δ if
+    Σ_{p_y > 0, T q_y < α} (q_y + μ(α − T q_y)) + Σ_{other y} max(0, q_y − μ(T q_y − β)) ≤ δ.
+These are the general multipliers λ_x = μ for outcomes of the first sum, λ_x = μ(T q_x − β)/(T q_x − α) for
+the others, in the limit from above; the sum falls as T grows, so that no larger ratio reaches δ. Without a
+price the proof is that the first sum is empty: no lift exceeds T.
+
+All sums are over sets {p below a number}, so k outcomes cost k exact additions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightlip.errors import CertificateInvalid, InvalidInput, quoted
+from tightlip.model.jsonio import as_object, check_keys
+from tightlip.model.prior import Prior
+from tightlip.numeric.display import format_about
+from tightlip.numeric.parse import exact_text, number
+
+_FORMAT = "tightlip randomized response certificate 1"
+_TOLERANCE = Fraction(1, 10**9)
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseUpperProof:
+    """No post-processing leaks more than log(ratio) with probability δ; a price of None: no lift is above it."""
+
+    ratio: Fraction
+    price: Fraction | None
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseLowerProof:
+    """Outcomes of prior mass below `frontier`, and a `fraction` of those at it, are joined to the suspects."""
+
+    ratio: Fraction
+    frontier: Fraction
+    fraction: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class RandomizedResponseCertificate:
+    """Both ends of ε(δ), with the two entries of the channel and the prior they are about.
+
+    A δ above the probability of all outcomes (1 up to the rounding of stored floats) means that probability.
+    """
+
+    alpha: Fraction
+    beta: Fraction
+    prior: Prior
+    delta: Fraction
+    upper: ResponseUpperProof
+    lower: ResponseLowerProof
+
+    def verify(self) -> None:
+        """Check both ends in rational arithmetic, with O(k) operations and no solver.
+
+        Raises
+        ------
+        CertificateInvalid
+            Naming the inequality that fails.
+        """
+        outcomes = Outcomes.of(self.alpha, self.beta, self.prior)
+        _check_response(outcomes)
+        if not 0 < self.delta <= 1:
+            raise CertificateInvalid(f"delta must be in (0, 1], got {_about(self.delta)}.")
+        mass = min(self.delta, outcomes.weigh(outcomes.everything())[1])
+        _check_upper(self.upper, outcomes, mass)
+        _check_lower(self.lower, outcomes, mass)
+
+    def digest(self) -> str:
+        """A hash of the two entries and the prior that the proof is about."""
+        record = [exact_text(self.alpha), exact_text(self.beta), self.prior.to_dict()["prior"]]
+        return hashlib.sha256(json.dumps(record).encode()).hexdigest()
+
+    def to_json(self) -> str:
+        """The certificate as JSON text, with everything needed to check it."""
+        price = self.upper.price
+        return json.dumps(
+            {
+                "format": _FORMAT,
+                "inputs": self.digest(),
+                "alpha": exact_text(self.alpha),
+                "beta": exact_text(self.beta),
+                "prior": self.prior.to_dict(),
+                "delta": exact_text(self.delta),
+                "upper": {
+                    "ratio": exact_text(self.upper.ratio),
+                    "price": None if price is None else exact_text(price),
+                },
+                "lower": {
+                    "ratio": exact_text(self.lower.ratio),
+                    "frontier": exact_text(self.lower.frontier),
+                    "fraction": exact_text(self.lower.fraction),
+                },
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> RandomizedResponseCertificate:
+        """Read what `to_json` wrote; the hash must fit the channel and the prior inside."""
+        keys = {"format", "inputs", "alpha", "beta", "prior", "delta", "upper", "lower"}
+        record = as_object(text, "certificate", keys, set())
+        if record["format"] != _FORMAT:
+            raise InvalidInput(
+                f"certificate format must be {quoted(_FORMAT)}, got {quoted(record['format'])}."
+            )
+        certificate = _from_record(record)
+        if certificate.digest() != record["inputs"]:
+            raise CertificateInvalid(
+                "certificate was changed: the hash of its channel and prior is not the one it states; make it again."
+            )
+        return certificate
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """The outcomes of randomised response by the prior mass of their secrets; every number is exact."""
+
+    alpha: Fraction
+    beta: Fraction
+    masses: NDArray[Any]
+    total: Fraction
+
+    @classmethod
+    def of(cls, alpha: Fraction, beta: Fraction, prior: Prior) -> Outcomes:
+        """Outcomes in the order of the secrets."""
+        return cls(alpha, beta, prior.masses, exact_sum(prior.masses))
+
+    def probability(self, mass: Fraction) -> Fraction:
+        """P(y) = βS + (α − β)·mass."""
+        return self.beta * self.total + (self.alpha - self.beta) * mass
+
+    def everything(self) -> Mask:
+        """All outcomes."""
+        return np.ones(len(self.masses), dtype=np.bool_)
+
+    def own_suspects(self, ratio: Fraction, *, spare: bool = False) -> Mask:
+        """Outcomes with p_y > 0 that leak log(ratio) as they are; with something to spare, if asked."""
+        below = self.below(self.alpha / ratio, inclusive=not spare)
+        return np.asarray((self.masses > 0) & below, dtype=np.bool_)
+
+    def below(self, probability: Fraction, *, inclusive: bool) -> Mask:
+        """Outcomes of a smaller probability, or one at most as large."""
+        if self.alpha == self.beta:
+            flat = self.beta * self.total
+            return np.full(len(self.masses), flat <= probability if inclusive else flat < probability)
+        bound = (probability - self.beta * self.total) / (self.alpha - self.beta)
+        return mass_at_most(self.masses, bound) if inclusive else mass_below(self.masses, bound)
+
+    def weigh(self, mask: Mask) -> tuple[int, Fraction]:
+        """How many outcomes, and their probability together."""
+        count = int(mask.sum())
+        flat = count * self.beta * self.total
+        return count, flat + (self.alpha - self.beta) * exact_sum(self.masses[mask])
+
+
+def exact_sum(values: NDArray[Any]) -> Fraction:
+    """The sum of floats or Fractions, without rounding.
+
+    >>> exact_sum(np.array([1e300, 1.0, -1e300, 2.0**-1074])) == 1 + Fraction(1, 2**1074)
+    True
+    """
+    terms = values.tolist()
+    if values.dtype == object:
+        from flint import fmpq
+
+        total = sum((fmpq(term.numerator, term.denominator) for term in terms), fmpq(0))
+        return Fraction(int(total.p), int(total.q))
+    exact = Fraction(0)
+    rest = math.fsum(terms)  # rounds the exact sum once, so what is left shrinks by 2⁵³ each time
+    while rest:
+        exact += Fraction(rest)
+        terms.append(-rest)
+        rest = math.fsum(terms)
+    return exact
+
+
+def mass_at_most(masses: NDArray[Any], bound: Fraction) -> Mask:
+    """masses ≤ bound, decided exactly."""
+    return np.asarray(masses <= _threshold(masses, bound, -math.inf), dtype=np.bool_)
+
+
+def mass_below(masses: NDArray[Any], bound: Fraction) -> Mask:
+    """masses < bound, decided exactly."""
+    return np.asarray(masses < _threshold(masses, bound, math.inf), dtype=np.bool_)
+
+
+def _threshold(masses: NDArray[Any], bound: Fraction, side: float) -> float | Fraction:
+    """The bound, for floats the nearest float on one side of it: no float lies between."""
+    if masses.dtype == object:
+        return bound
+    clipped = min(max(bound, Fraction(-2)), Fraction(2))  # masses are in [0, 1]
+    nearest = float(clipped)
+    wrong = Fraction(nearest) > clipped if side < 0 else Fraction(nearest) < clipped
+    return math.nextafter(nearest, side) if wrong else nearest
+
+
+def _check_response(outcomes: Outcomes) -> None:
+    alpha, beta = outcomes.alpha, outcomes.beta
+    total = alpha + (len(outcomes.masses) - 1) * beta
+    if not 0 <= beta <= alpha or abs(total - 1) > _TOLERANCE:
+        raise CertificateInvalid(
+            f"the channel must have 0 ≤ beta ≤ alpha and rows that sum to 1, got alpha={_about(alpha)}, "
+            f"beta={_about(beta)} and rows that sum to {_about(total)}."
+        )
+
+
+def _check_upper(proof: ResponseUpperProof, outcomes: Outcomes, mass: Fraction) -> None:
+    ratio, price = proof.ratio, proof.price
+    if ratio <= 0 or ratio * outcomes.probability(Fraction(outcomes.masses.min())) < outcomes.beta:
+        raise CertificateInvalid(f"upper end fails: ratio {_about(ratio)} is below a lift of β/q.")
+    own = outcomes.own_suspects(ratio, spare=True)
+    if price is None:
+        if own.any():
+            raise CertificateInvalid(
+                f"upper end fails: {int(own.sum())} outcomes have a lift above {_about(ratio)}."
+            )
+        return
+    if price <= 0:
+        raise CertificateInvalid(f"upper end fails: the price must be positive, got {_about(price)}.")
+    count, weight = outcomes.weigh(own)
+    value = weight + price * (count * outcomes.alpha - ratio * weight)
+    others = ~own
+    if price * ratio > 1:  # otherwise every other outcome has a positive term
+        others &= outcomes.below(price * outcomes.beta / (price * ratio - 1), inclusive=False)
+    count, weight = outcomes.weigh(others)
+    value += weight * (1 - price * ratio) + count * price * outcomes.beta
+    if value > mass:
+        raise CertificateInvalid(
+            f"upper end fails: the price proves a probability of {_about(value)} at most, not {_about(mass)}."
+        )
+
+
+def _check_lower(proof: ResponseLowerProof, outcomes: Outcomes, mass: Fraction) -> None:
+    if proof.ratio <= 0 or not 0 <= proof.fraction <= 1:
+        raise CertificateInvalid(
+            f"lower end fails: the ratio must be positive and the fraction in [0, 1], "
+            f"got {_about(proof.ratio)} and {_about(proof.fraction)}."
+        )
+    own, full, part = coverage(proof, outcomes)
+    if not own.any():
+        raise CertificateInvalid(f"lower end fails: no outcome has a lift of {_about(proof.ratio)}.")
+    suspects, reached = outcomes.weigh(own)
+    spare = suspects * outcomes.alpha - proof.ratio * reached
+    joined, weight = outcomes.weigh(full)
+    ties, tied = outcomes.weigh(part)
+    covered = weight + proof.fraction * tied
+    used = proof.ratio * covered - outcomes.beta * (joined + proof.fraction * ties)
+    if used > spare:
+        raise CertificateInvalid(
+            f"lower end fails: the joined outcomes use up {_about(used)}, the suspects spare {_about(spare)}."
+        )
+    if reached + covered < mass:
+        raise CertificateInvalid(
+            f"lower end fails: the attack has probability {_about(reached + covered)}, not {_about(mass)}."
+        )
+
+
+def coverage(proof: ResponseLowerProof, outcomes: Outcomes) -> tuple[Mask, Mask, Mask]:
+    """Outcomes that are their own suspects, that are joined whole, and that are joined in part."""
+    own = outcomes.own_suspects(proof.ratio)
+    full = mass_below(outcomes.masses, proof.frontier) & ~own
+    part = mass_at_most(outcomes.masses, proof.frontier) & ~own & ~full
+    return own, full, part
+
+
+def _from_record(record: dict[str, Any]) -> RandomizedResponseCertificate:
+    try:
+        upper = check_keys(record["upper"], "upper", {"ratio", "price"}, set())
+        lower = check_keys(record["lower"], "lower", {"ratio", "frontier", "fraction"}, set())
+        price = upper["price"]
+        return RandomizedResponseCertificate(
+            _read(record["alpha"], "alpha"),
+            _read(record["beta"], "beta"),
+            Prior.from_json(json.dumps(record["prior"])),
+            _read(record["delta"], "delta"),
+            ResponseUpperProof(
+                _read(upper["ratio"], "ratio"), None if price is None else _read(price, "price")
+            ),
+            ResponseLowerProof(*(_read(lower[key], key) for key in ("ratio", "frontier", "fraction"))),
+        )
+    except InvalidInput as error:
+        raise CertificateInvalid(f"certificate is malformed: {error} Make it again.") from error
+
+
+def _read(value: object, name: str) -> Fraction:
+    return Fraction(number(value, name))
+
+
+def _about(value: Fraction) -> str:
+    return format_about(value)

@@ -1,0 +1,66 @@
+"""Upper ends: what thresholds prove, in floats with a margin that covers every rounding."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tightlip.envelope.pairs import Pairs
+from tightlip.numeric.parse import FloatArray
+
+
+def dual_value(pairs: Pairs, thresholds: FloatArray, ratio: float) -> tuple[float, float]:
+    """G_θ(t) and a bound on its error: V(t) ≤ value + error."""
+    floor = thresholds[pairs.secret]
+    chosen = np.flatnonzero(pairs.lift > floor - np.abs(floor) * (4 * pairs.error + 1e-12))
+    if not len(chosen):
+        return 0.0, 0.0
+    floor = floor[chosen]
+    price, weight, chance = 1 / (ratio - floor), pairs.weight[chosen], pairs.chance[chosen]
+    starts = np.flatnonzero(np.diff(pairs.outcome[chosen], prepend=-1))
+    gain = np.maximum.reduceat(price * (chance - floor * weight), starts)
+    size = np.maximum.reduceat(price * (chance + np.abs(floor) * weight), starts)
+    total = math.fsum(np.maximum(gain, 0.0).tolist())
+    return total, (2 * pairs.error + 1e-14) * (float(size.sum()) + total)
+
+
+def proved_ratio(pairs: Pairs, thresholds: FloatArray, delta: float, low: float, high: float) -> float:
+    """The smallest ratio found in (low, high] at which the thresholds prove V ≤ δ; infinite if none does.
+
+    G_θ falls in t, so bisection finds where it meets δ; then the margin is added.
+    """
+    chosen = pairs.lift > thresholds[pairs.secret]
+    if not chosen.any():
+        return math.nextafter(max(low, float(thresholds.max())), math.inf)
+    starts, _ = pairs.of(chosen)
+    secret = pairs.secret[chosen]
+    above = pairs.chance[chosen] - thresholds[secret] * pairs.weight[chosen]
+    floor = thresholds[secret]
+
+    def value(ratio: float) -> float:
+        return float(np.maximum.reduceat(above / (ratio - floor), starts).sum())
+
+    left = max(low, float(thresholds.max()) * (1 + 1e-15))
+    if value(high) > delta:
+        return math.inf
+    if left < high and value(math.nextafter(left, math.inf)) > delta:
+        right = high
+        while right - left > 4e-16 * right:
+            middle = left + (right - left) / 2
+            if not left < middle < right:
+                break
+            left, right = (middle, right) if value(middle) > delta else (left, middle)
+        left = right
+    return _with_margin(pairs, thresholds, delta, math.nextafter(left, math.inf), high)
+
+
+def _with_margin(pairs: Pairs, thresholds: FloatArray, delta: float, ratio: float, high: float) -> float:
+    step = 1e-15
+    while ratio <= high * (1 + 1e-9):
+        value, error = dual_value(pairs, thresholds, ratio)
+        if value + error <= delta:
+            return ratio
+        step = max(2 * step, min(1.1 * (value + error - delta) / delta, 1e-10))
+        ratio *= 1 + step
+    return math.inf

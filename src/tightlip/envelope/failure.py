@@ -1,0 +1,113 @@
+"""δ_c(ε): how likely some post-processing can make a leakage above ε, at most.
+
+    δ_c(ε) = sup over channels Y → Z of P{ℓ(Z) > ε} = lim of V(t) as t falls to e^ε
+
+V jumps down where a secret's largest lift is passed; exactly at such a level the two ends need not meet.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof
+from tightlip.envelope.attack import margin, proof, repaired, worth
+from tightlip.envelope.dual import dual_value
+from tightlip.envelope.exact import Release
+from tightlip.envelope.program import leading
+from tightlip.envelope.search import price
+from tightlip.model.align import align
+from tightlip.model.channel import Channel
+from tightlip.model.prior import Prior
+from tightlip.numeric.ball import exp_bounds
+from tightlip.numeric.display import format_down, format_up
+from tightlip.numeric.quantity import Probability, exact_level, exact_ratio
+
+_ABOVE = 1e-12
+_MOST_SOLVES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class FailureProbability:
+    """δ_c(ε) between two sound ends; `lower` is reached by `attack`."""
+
+    epsilon: float
+    lower: float
+    upper: float
+    method: str
+    attack: Channel | None
+    certificate: EnvelopeCertificate | None
+
+    @property
+    def delta(self) -> Probability:
+        """The sound (upper) end."""
+        return Probability(self.upper)
+
+    def verify(self) -> None:
+        """Check the certificate in rational arithmetic, without a solver."""
+        if self.certificate is not None:
+            self.certificate.verify()
+
+    def __repr__(self) -> str:
+        return (
+            f"FailureProbability(epsilon={self.epsilon:g} nats, {format_down(self.lower)} to "
+            f"{format_up(self.upper)}, by {self.method})"
+        )
+
+
+def failure_probability(channel: Channel, prior: Prior, epsilon: Any) -> FailureProbability:
+    """δ_c(ε): the largest probability with which some post-processing leaks more than ε.
+
+    Parameters
+    ----------
+    channel : Channel
+    prior : Prior
+    epsilon : level in nats, at least 0; `log_of("10/9")` is exact
+
+    >>> from tightlip import log_of, mechanism, Prior
+    >>> found = failure_probability(mechanism.env_example_1(), Prior.uniform(4), 0.5)
+    >>> found.verify()
+    >>> round(float(found.delta), 6), found.delta - found.lower < 1e-9
+    (0.409447, True)
+    """
+    level, exact = exact_level(epsilon), exact_ratio(exact_level(epsilon))
+    low, high = (float(exact), float(exact)) if exact is not None else exp_bounds(level)
+    below = Fraction(low) if exact is None else exact
+    release = Release.of(channel, align(prior, channel))
+    worst = max(release.joint.exact_lift(place) for place in range(len(release.joint.outcomes)))
+    if worst <= below:
+        return FailureProbability(float(level), 0.0, 0.0, "no outcome leaks more", None, None)
+    above = max(_ABOVE, 4 * margin(release.pairs))
+    return _solved(release, float(level), below, max(high, float(below)) * (1 + above))
+
+
+def _solved(release: Release, epsilon: float, below: Fraction, above: float) -> FailureProbability:
+    pairs, program = release.pairs, release.program
+    program.add(leading(pairs, pairs.lift, 4))
+    program.move(above)
+    for _ in range(_MOST_SOLVES):
+        _, prices, multipliers, chosen = program.solve()
+        thresholds = program.thresholds(multipliers)
+        if not price(program, prices, thresholds):
+            break
+    floor = math.nextafter(float(below), 0.0)
+    thresholds = np.minimum(thresholds, floor * (1 - 1e-9))
+    value, error = dual_value(pairs, thresholds, floor)
+    proved = value + error
+    weights = repaired(pairs, program.weights(chosen), above)
+    ratio, mass = worth(pairs, weights)
+    lower = min(mass, proved) if ratio > float(below) else 0.0
+    attack = proof(
+        pairs, weights, release.joint, release.channel, ratio=Fraction(ratio), mass=Fraction(lower)
+    )
+    bound = UpperProof(Fraction(floor), Fraction(proved), release.multipliers(thresholds, floor))
+    method = "linear program, proved by thresholds and an attack"
+    upper = min(proved, 1.0)
+    if upper - lower > 1e-9:
+        method += "; the level is at or near a jump, where the ends need not meet"
+    certificate = EnvelopeCertificate(release.channel, release.prior, bound, attack)
+    return FailureProbability(epsilon, lower, upper, method, attack.attack, certificate)

@@ -1,0 +1,73 @@
+"""The envelope of one noisy real value: which result applies to which secret and adversary.
+
+| secret | any, deterministic | interval | binary |
+|---|---|---|---|
+| GaussianSecret | infinite, with the attack | exact (`interval`) | log 1/δ |
+| DistributionSecret, unbounded | infinite, with the attack | refused | log 1/δ |
+| UniformSecret, DiscreteSecret, DistributionSecret, bounded | certified interval (`bounded`) | refused | refused |
+| BoundedSecret | the range over every distribution | refused | refused |
+"""
+
+from __future__ import annotations
+
+import math
+
+from tightlip.envelope.bounded import CELLS, bounded_envelope
+from tightlip.envelope.interval import interval_envelope
+from tightlip.envelope.result import Adversary, Envelope
+from tightlip.envelope.unbounded import unbounded_envelope
+from tightlip.errors import InvalidInput, PreconditionFailed, quoted
+from tightlip.measure.additive import require_release
+from tightlip.model.noise import AdditiveNoise
+
+_ADVERSARIES = ("any", "deterministic", "interval", "binary")
+
+
+def noise_envelope(
+    release: AdditiveNoise, delta: object, *, adversary: Adversary = "any", cells: int = CELLS
+) -> Envelope:
+    """ε(δ) of a noisy real value: the largest leakage some post-processing reaches with probability δ, in nats.
+
+    Parameters
+    ----------
+    release : secret and noise
+    delta : probability in (0, 1]; text like "0.1" is exact
+    adversary : whose post-processing is meant: "any", "deterministic", "interval" (monotone functions of Y)
+        or "binary" (one event)
+    cells : for a bounded secret, how finely Y is cut; both ends close in as it grows
+
+    Returns
+    -------
+    Envelope in nats; `adversary` says whom it is for, `method` what is proved and how.
+
+    Raises
+    ------
+    PreconditionFailed
+        Where nothing is known for this secret and adversary; the message says what to use instead.
+    InvalidInput, WrongType
+        When an argument cannot be used.
+
+    Reference: GAU paper, corrected; see the table at the top of this module.
+
+    >>> from tightlip.model.noise import Gaussian
+    >>> from tightlip.model.secret import GaussianSecret
+    >>> release = AdditiveNoise(GaussianSecret(1), Gaussian(1))
+    >>> noise_envelope(release, "0.1").epsilon, noise_envelope(release, "0.1", adversary="interval").epsilon
+    (inf nats, 2.9957322735539913 nats)
+    """
+    require_release(release)
+    if adversary not in _ADVERSARIES:
+        raise InvalidInput(
+            f"adversary must be one of {', '.join(_ADVERSARIES)}, got {quoted(adversary)}; "
+            'use "any", whose upper end holds for every other.'
+        )
+    if adversary == "interval":
+        return interval_envelope(release, delta)
+    if any(math.isinf(end) for end in release.secret.support):
+        return unbounded_envelope(release, delta, adversary)
+    if adversary == "binary":
+        raise PreconditionFailed(
+            f"adversary binary needs an unbounded secret, got {type(release.secret).__name__}; "
+            'use adversary="any", whose upper end also holds for one event.'
+        )
+    return bounded_envelope(release, delta, adversary=adversary, cells=cells)

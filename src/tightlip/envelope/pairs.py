@@ -1,0 +1,98 @@
+"""The program's data: one pair for each possible secret and outcome that can occur together.
+
+With t = e^ε, the largest P{ℓ(Z) ≥ ε} over all post-processings Z of Y is
+
+    V(t) = max Σ q_y w_xy   s.t.   Σ_x w_xy ≤ 1,   Σ_y w_xy (K_xy − t q_y) ≥ 0,   w ≥ 0
+
+A pair with K_xy = 0 can help (a suspect with slack may swallow outcomes it never causes), so all pairs
+are kept, sorted by outcome; of very large sparse channels only those with K_xy > 0, which leaves both
+ends sound but may leave a gap. A dual point is written by thresholds θ_x < t, the lift at which secret x stops
+taking outcomes: λ_x = 1/(t − θ_x), and
+
+    V(t) ≤ G_θ(t) = Σ_y max(0, max_x (K_xy − θ_x q_y)/(t − θ_x)).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightlip.errors import NumericalFailure
+from tightlip.measure.joint import ExactJoint, FloatJoint
+from tightlip.model.matrix import dense, is_sparse
+from tightlip.numeric.parse import FloatArray
+from tightlip.numeric.rounding import gamma
+
+Places = NDArray[np.intp]
+
+_MOST_PAIRS = 5_000_000
+_SMALLEST = 1e-280
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """K_xy for secret x and outcome y, sorted by outcome; `weight` is q_y of the pair, `lift` their ratio."""
+
+    secret: Places
+    outcome: Places
+    chance: FloatArray
+    marginal: FloatArray
+    starts: Places
+    secrets: int
+    weight: FloatArray
+    lift: FloatArray
+    complete: bool
+
+    @property
+    def outcomes(self) -> int:
+        """How many outcomes there are."""
+        return len(self.marginal)
+
+    @property
+    def error(self) -> float:
+        """A bound on the relative error of q_y."""
+        return gamma(self.secrets + 8)
+
+    def best(self, values: FloatArray) -> FloatArray:
+        """The largest value of each outcome's pairs."""
+        return np.maximum.reduceat(values, self.starts)
+
+    def of(self, chosen: NDArray[np.bool_]) -> tuple[Places, Places]:
+        """Where each outcome's pairs start among the chosen ones, and which outcomes have any."""
+        owners = self.outcome[chosen]
+        first = np.flatnonzero(np.diff(owners, prepend=-1))
+        return first, owners[first]
+
+
+def pairs_of(joint: ExactJoint | FloatJoint) -> Pairs:
+    """The pairs of an aligned channel and prior, in floats."""
+    matrix = joint.matrix
+    if isinstance(joint, ExactJoint):
+        matrix = np.array([[float(entry) for entry in row] for row in matrix.tolist()])
+    kept = matrix[:, joint.places]
+    marginal = joint.probabilities()
+    if marginal.min() < _SMALLEST:
+        raise NumericalFailure(
+            f"outcome {joint.outcomes[int(marginal.argmin())]!r} has probability {marginal.min():.2g}, too small for "
+            "this program in floats; merge it with another outcome first (Channel.post_process)."
+        )
+    complete = kept.shape[0] * kept.shape[1] <= _MOST_PAIRS
+    if complete:
+        kept = dense(kept)
+        outcome, secret = (part.ravel() for part in np.indices(kept.T.shape))
+        chance = np.ascontiguousarray(kept.T, dtype=np.float64).ravel()
+    elif is_sparse(kept):
+        columns = kept.tocsc()
+        columns.sort_indices()
+        secret = columns.indices.astype(np.intp)
+        outcome = np.repeat(np.arange(kept.shape[1]), np.diff(columns.indptr))
+        chance = columns.data.astype(np.float64)
+    else:
+        outcome, secret = np.nonzero(kept.T)
+        chance = np.ascontiguousarray(kept.T[outcome, secret], dtype=np.float64)
+    starts = np.flatnonzero(np.diff(outcome, prepend=-1))
+    weight = marginal[outcome]
+    size = len(joint.weights)
+    return Pairs(secret, outcome, chance, marginal, starts, size, weight, chance / weight, complete)

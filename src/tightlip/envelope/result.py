@@ -1,0 +1,117 @@
+"""Results about envelopes: two sound ends, how they were found, and the proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, Protocol
+
+from tightlip.errors import CertificateInvalid, InvalidInput
+from tightlip.model.channel import Channel
+from tightlip.numeric.ball import log_bounds
+from tightlip.numeric.display import format_down, format_up
+from tightlip.numeric.parse import number
+from tightlip.numeric.quantity import Nats
+
+Adversary = Literal["any", "deterministic", "k-ary", "interval", "binary"]
+
+
+class Certificate(Protocol):
+    """A proof that can be checked again without a solver; its ends have a `ratio` e^ε each."""
+
+    @property
+    def lower(self) -> Any:
+        """The proof of the lower end."""
+
+    @property
+    def upper(self) -> Any:
+        """The proof of the upper end."""
+
+    def verify(self) -> None:
+        """Raise CertificateInvalid unless the proof holds."""
+
+    def digest(self) -> str:
+        """A hash of what the proof is about."""
+
+    def to_json(self) -> str:
+        """The proof with everything needed to check it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """ε(δ): the largest leakage that some post-processing reaches with probability at least δ.
+
+    Attributes
+    ----------
+    delta : the probability
+    lower, upper : sound ends in nats; `lower` is rounded down and reached by `attack`, `upper` is rounded up
+    method : how the ends were found, and why they do not meet where they do not
+    adversary : whose post-processing is meant: any, deterministic, k-ary, interval or binary
+    attack : a Channel from outcomes to symbols that reaches `lower`, where there is one
+    certificate : the proof of both ends, where there is one
+    """
+
+    delta: Fraction
+    lower: float
+    upper: float
+    method: str
+    adversary: Adversary = "any"
+    attack: Channel | None = None
+    certificate: Certificate | None = None
+
+    def __post_init__(self) -> None:
+        if not self.lower <= self.upper:
+            raise InvalidInput(f"lower must not exceed upper, got {self.lower!r} and {self.upper!r}.")
+
+    @property
+    def epsilon(self) -> Nats:
+        """The sound (upper) end, in nats."""
+        return Nats(self.upper)
+
+    @property
+    def gap(self) -> float:
+        """upper − lower, in nats."""
+        return self.upper - self.lower if self.upper > self.lower else 0.0
+
+    def verify(self) -> None:
+        """Check the certificate in rational arithmetic, without a solver.
+
+        Raises
+        ------
+        CertificateInvalid
+            If it does not prove both ends.
+        """
+        if self.certificate is None:
+            raise InvalidInput(
+                f"this envelope has no certificate (method: {self.method}); nothing to verify."
+            )
+        self.certificate.verify()
+        low, high = log_bounds(self.certificate.lower.ratio)[0], log_bounds(self.certificate.upper.ratio)[1]
+        if max(high, 0.0) > self.upper or self.lower > max(low, 0.0):
+            raise CertificateInvalid(
+                f"the certificate proves {low!r} to {high!r} nats, not {self.lower!r} to {self.upper!r}."
+            )
+
+    def in_bits(self) -> float:
+        """The sound end in bits, rounded up."""
+        return self.epsilon.in_bits()
+
+    def __repr__(self) -> str:
+        return (
+            f"Envelope(delta={float(self.delta):g}, {format_down(self.lower)} to {format_up(self.upper)} nats, "
+            f"adversary: {self.adversary}, by {self.method})"
+        )
+
+
+def read_delta(delta: object) -> Fraction:
+    """Read a probability in (0, 1], exactly.
+
+    >>> read_delta("0.1")
+    Fraction(1, 10)
+    """
+    value = Fraction(number(delta, "delta"))
+    if not 0 < value <= 1:
+        raise InvalidInput(
+            f"delta must be in (0, 1], got delta={delta}; at 0 every level is allowed to fail."
+        )
+    return value

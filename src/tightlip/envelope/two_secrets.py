@@ -1,0 +1,95 @@
+"""Two secrets: sorting replaces the program.
+
+The lifts of two secrets move against each other (p₀ s₀ + p₁ s₁ = 1), so at ratio t each takes the outcomes from
+its own end of the order for as long as their mean lift is at least t, and the two meet only where together they
+have everything: V(t) = min(1, m₀(t) + m₁(t)). Each m_x(t) comes from prefix sums, the boundary outcome in part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tightlip.envelope.attack import worth
+from tightlip.envelope.dual import proved_ratio
+from tightlip.envelope.pairs import Pairs, Places
+from tightlip.envelope.search import Bracket, Enough
+from tightlip.numeric.parse import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One secret's pairs from its largest lift down, with prefix sums and prefix means."""
+
+    places: Places
+    chance: FloatArray
+    weight: FloatArray
+    mean: FloatArray
+
+    @classmethod
+    def of(cls, pairs: Pairs, secret: int) -> _Side:
+        own = np.flatnonzero(pairs.secret == secret)
+        own = own[np.argsort(-pairs.lift[own], kind="stable")]
+        chance, weight = np.cumsum(pairs.chance[own]), np.cumsum(pairs.weight[own])
+        return cls(own, chance, weight, np.minimum.accumulate(chance / weight))
+
+    def taken(self, pairs: Pairs, ratio: float) -> tuple[int, float]:
+        """How many outcomes are taken wholly at this ratio, and the share of the next one."""
+        whole = int(np.searchsorted(-self.mean, -ratio, side="right"))
+        if whole == len(self.places):
+            return whole, 0.0
+        spare = (self.chance[whole - 1] - ratio * self.weight[whole - 1]) if whole else 0.0
+        following = self.places[whole]
+        lack = ratio * pairs.weight[following] - pairs.chance[following]
+        return whole, float(np.clip(spare / lack, 0.0, 1.0)) if lack > 0 else 0.0
+
+    def mass(self, pairs: Pairs, ratio: float) -> float:
+        """m_x(t): the largest mass whose mean lift is at least t."""
+        whole, share = self.taken(pairs, ratio)
+        start = float(self.weight[whole - 1]) if whole else 0.0
+        return start + (share * float(pairs.weight[self.places[whole]]) if share else 0.0)
+
+
+def two_secrets(pairs: Pairs, delta: float, bracket: Bracket, gap: float, enough: Enough) -> Bracket:
+    """Narrow a bracket by bisection on t over prefix sums."""
+    sides = _Side.of(pairs, 0), _Side.of(pairs, 1)
+    low, high = bracket.low, bracket.high
+    while high - low > 1e-15 * high:
+        middle = low + (high - low) / 2
+        if not low < middle < high:
+            break
+        reached = sum(side.mass(pairs, middle) for side in sides) >= delta
+        low, high = (middle, high) if reached else (low, middle)
+    thresholds = np.array([_boundary(side, pairs, high) for side in sides])
+    proved = proved_ratio(pairs, thresholds, delta, bracket.low, bracket.high)
+    if proved < bracket.high:
+        bracket = Bracket(bracket.low, proved, bracket.weights, thresholds)
+    for step in (1e-15, 1e-13, 1e-12, gap / 4, gap / 2):
+        weights = _weights(sides, pairs, low * (1 - step))
+        reached_ratio, _ = worth(pairs, weights)
+        if reached_ratio > bracket.low and enough(weights):
+            return Bracket(min(reached_ratio, bracket.high), bracket.high, weights, bracket.thresholds)
+    return bracket
+
+
+def _boundary(side: _Side, pairs: Pairs, ratio: float) -> float:
+    whole, _ = side.taken(pairs, ratio)
+    if whole == len(side.places):
+        return -1e6 * ratio if pairs.complete else 0.0
+    return float(min(pairs.lift[side.places[whole]], ratio * (1 - 1e-12)))
+
+
+def _weights(sides: tuple[_Side, _Side], pairs: Pairs, ratio: float) -> FloatArray:
+    weights = np.zeros(len(pairs.chance))
+    for side in sides:
+        whole, share = side.taken(pairs, ratio)
+        weights[side.places[:whole]] = 1.0
+        if share:
+            weights[side.places[whole]] = share * (1 - 1e-13)
+    given = np.zeros(pairs.outcomes)
+    first = sides[0].places
+    given[pairs.outcome[first]] = weights[first]
+    second = sides[1].places  # what both could take goes to the first; taking less never lowers a mean
+    weights[second] = np.minimum(weights[second], 1 - given[pairs.outcome[second]])
+    return weights

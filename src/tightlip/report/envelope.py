@@ -1,0 +1,72 @@
+"""The result of `tightlip envelope` as one JSON-ready record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from tightlip.envelope.bounds import dp_epsilon, envelope_bounds
+from tightlip.envelope.result import Envelope
+from tightlip.model.channel import Channel
+from tightlip.model.labels import show
+from tightlip.model.prior import Prior
+from tightlip.numeric.quantity import Nats
+from tightlip.report.amounts import Unit, float_json, leakage_json
+
+_SHOWN = 4
+
+
+def envelope_record(
+    channel: Channel, prior: Prior, points: Sequence[Envelope], *, unit: Unit, comparisons: bool
+) -> dict[str, Any]:
+    """Each point with its ends, attack in words and, if asked, the bounds and the DP level to compare with."""
+    return {
+        "unit": unit,
+        "adversary": points[0].adversary,
+        "points": [_point(channel, prior, point, unit, comparisons) for point in points],
+    }
+
+
+def attack_words(attack: Channel, limit: int = _SHOWN) -> list[str]:
+    """What the attack does: which outcomes it groups under which symbol."""
+    from tightlip.model.matrix import dense_column
+
+    sentences = []
+    for place, symbol in enumerate(attack.outputs[:-1]):
+        shares = [float(share) for share in dense_column(attack.matrix, place)]
+        outcomes = sorted(
+            (row for row, share in enumerate(shares) if share > 0), key=lambda row: -shares[row]
+        )
+        named = [
+            f'"{show(attack.inputs[row])}"'
+            + ("" if shares[row] > 1 - 1e-9 else f" ({100 * shares[row]:.3g} % of the time)")
+            for row in outcomes[:limit]
+        ]
+        more = f" and {len(outcomes) - limit} more" if len(outcomes) > limit else ""
+        sentences.append(f'grouping {", ".join(named)}{more} points to secret "{show(symbol)}"')
+    return sentences
+
+
+def _point(channel: Channel, prior: Prior, point: Envelope, unit: Unit, comparisons: bool) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "delta": float(point.delta),
+        "epsilon": leakage_json(Nats(point.upper), unit),
+        "lower": float_json(Nats(point.lower, rounding="down").in_bits() if unit == "bits" else point.lower),
+        "upper": leakage_json(Nats(point.upper), unit)["value"],
+        "method": point.method,
+        "attack": attack_words(point.attack) if point.attack is not None else [],
+    }
+    if comparisons:
+        bounds = envelope_bounds(channel, prior, point.delta)
+        compared = {
+            "maximal_leakage_bound": bounds.maximal_leakage,
+            "binary": bounds.event,
+            "quantile": bounds.quantile,
+            "dp": dp_epsilon(channel, point.delta, prior),
+        }
+        record["compared"] = {
+            name: float_json(float(amount) / (math.log(2) if unit == "bits" else 1.0))
+            for name, amount in compared.items()
+        }
+    return record

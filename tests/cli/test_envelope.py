@@ -1,0 +1,112 @@
+"""The envelope and verify commands."""
+
+import json
+
+import pytest
+
+import tightlip as tl
+from tightlip.cli.main import main
+
+EXAMPLE = {"prior": "uniform", **tl.mechanism.env_example_1().to_dict()}
+
+
+@pytest.fixture
+def channel_file(tmp_path):
+    path = tmp_path / "channel.json"
+    path.write_text(json.dumps(EXAMPLE))
+    return str(path)
+
+
+def run(capsys, *arguments):
+    status = main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_json(capsys, channel_file):
+    status, out, err = run(capsys, "envelope", channel_file, "--delta", "0.2,0.5", "--json", "--compare")
+    record = json.loads(out)
+    assert (status, err) == (0, "")
+    assert [point["delta"] for point in record["points"]] == [0.2, 0.5]
+    point = record["points"][0]
+    assert point["lower"] <= 0.8938178760 <= point["upper"] + 1e-9
+    assert point["epsilon"]["value"] == point["upper"]
+    assert point["compared"]["dp"] == 0  # total variation 0.2 between any two rows
+    assert point["compared"]["binary"] == pytest.approx(0.5108256)
+    assert 'points to secret "3"' in " ".join(point["attack"])
+
+
+def test_text_and_bits(capsys, channel_file):
+    out = " ".join(run(capsys, "envelope", channel_file, "--delta", "0.2")[1].split())
+    assert "0.893818" in out
+    assert "At δ = 0.2: grouping" in out
+    bits = json.loads(run(capsys, "envelope", channel_file, "--delta", "0.2", "--unit", "bits", "--json")[1])
+    assert bits["points"][0]["upper"] == pytest.approx(1.2895066)
+
+
+@pytest.mark.parametrize("adversary", ["binary", "deterministic"])
+def test_other_adversaries(capsys, channel_file, adversary):
+    command = ("envelope", channel_file, "--delta", "0.2", "--adversary", adversary, "--json")
+    assert json.loads(run(capsys, *command)[1])["adversary"] == adversary
+
+
+def test_certificate_and_verify(capsys, channel_file, tmp_path):
+    proof = tmp_path / "proof.json"
+    command = ("envelope", channel_file, "--delta", "0.2", "--certificate", proof)
+    assert run(capsys, *command)[0] == 0
+    status, out, _ = run(capsys, "verify", proof, "--channel", channel_file)
+    assert (status, out.startswith("Valid")) == (0, True)
+    assert json.loads(run(capsys, "verify", proof, "--json")[1])["valid"] is True
+    assert "exists already" in run(capsys, *command)[2]
+    assert run(capsys, *command, "--force")[0] == 0
+    record = json.loads(proof.read_text())
+    record["upper"]["ratio"] = 2.0
+    proof.write_text(json.dumps(record))
+    status, out, err = run(capsys, "verify", proof)
+    assert (status, out) == (1, "")
+    assert "upper end fails" in err
+    assert "one --delta" in run(capsys, "envelope", channel_file, "--certificate", tmp_path / "x.json")[2]
+
+
+def test_a_proof_about_another_channel_is_told(capsys, channel_file, tmp_path):
+    proof, other = tmp_path / "proof.json", tmp_path / "other.json"
+    run(capsys, "envelope", channel_file, "--delta", "0.2", "--certificate", proof)
+    other.write_text(json.dumps({"prior": "uniform", "channel": [["1/4"] * 4] * 4}))
+    status, _, err = run(capsys, "verify", proof, "--channel", other)
+    assert status == 1
+    assert "about another channel" in err
+
+
+def test_randomised_response_has_its_own_proof(capsys, tmp_path):
+    path, proof = tmp_path / "rr.json", tmp_path / "rr-proof.json"
+    channel = tl.mechanism.randomized_response(3, tl.log_of(3))
+    path.write_text(json.dumps({"prior": ["1/5", "3/10", "1/2"], **channel.to_dict()}))
+    assert run(capsys, "envelope", path, "--delta", "0.4", "--certificate", proof)[0] == 0
+    assert run(capsys, "verify", proof, "--channel", path)[0] == 0
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(EXAMPLE))
+    assert run(capsys, "verify", proof, "--channel", other)[0] == 1
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".png", ".html"])
+def test_charts(capsys, channel_file, tmp_path, suffix):
+    picture = tmp_path / f"curve{suffix}"
+    assert run(capsys, "envelope", channel_file, "--delta", "0.1,0.5,0.9", "--chart", picture)[0] == 0
+    content = picture.read_bytes()
+    assert len(content) > 3000
+    if suffix == ".html":
+        assert b"cdn.jsdelivr" not in content.split(b"<body>")[0]
+    assert list(tmp_path.glob(".*")) == []
+    assert "exists already" in run(capsys, "envelope", channel_file, "--chart", picture)[2]
+
+
+def test_bad_requests(capsys, channel_file, tmp_path):
+    assert "must end in .html, .svg, .png" in run(capsys, "envelope", channel_file, "--chart", "x.pdf")[2]
+    assert "must be valid JSON" in run(capsys, "verify", _written(tmp_path, "{"))[2]
+    assert run(capsys, "verify", _written(tmp_path, "{}"))[0] == 2
+
+
+def _written(folder, text):
+    path = folder / "text.json"
+    path.write_text(text)
+    return path

@@ -1,0 +1,253 @@
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+import tightlip as tl
+from envelope_oracle import largest_mass, largest_ratio
+from strategies import exact_channels, exact_pairs
+from tightlip.envelope.attack import repaired, worth
+from tightlip.envelope.exact import Release, envelope, envelope_curve
+from tightlip.envelope.failure import failure_probability
+from tightlip.envelope.program import RestrictedProgram
+
+checked = settings(max_examples=40, deadline=None)
+deltas = st.sampled_from(["1/100", "1/10", "1/5", "1/3", "1/2", "4/5", "99/100", "1"])
+
+
+def random_release(seed, secrets, outcomes, concentration=0.3):
+    generator = np.random.default_rng(seed)
+    rows = generator.dirichlet(np.full(outcomes, concentration), size=secrets)
+    return tl.Channel(rows), tl.Prior(generator.dirichlet(np.full(secrets, 3.0)))
+
+
+def reached_by(attack, channel, prior, delta):
+    """The right quantile of the attacked release, measured afresh."""
+    return tl.pml(channel.post_process(attack), prior).quantile(delta)
+
+
+class TestReferenceValues:
+    @pytest.mark.parametrize(
+        ("delta", "ratio"),
+        [("0.1", 4), ("0.2", "22/9"), ("0.5", "68/45"), ("0.8", "23/18"), ("0.9", "100/81"), ("1", "6/5")],
+    )
+    def test_env_example_1(self, delta, ratio):
+        found = envelope(tl.mechanism.env_example_1(), tl.Prior.uniform(4), delta)
+        truth = math.log(Fraction(ratio))
+        assert found.lower <= truth + 1e-15
+        assert truth <= found.upper + 1e-15
+        assert found.gap <= 1e-9
+        found.verify()
+
+    @pytest.mark.parametrize(
+        ("delta", "value"), [(0.25, 0.7046054709), (0.4, 0.5842647782), (0.9, 0.3798854930)]
+    )
+    def test_randomised_response(self, delta, value):
+        channel, prior = tl.mechanism.randomized_response(3, 1.0), tl.Prior([0.2, 0.3, 0.5])
+        assert envelope(channel, prior, delta).epsilon == pytest.approx(value, abs=1e-9)
+        general = Release.of(channel, prior).envelope(Fraction(delta), 1e-9)
+        assert general.epsilon == pytest.approx(value, abs=1e-8)
+
+    def test_constant_leakage_stays_constant(self):
+        prior = tl.Prior(["1/2", "3/10", "1/5"])
+        extremal = tl.mechanism.pml_extremal(prior, tl.log_of("6/5"))
+        for delta in ("0.01", "0.5", "1"):
+            found = envelope(extremal, prior, delta)
+            assert found.lower == pytest.approx(math.log(1.2), abs=1e-9)
+            assert found.upper == pytest.approx(math.log(1.2), abs=1e-9)
+        assert envelope(tl.mechanism.constant(3), prior, 0.3).upper == 0
+
+
+class TestAgainstTheWholeProgram:
+    @pytest.mark.parametrize("seed", range(12))
+    def test_random_channels(self, seed):
+        secrets, outcomes = 2 + seed % 6, 2 + (seed * 3) % 9
+        channel, prior = random_release(seed, secrets, outcomes)
+        for delta in (0.03, 0.2, 0.5, 0.9):
+            found = envelope(channel, prior, delta)
+            truth = largest_ratio(channel.matrix, prior.floats, delta)
+            assert math.exp(found.lower) <= truth * (1 + 1e-7)
+            assert truth <= math.exp(found.upper) * (1 + 1e-7)
+            assert found.gap <= 1.1e-9
+            found.verify()
+
+    @checked
+    @given(exact_pairs(), deltas)
+    def test_small_exact_channels(self, pair, delta):
+        channel, prior = pair
+        found = envelope(channel, prior, delta)
+        found.verify()
+        assert found.upper - found.lower <= 1.1e-9
+        truth = largest_ratio(channel.floats, prior.floats, float(Fraction(delta)))
+        assert math.exp(found.upper) == pytest.approx(truth, rel=1e-6)
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_failure_probability(self, seed):
+        channel, prior = random_release(seed, 4, 7)
+        for level in (0.05, 0.3, 0.7, 1.1):
+            found = failure_probability(channel, prior, level)
+            found.verify()
+            assert (
+                found.lower - 1e-7
+                <= largest_mass(channel.matrix, prior.floats, math.exp(level))
+                <= found.upper + 1e-7
+            )
+            assert found.delta - found.lower <= 1e-8
+        assert failure_probability(channel, prior, tl.pml(channel, prior).worst).delta == 0
+        assert "jump" not in repr(found)
+
+    def test_failure_probability_above_every_leakage_is_zero(self):
+        found = failure_probability(tl.mechanism.env_example_1(), tl.Prior.uniform(4), tl.log_of(4))
+        assert (found.lower, found.upper) == (0, 0)
+        found.verify()
+
+
+class TestTheorems:
+    @checked
+    @given(exact_pairs(outputs=4), st.data(), deltas)
+    def test_post_processing_never_raises_it(self, pair, data, delta):
+        channel, prior = pair
+        after = channel.post_process(data.draw(exact_channels(inputs=4)))
+        assert envelope(after, prior, delta).lower <= envelope(channel, prior, delta).upper
+
+    @checked
+    @given(exact_pairs())
+    def test_it_falls_with_delta(self, pair):
+        channel, prior = pair
+        points = envelope_curve(channel, prior, ["1/50", "1/10", "1/4", "1/2", "9/10"])
+        assert all(one.upper >= two.lower for one, two in pairwise(points))
+
+    @checked
+    @given(exact_pairs(), deltas)
+    def test_it_lies_between_its_bounds(self, pair, delta):
+        channel, prior = pair
+        found = envelope(channel, prior, delta)
+        leak = tl.pml(channel, prior)
+        assert leak.quantile(delta) <= found.upper + 1e-9
+        assert found.lower <= leak.worst
+        assert found.lower <= tl.maximal_leakage(channel, prior) + math.log(1 / Fraction(delta)) + 1e-12
+
+    @checked
+    @given(exact_pairs(), deltas)
+    def test_the_attack_reaches_the_lower_end(self, pair, delta):
+        channel, prior = pair
+        found = envelope(channel, prior, delta)
+        assert reached_by(found.attack.exact(), channel, prior, delta) >= found.lower
+
+    def test_duality_and_complementarity(self):
+        channel, prior = random_release(3, 8, 12)
+        release = Release.of(channel, prior)
+        program = RestrictedProgram(release.pairs, 2.0)
+        program.add(np.arange(len(release.pairs.chance)))
+        value, prices, multipliers, chosen = program.solve()
+        pairs = release.pairs
+        assert value == pytest.approx(prices.sum(), abs=1e-9)  # strong duality
+        gain = pairs.weight + multipliers[pairs.secret] * (pairs.chance - 2.0 * pairs.weight)
+        assert (gain <= prices[pairs.outcome] + 1e-9).all()  # dual feasible
+        used = chosen > 1e-9
+        np.testing.assert_allclose(
+            gain[program.chosen][used], prices[pairs.outcome[program.chosen]][used], atol=1e-8
+        )
+
+    def test_repair_only_takes_away_and_restores_the_ratio(self):
+        channel, prior = random_release(4, 5, 9)
+        pairs = Release.of(channel, prior).pairs
+        weights = repaired(pairs, np.ones(len(pairs.chance)) / 5, 1.7)
+        assert (weights <= 0.2 + 1e-15).all()
+        assert worth(pairs, weights)[0] >= 1.7 * (1 - 1e-9)
+
+
+class TestHardChannels:
+    @pytest.mark.parametrize("seed", range(8))
+    def test_badly_scaled_channels_still_give_a_certified_interval(self, seed):
+        generator = np.random.default_rng(seed)
+        rows = 10.0 ** generator.uniform(-12, 0, size=(5, 8))
+        rows[generator.random((5, 8)) < 0.2] = 0.0
+        rows[:, 0] += 0.01
+        rows[:, 7] = rows[:, 6] * (1 + 1e-13 * generator.standard_normal(5))
+        channel = tl.Channel(rows / rows.sum(axis=1, keepdims=True))
+        masses = 10.0 ** generator.uniform(-6, 0, size=5)
+        prior = tl.Prior(masses / masses.sum())
+        for delta in (1e-6, 0.01, 0.5, 1.0):
+            found = envelope(channel, prior, delta)
+            found.verify()
+            assert found.gap <= 1e-6 or "closer than" in found.method
+
+    def test_two_secrets_by_sorting(self):
+        channel, prior = random_release(7, 2, 400)
+        for delta in (0.01, 0.3, 0.77, 1.0):
+            found = envelope(channel, prior, delta)
+            assert "sorting two secrets" in found.method or "worst outcomes" in found.method
+            assert found.gap <= 1e-9
+            found.verify()
+            truth = largest_ratio(channel.matrix, prior.floats, delta)
+            assert math.exp(found.upper) == pytest.approx(truth, rel=1e-6)
+
+    def test_sparse_and_zero_mass_secrets(self):
+        channel, prior = random_release(8, 6, 10)
+        rows = np.where(np.asarray(channel.matrix) < 0.05, 0.0, np.asarray(channel.matrix))
+        rows /= rows.sum(axis=1, keepdims=True)
+        dense, sparse = tl.Channel(rows), tl.Channel(csr_array(rows))
+        wanted = envelope(dense, prior, 0.3)
+        found = envelope(sparse, prior, 0.3)
+        found.verify()
+        assert found.upper == pytest.approx(wanted.upper, abs=1e-9)
+        wider = tl.Channel(np.vstack([rows, np.full(10, 0.1)]), inputs=list("abcdefg"))
+        masses = tl.Prior(dict(zip("abcdefg", [*prior.floats, 0.0], strict=True)))
+        again = envelope(wider, masses, 0.3)
+        again.verify()
+        assert again.upper == pytest.approx(wanted.upper, abs=1e-9)
+
+    def test_a_curve_is_the_points_in_the_order_asked(self):
+        channel, prior = random_release(9, 12, 15)
+        asked = [0.5, 0.05, 0.9, 0.05]
+        curve = envelope_curve(channel, prior, asked)
+        assert [float(point.delta) for point in curve] == asked
+        for point in curve:
+            point.verify()
+            alone = envelope(channel, prior, point.delta)
+            assert point.upper == pytest.approx(alone.upper, abs=2e-9)
+
+    def test_a_wider_gap_may_be_allowed(self):
+        channel, prior = random_release(10, 10, 12)
+        loose = envelope(channel, prior, 0.4, gap=1e-2)
+        tight = envelope(channel, prior, 0.4)
+        assert loose.lower <= tight.upper
+        assert tight.lower <= loose.upper
+        assert 1e-9 < loose.gap <= 1e-2
+
+
+class TestRefusals:
+    channel, prior = tl.mechanism.env_example_1(), tl.Prior.uniform(4)
+
+    @pytest.mark.parametrize(
+        ("delta", "message"),
+        [(0, "in (0, 1]"), (1.5, "in (0, 1]"), ("x", "finite number"), (math.nan, "finite")],
+    )
+    def test_bad_deltas(self, delta, message):
+        with pytest.raises(tl.errors.InvalidInput) as caught:
+            envelope(self.channel, self.prior, delta)
+        assert message in str(caught.value)
+
+    @pytest.mark.parametrize("gap", [0, 1, -1e-9, math.nan])
+    def test_bad_gaps(self, gap):
+        with pytest.raises(tl.errors.InvalidInput, match="gap must be"):
+            envelope(self.channel, self.prior, 0.2, gap=gap)
+
+    def test_a_solver_that_stops_early_is_an_error_not_an_answer(self, monkeypatch):
+        original = RestrictedProgram.__init__
+
+        def hobbled(self, pairs, ratio):
+            original(self, pairs, ratio)
+            self._optimal = "never"
+
+        monkeypatch.setattr(RestrictedProgram, "__init__", hobbled)
+        with pytest.raises(
+            tl.errors.SolverFailure, match=r"must end at an optimum, got status .* infeasibility"
+        ):
+            envelope(self.channel, self.prior, 0.2)
