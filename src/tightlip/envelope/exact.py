@@ -168,8 +168,7 @@ class Release:
 
     def _upper_proof(self, found: Bracket, mass: Fraction) -> UpperProof:
         if found.thresholds is None:
-            values = self.leak.values
-            close = np.flatnonzero(values >= values.max() * (1 - 1e-12) - 1e-12)
+            close = np.flatnonzero(self.leak.values >= self.leak.lower.max())  # no other can be the worst
             return UpperProof(max(self.joint.exact_lift(int(place)) for place in close), mass, None)
         return UpperProof(Fraction(found.high), mass, self.multipliers(found.thresholds, found.high))
 
