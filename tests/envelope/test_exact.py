@@ -144,7 +144,8 @@ class TestTheorems:
         release = Release.of(channel, prior)
         program = RestrictedProgram(release.pairs, 2.0)
         program.add(np.arange(len(release.pairs.chance)))
-        value, prices, multipliers, chosen = program.solve()
+        found = program.solve()
+        value, prices, multipliers, chosen = found.value, found.prices, found.multipliers, found.weights
         pairs = release.pairs
         assert value == pytest.approx(prices.sum(), abs=1e-9)  # strong duality
         gain = pairs.weight + multipliers[pairs.secret] * (pairs.chance - 2.0 * pairs.weight)

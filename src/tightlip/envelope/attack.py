@@ -50,8 +50,10 @@ def _take_off(weights: FloatArray, own: Places, lack: FloatArray, need: float) -
 
 def worth(pairs: Pairs, weights: FloatArray) -> tuple[float, float]:
     """(ratio, mass) that the attack surely reaches: every symbol the ratio, all together the mass."""
-    chance = np.bincount(pairs.secret, weights * pairs.chance, pairs.secrets)
-    weight = np.bincount(pairs.secret, weights * pairs.weight, pairs.secrets)
+    given = np.flatnonzero(weights)
+    suspects, shares = pairs.secret[given], weights[given]
+    chance = np.bincount(suspects, shares * pairs.chance[given], pairs.secrets)
+    weight = np.bincount(suspects, shares * pairs.weight[given], pairs.secrets)
     used = weight > 0
     if not used.any():
         return 1.0, 0.0
@@ -64,9 +66,10 @@ def margin(pairs: Pairs) -> float:
     return 2 * pairs.error + 1e-14 + pairs.outcomes * 2.0**-52
 
 
-def has_mass(pairs: Pairs, weights: FloatArray, joint: ExactJoint | FloatJoint, wanted: Fraction) -> bool:
-    """Whether an attack surely has a probability: by floats, or exactly where these are too close to say."""
-    _, mass = worth(pairs, weights)
+def has_mass(
+    pairs: Pairs, weights: FloatArray, mass: float, joint: ExactJoint | FloatJoint, wanted: Fraction
+) -> bool:
+    """Whether an attack worth some mass surely has a probability; exactly where floats are too close to say."""
     if mass >= wanted:
         return True
     if mass < wanted * (1 - 4 * Fraction(margin(pairs))):

@@ -198,7 +198,7 @@ def dp_epsilon(channel: Channel, delta: object, prior: Prior | None = None) -> N
     if channel.is_exact or channel.shape[0] ** 2 * channel.shape[1] <= _EXACT_WORK:
         ratio = _exact_dp_ratio(dense(channel.matrix).tolist(), allowed)
         return Nats(math.inf) if ratio is None else Nats.of_ratio(ratio)
-    return _float_dp(channel, allowed)
+    return min(_float_dp(channel, allowed), ldp(channel))
 
 
 def _read_slack(delta: object) -> Fraction:

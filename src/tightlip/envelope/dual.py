@@ -9,6 +9,10 @@ import numpy as np
 from tightlip.envelope.pairs import Pairs
 from tightlip.numeric.parse import FloatArray
 
+_OF_MULTIPLIERS = (
+    1e-15  # λ_x = 1/(t − θ_x) is rounded: moves Σ_y q_y |λ_x (s_x(y) − t)| ≤ 1 + G by a few 2⁻⁵³
+)
+
 
 def dual_value(pairs: Pairs, thresholds: FloatArray, ratio: float) -> tuple[float, float]:
     """G_θ(t) and a bound on its error: V(t) ≤ value + error."""
@@ -22,14 +26,16 @@ def dual_value(pairs: Pairs, thresholds: FloatArray, ratio: float) -> tuple[floa
     gain = np.maximum.reduceat(price * (chance - floor * weight), starts)
     size = np.maximum.reduceat(price * (chance + np.abs(floor) * weight), starts)
     total = math.fsum(np.maximum(gain, 0.0).tolist())
-    return total, (2 * pairs.error + 1e-14) * (float(size.sum()) + total)
+    return total, (2 * pairs.error + 1e-14) * (float(size.sum()) + total) + _OF_MULTIPLIERS
 
 
 def proved_ratio(pairs: Pairs, thresholds: FloatArray, delta: float, low: float, high: float) -> float:
     """The smallest ratio found in (low, high] at which the thresholds prove V ≤ δ; infinite if none does.
 
-    G_θ falls in t, so bisection finds where it meets δ; then the margin is added.
+    G_θ falls in t, so its root is where it meets δ; then the margin is added.
     """
+    from scipy.optimize import brentq
+
     chosen = pairs.lift > thresholds[pairs.secret]
     if not chosen.any():
         return math.nextafter(max(low, float(thresholds.max())), math.inf)
@@ -41,18 +47,12 @@ def proved_ratio(pairs: Pairs, thresholds: FloatArray, delta: float, low: float,
     def value(ratio: float) -> float:
         return float(np.maximum.reduceat(above / (ratio - floor), starts).sum())
 
-    left = max(low, float(thresholds.max()) * (1 + 1e-15))
+    left = math.nextafter(max(low, float(thresholds.max()) * (1 + 1e-15)), math.inf)
     if value(high) > delta:
         return math.inf
-    if left < high and value(math.nextafter(left, math.inf)) > delta:
-        right = high
-        while right - left > 4e-16 * right:
-            middle = left + (right - left) / 2
-            if not left < middle < right:
-                break
-            left, right = (middle, right) if value(middle) > delta else (left, middle)
-        left = right
-    return _with_margin(pairs, thresholds, delta, math.nextafter(left, math.inf), high)
+    if left < high and value(left) > delta:
+        left = float(brentq(lambda ratio: value(ratio) - delta, left, high, xtol=1e-15 * left, rtol=1e-15))
+    return _with_margin(pairs, thresholds, delta, left * (1 + 4 * (2 * pairs.error + 1e-14)), high)
 
 
 def _with_margin(pairs: Pairs, thresholds: FloatArray, delta: float, ratio: float, high: float) -> float:

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof
+from tightlip.certificate.rational import RationalRelease
 from tightlip.envelope.attack import has_mass, proof, worth
 from tightlip.envelope.pairs import Pairs, Places, pairs_of
 from tightlip.envelope.program import RestrictedProgram
@@ -97,7 +99,7 @@ def envelope_points(
         yield release.envelope(delta, allowed)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Release:
     """A channel and prior made ready for the search; the program remembers what it learned at other δ."""
 
@@ -115,14 +117,19 @@ class Release:
         pairs = pairs_of(joint)
         return cls(channel, prior, joint, pairs, from_joint(joint, "pml"), RestrictedProgram(pairs, 1.0))
 
+    @cached_property
+    def rationals(self) -> RationalRelease:
+        """What proofs are checked against."""
+        return RationalRelease.of(self.channel, self.prior)
+
     def envelope(self, delta: Fraction, gap: float) -> Envelope:
         """ε_c(δ) with its certificate."""
         mass = delta
         if delta > _NEAR_ALL:  # stored floats may sum to less than 1
             mass = min(delta, self.joint.exact_mass(range(len(self.joint.outcomes))))
 
-        def enough(weights: FloatArray) -> bool:
-            return has_mass(self.pairs, weights, self.joint, mass)
+        def enough(weights: FloatArray, reached: float) -> bool:
+            return has_mass(self.pairs, weights, reached, self.joint, mass)
 
         start = self._start(mass)
         if start.high <= start.low * (1 + gap):
@@ -135,16 +142,22 @@ class Release:
 
     def _start(self, mass: Fraction) -> Bracket:
         """The outcomes themselves are an attack: the worst of them, each blamed on its likeliest secret."""
-        order = np.argsort(-self.leak.values, kind="stable")
-        reached = np.cumsum(self.pairs.marginal[order])
+        order, reached = self._worst_first
         count = min(int(np.searchsorted(reached, float(mass) * (1 - 1e-12))) + 1, len(order))
-        weights = _blame(self.pairs, order[:count])
-        while not has_mass(self.pairs, weights, self.joint, mass) and count < len(order):
-            count += 1
+        while True:
             weights = _blame(self.pairs, order[:count])
-        ratio, _ = worth(self.pairs, weights)
+            ratio, weight = worth(self.pairs, weights)
+            if count == len(order) or has_mass(self.pairs, weights, weight, self.joint, mass):
+                break
+            count += 1
         high = float(np.exp(self.leak.worst)) * (1 + 1e-15)
         return Bracket(low=min(ratio, high), high=high, weights=weights, thresholds=None)
+
+    @cached_property
+    def _worst_first(self) -> tuple[Places, FloatArray]:
+        """The outcomes from the largest leakage down, and the probability of as many."""
+        order = np.argsort(-self.leak.values, kind="stable")
+        return order, np.cumsum(self.pairs.marginal[order])
 
     def _certified(self, found: Bracket, delta: Fraction, mass: Fraction, gap: float) -> Envelope:
         upper = self._upper_proof(found, mass)
@@ -153,18 +166,18 @@ class Release:
             self.pairs, found.weights, self.joint, self.channel, ratio=Fraction(found.low), mass=mass
         )
         high = max(log_bounds(upper.ratio)[1], 0.0)
-        found_envelope = Envelope(
+        certificate = EnvelopeCertificate(self.channel, self.prior, upper, lower)
+        if len(self.pairs.chance) <= _ALWAYS_VERIFIED:  # a solver's answer is none until its proof is checked
+            certificate.verify_for(self.rationals)
+        return Envelope(
             delta=delta,
             lower=min(max(log_bounds(lower.ratio)[0], 0.0), high),
             upper=high,
             method=_method(found, gap),
             adversary="any",
             attack=lower.attack,
-            certificate=EnvelopeCertificate(self.channel, self.prior, upper, lower),
+            certificate=certificate,
         )
-        if len(self.pairs.chance) <= _ALWAYS_VERIFIED:  # a solver's answer is none until its proof is checked
-            found_envelope.verify()
-        return found_envelope
 
     def _upper_proof(self, found: Bracket, mass: Fraction) -> UpperProof:
         if found.thresholds is None:
@@ -174,10 +187,9 @@ class Release:
 
     def multipliers(self, thresholds: FloatArray, ratio: float) -> tuple[Fraction, ...]:
         """λ_x = 1/(t − θ_x) for every secret of the channel, 0 for impossible ones."""
-        found = [Fraction(0)] * self.channel.shape[0]
-        for place, threshold in zip(self.joint.support.tolist(), thresholds.tolist(), strict=True):
-            found[place] = 1 / (Fraction(ratio) - Fraction(threshold))
-        return tuple(found)
+        found = np.zeros(self.channel.shape[0])
+        found[self.joint.support] = 1 / (ratio - thresholds)
+        return tuple(map(Fraction, found.tolist()))
 
 
 def _blame(pairs: Pairs, outcomes: Places) -> FloatArray:

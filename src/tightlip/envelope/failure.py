@@ -90,15 +90,15 @@ def _solved(release: Release, epsilon: float, below: Fraction, above: float) -> 
     program.add(leading(pairs, pairs.lift, 4))
     program.move(above)
     for _ in range(_MOST_SOLVES):
-        _, prices, multipliers, chosen = program.solve()
-        thresholds = program.thresholds(multipliers)
-        if not price(program, prices, thresholds):
+        found = program.solve()
+        thresholds = program.thresholds(found.multipliers)
+        if not price(program, found.prices, thresholds):
             break
     floor = math.nextafter(float(below), 0.0)
     thresholds = np.minimum(thresholds, floor * (1 - 1e-9))
     value, error = dual_value(pairs, thresholds, floor)
     proved = value + error
-    weights = repaired(pairs, program.weights(chosen), above)
+    weights = repaired(pairs, program.weights(found.weights), above)
     ratio, mass = worth(pairs, weights)
     lower = min(mass, proved) if ratio > float(below) else 0.0
     attack = proof(

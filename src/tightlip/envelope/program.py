@@ -5,6 +5,7 @@ Its answers are suggestions: thresholds for the dual bound and an attack. Both a
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,18 @@ from tightlip.envelope.pairs import Pairs, Places
 from tightlip.errors import SolverFailure
 from tightlip.numeric.parse import FloatArray
 
-_FREE = np.array([], dtype=np.int32)
+ABOVE = 1 + 1e-11  # surely more, whatever the roundings
+_BY_COLUMN, _MAXIMIZE = 1, -1  # HiGHS's codes
+
+
+@dataclass(frozen=True, slots=True)
+class Optimum:
+    """V(t) of the chosen pairs, the price of each outcome, the multiplier of each secret, w of each chosen pair."""
+
+    value: float
+    prices: FloatArray
+    multipliers: FloatArray
+    weights: FloatArray
 
 
 class RestrictedProgram:
@@ -28,23 +40,20 @@ class RestrictedProgram:
         self.chosen: Places = np.array([], dtype=np.intp)
         self.last: FloatArray | None = None  # the thresholds of the last solve
         self.attack: FloatArray | None = None  # the weights of the last attack that was accepted
+        self.path: list[Any] = []  # what the search remembers of V
         self._has = np.zeros(len(pairs.chance), dtype=bool)
         self._scale = 1 / float(pairs.marginal.mean())
         self._infinite = highspy.kHighsInf
-        self._peaks = np.zeros(pairs.secrets)
-        np.maximum.at(self._peaks, pairs.secret, pairs.lift)
+        self.peaks = np.zeros(pairs.secrets)
+        np.maximum.at(self.peaks, pairs.secret, pairs.lift)
         solver = highspy.Highs()
         solver.setOptionValue("output_flag", False)
         solver.setOptionValue("threads", 1)
-        caps, ratios = pairs.outcomes, pairs.secrets
-        solver.addRows(caps, np.full(caps, -self._infinite), np.ones(caps), 0, _FREE, _FREE, np.array([]))
-        solver.addRows(
-            ratios, np.zeros(ratios), np.full(ratios, self._infinite), 0, _FREE, _FREE, np.array([])
-        )
-        solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
+        solver.setOptionValue("small_matrix_value", 1e-12)  # beside a jump of V a coefficient may be as small
         self._solver: Any = solver
         self._set("off", 1e-10)
         self._optimal = highspy.HighsModelStatus.kOptimal
+        self.move(ratio)
 
     def add(self, places: Places) -> int:
         """Let more pairs in; returns how many are new."""
@@ -53,35 +62,53 @@ class RestrictedProgram:
             return 0
         self._has[fresh] = True
         size = len(fresh)
-        rows = np.empty(2 * size, dtype=np.int32)
-        values = np.empty(2 * size)
-        rows[0::2] = self.pairs.outcome[fresh]
-        rows[1::2] = self.pairs.outcomes + self.pairs.secret[fresh]
-        values[0::2] = 1.0
-        values[1::2] = self._slack(fresh)
-        self._solver.addCols(
-            size,
-            self.pairs.weight[fresh] * self._scale,
-            np.zeros(size),
-            np.full(size, self._infinite),
-            2 * size,
-            np.arange(0, 2 * size, 2, dtype=np.int32),
-            rows,
-            values,
-        )
+        starts, rows, values = self._columns(fresh)
+        cost, least, most = self.pairs.weight[fresh] * self._scale, np.zeros(size), self._no_limit(size)
+        self._solver.addCols(size, cost, least, most, 2 * size, starts, rows, values)
         self.chosen = np.concatenate([self.chosen, fresh])
         return size
 
     def move(self, ratio: float) -> None:
         """Change t; the last basis is kept as the start of the next solve."""
         self.ratio = ratio
-        rows = (self.pairs.outcomes + self.pairs.secret[self.chosen]).tolist()
-        change = self._solver.changeCoeff
-        for column, (row, value) in enumerate(zip(rows, self._slack(self.chosen).tolist(), strict=True)):
-            change(row, column, value)
+        basis, size = self._solver.getBasis(), len(self.chosen)
+        starts, rows, values = self._columns(self.chosen)
+        caps, ratios = self.pairs.outcomes, self.pairs.secrets
+        self._solver.passModel(
+            size,
+            caps + ratios,
+            2 * size,
+            _BY_COLUMN,
+            _MAXIMIZE,
+            0.0,
+            self.pairs.weight[self.chosen] * self._scale,
+            np.zeros(size),
+            self._no_limit(size),
+            np.concatenate([-self._no_limit(caps), np.zeros(ratios)]),
+            np.concatenate([np.ones(caps), self._no_limit(ratios)]),
+            starts,
+            rows,
+            values,
+            np.zeros(size, dtype=np.int32),
+        )
+        if basis.valid:
+            self._solver.setBasis(basis)
 
-    def solve(self) -> tuple[float, FloatArray, FloatArray, FloatArray]:
-        """(value, price of each outcome, multiplier of each secret, w of each chosen pair) at the optimum.
+    def _columns(self, places: Places) -> tuple[Any, Any, FloatArray]:
+        """The program's columns of some pairs: where each starts, rows, coefficients."""
+        rows = np.empty(2 * len(places), dtype=np.int32)
+        values = np.empty(2 * len(places))
+        rows[0::2] = self.pairs.outcome[places]
+        rows[1::2] = self.pairs.outcomes + self.pairs.secret[places]
+        values[0::2] = 1.0
+        values[1::2] = (self.pairs.chance[places] - self.ratio * self.pairs.weight[places]) * self._scale
+        return np.arange(0, 2 * len(places), 2, dtype=np.int32), rows, values
+
+    def _no_limit(self, size: int) -> FloatArray:
+        return np.full(size, self._infinite)
+
+    def solve(self) -> Optimum:
+        """The optimum at the present ratio.
 
         Raises
         ------
@@ -109,25 +136,27 @@ class RestrictedProgram:
         caps = self.pairs.outcomes
         value = float(info.objective_function_value) / self._scale
         multipliers = np.maximum(-duals[caps:], 0.0)
-        return value, duals[:caps] / self._scale, multipliers, np.array(solution.col_value)
+        return Optimum(value, duals[:caps] / self._scale, multipliers, np.array(solution.col_value))
 
     def _set(self, presolve: str, tolerance: float) -> None:
         self._solver.setOptionValue("presolve", presolve)
         for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
             self._solver.setOptionValue(name, tolerance)
 
-    def _slack(self, places: Places) -> FloatArray:
-        return (self.pairs.chance[places] - self.ratio * self.pairs.weight[places]) * self._scale
-
     def thresholds(self, multipliers: FloatArray) -> FloatArray:
-        """θ_x = t − 1/λ_x, at most the largest lift of x: beyond it would prove no more.
+        """θ_x = t − 1/λ_x, at most surely above the largest lift of x: beyond it would prove no more.
 
         It is negative where x swallows outcomes it never causes; without these pairs it must not be.
         """
         least = -1e6 * self.ratio if self.pairs.complete else 0.0
         with np.errstate(divide="ignore"):
             found = np.clip(self.ratio - 1 / multipliers, least, self.ratio * (1 - 1e-12))
-        return np.minimum(found, self._peaks)
+        return np.minimum(found, self.peaks * ABOVE)
+
+    def slope(self, found: Optimum) -> float:
+        """dV/dt = −Σ_x λ_x Σ_y w_xy q_y, where the optimum is the only one."""
+        weights = found.weights * self.pairs.weight[self.chosen]
+        return -float(weights @ found.multipliers[self.pairs.secret[self.chosen]])
 
     def worth(self, prices: FloatArray, thresholds: FloatArray) -> FloatArray:
         """By how much each pair would improve the program: its reduced cost."""
@@ -151,9 +180,21 @@ def normalized(pairs: Pairs, weights: FloatArray) -> FloatArray:
 
 def leading(pairs: Pairs, values: NDArray[np.float64], each: int) -> Places:
     """The `each` pairs of largest value of every outcome and of every secret."""
-    by_outcome = np.lexsort((-values, pairs.outcome))
-    rank = np.arange(len(values)) - np.repeat(pairs.starts, np.diff(np.append(pairs.starts, len(values))))
-    by_secret = np.lexsort((-values, pairs.secret))
-    first = np.flatnonzero(np.diff(pairs.secret[by_secret], prepend=-1))
-    place = np.arange(len(values)) - np.repeat(first, np.diff(np.append(first, len(values))))
-    return np.unique(np.concatenate([by_outcome[rank < each], by_secret[place < each]]))
+    if pairs.complete:
+        table = values.reshape(pairs.outcomes, pairs.secrets)
+        most = [min(each, size) for size in table.shape]
+        secret = np.argpartition(-table, most[1] - 1, axis=1)[:, : most[1]]
+        outcome = np.argpartition(-table, most[0] - 1, axis=0)[: most[0]]
+        by_outcome = np.arange(pairs.outcomes)[:, None] * pairs.secrets + secret
+        by_secret = outcome * pairs.secrets + np.arange(pairs.secrets)
+        return np.unique(np.concatenate([by_outcome.ravel(), by_secret.ravel()]))
+    chosen = [_first_of_runs(pairs.outcome, values, each), _first_of_runs(pairs.secret, values, each)]
+    return np.unique(np.concatenate(chosen))
+
+
+def _first_of_runs(owner: Places, values: FloatArray, each: int) -> Places:
+    """The places of the `each` largest values of every owner."""
+    order = np.lexsort((-values, owner))
+    first = np.flatnonzero(np.diff(owner[order], prepend=-1))
+    rank = np.arange(len(values)) - np.repeat(first, np.diff(np.append(first, len(values))))
+    return np.asarray(order[rank < each])

@@ -14,6 +14,7 @@ import numpy as np
 from tightlip.envelope.attack import worth
 from tightlip.envelope.dual import proved_ratio
 from tightlip.envelope.pairs import Pairs, Places
+from tightlip.envelope.program import ABOVE
 from tightlip.envelope.search import Bracket, Enough
 from tightlip.numeric.parse import FloatArray
 
@@ -67,8 +68,8 @@ def two_secrets(pairs: Pairs, delta: float, bracket: Bracket, gap: float, enough
         bracket = Bracket(bracket.low, proved, bracket.weights, thresholds)
     for step in (1e-15, 1e-13, 1e-12, gap / 4, gap / 2):
         weights = _weights(sides, pairs, low * (1 - step))
-        reached_ratio, _ = worth(pairs, weights)
-        if reached_ratio > bracket.low and enough(weights):
+        reached_ratio, mass = worth(pairs, weights)
+        if reached_ratio > bracket.low and enough(weights, mass):
             return Bracket(min(reached_ratio, bracket.high), bracket.high, weights, bracket.thresholds)
     return bracket
 
@@ -77,7 +78,8 @@ def _boundary(side: _Side, pairs: Pairs, ratio: float) -> float:
     whole, _ = side.taken(pairs, ratio)
     if whole == len(side.places):
         return -1e6 * ratio if pairs.complete else 0.0
-    return float(min(pairs.lift[side.places[whole]], ratio * (1 - 1e-12)))
+    following = float(pairs.lift[side.places[whole]])
+    return min(following, ratio * (1 - 1e-12)) if whole else following * ABOVE
 
 
 def _weights(sides: tuple[_Side, _Side], pairs: Pairs, ratio: float) -> FloatArray:
