@@ -19,6 +19,7 @@ import numpy as np
 from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof
 from tightlip.certificate.rational import RationalRelease
 from tightlip.envelope.attack import has_mass, proof, worth
+from tightlip.envelope.coarse import search_by_groups, worth_grouping
 from tightlip.envelope.pairs import Pairs, Places, pairs_of
 from tightlip.envelope.program import RestrictedProgram
 from tightlip.envelope.randomized_response import channel_envelope, response_pair
@@ -108,14 +109,18 @@ class Release:
     joint: ExactJoint | FloatJoint
     pairs: Pairs
     leak: PointwiseLeakage
-    program: RestrictedProgram
 
     @classmethod
     def of(cls, channel: Channel, prior: Prior) -> Release:
         """Join, and find the pairs."""
         joint = join(channel, prior)
         pairs = pairs_of(joint)
-        return cls(channel, prior, joint, pairs, from_joint(joint, "pml"), RestrictedProgram(pairs, 1.0))
+        return cls(channel, prior, joint, pairs, from_joint(joint, "pml"))
+
+    @cached_property
+    def program(self) -> RestrictedProgram:
+        """The program over the outcomes."""
+        return RestrictedProgram(self.pairs, 1.0)
 
     @cached_property
     def rationals(self) -> RationalRelease:
@@ -136,6 +141,8 @@ class Release:
             found = start
         elif self.pairs.secrets == 2:
             found = two_secrets(self.pairs, float(mass), start, gap, enough)
+        elif worth_grouping(self.pairs):
+            found = search_by_groups(self.pairs, float(mass), start, gap, enough)
         else:
             found = search(self.pairs, float(mass), start, gap, enough, self.program)
         return self._certified(found, delta, mass, gap)

@@ -14,17 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof
+from tightlip.certificate.envelope import EnvelopeCertificate, LowerProof, UpperProof
 from tightlip.envelope.attack import margin, proof, repaired, worth
 from tightlip.envelope.dual import dual_value
 from tightlip.envelope.exact import Release
 from tightlip.envelope.program import leading
 from tightlip.envelope.search import price
+from tightlip.errors import CertificateInvalid
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
-from tightlip.numeric.ball import exp_bounds
-from tightlip.numeric.display import format_down, format_up
+from tightlip.numeric.ball import exp_bounds, log_bounds
+from tightlip.numeric.display import format_about, format_down, format_up
 from tightlip.numeric.quantity import Probability, exact_level, exact_ratio
 
 _ABOVE = 1e-12
@@ -39,8 +40,8 @@ class FailureProbability:
     lower: float
     upper: float
     method: str
-    attack: Channel | None
-    certificate: EnvelopeCertificate | None
+    attack: Channel
+    certificate: EnvelopeCertificate
 
     @property
     def delta(self) -> Probability:
@@ -48,9 +49,26 @@ class FailureProbability:
         return Probability(self.upper)
 
     def verify(self) -> None:
-        """Check the certificate in rational arithmetic, without a solver."""
-        if self.certificate is not None:
-            self.certificate.verify()
+        """Check the certificate in rational arithmetic, without a solver, and that it proves these very ends.
+
+        Raises
+        ------
+        CertificateInvalid
+            Naming what fails.
+        """
+        self.certificate.verify()
+        above, below = self.certificate.upper, self.certificate.lower
+        likely = Fraction(0) if above.multipliers is None else min(above.mass, Fraction(1))
+        if likely > self.upper or log_bounds(above.ratio)[0] > self.epsilon:
+            raise CertificateInvalid(
+                f"upper end fails: the proof is of probability {format_about(likely)} at level "
+                f"{format_about(log_bounds(above.ratio)[0])}, not of {self.upper!r} at {self.epsilon!r}."
+            )
+        if self.lower and (below.mass < self.lower or log_bounds(below.ratio)[1] <= self.epsilon):
+            raise CertificateInvalid(
+                f"lower end fails: the proof is of probability {format_about(below.mass)} at level "
+                f"{format_about(log_bounds(below.ratio)[1])}, not of {self.lower!r} above {self.epsilon!r}."
+            )
 
     def __repr__(self) -> str:
         return (
@@ -80,20 +98,36 @@ def failure_probability(channel: Channel, prior: Prior, epsilon: Any) -> Failure
     release = Release.of(channel, align(prior, channel))
     worst = max(release.joint.exact_lift(place) for place in range(len(release.joint.outcomes)))
     if worst <= below:
-        return FailureProbability(float(level), 0.0, 0.0, "no outcome leaks more", None, None)
+        return _impossible(release, float(level), worst)
     above = max(_ABOVE, 4 * margin(release.pairs))
     return _solved(release, float(level), below, max(high, float(below)) * (1 + above))
+
+
+def _impossible(release: Release, epsilon: float, worst: Fraction) -> FailureProbability:
+    """No lift is above the level: proved by the largest one, and no attack is needed."""
+    channel = release.channel
+    silent = Channel(
+        np.ones((channel.shape[1], 1)), channel.outputs if channel.outputs.given else None, ["rest"]
+    )
+    certificate = EnvelopeCertificate(
+        channel,
+        release.prior,
+        UpperProof(worst, Fraction(0), None),
+        LowerProof(Fraction(1), Fraction(0), silent, (None,)),
+    )
+    return FailureProbability(epsilon, 0.0, 0.0, "no outcome leaks more", silent, certificate)
 
 
 def _solved(release: Release, epsilon: float, below: Fraction, above: float) -> FailureProbability:
     pairs, program = release.pairs, release.program
     program.add(leading(pairs, pairs.lift, 4))
     program.move(above)
+    found = program.solve()
     for _ in range(_MOST_SOLVES):
-        found = program.solve()
-        thresholds = program.thresholds(found.multipliers)
-        if not price(program, found.prices, thresholds):
+        if not price(program, found.prices, program.thresholds(found.multipliers)):
             break
+        found = program.solve()
+    thresholds = program.thresholds(found.multipliers)
     floor = math.nextafter(float(below), 0.0)
     thresholds = np.minimum(thresholds, floor * (1 - 1e-9))
     value, error = dual_value(pairs, thresholds, floor)

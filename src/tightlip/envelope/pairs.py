@@ -59,6 +59,14 @@ class Pairs:
         """The largest value of each outcome's pairs."""
         return np.maximum.reduceat(values, self.starts)
 
+    def merged(self, labels: Places) -> Pairs:
+        """The pairs of groups of outcomes; `labels` has the group of each outcome, numbered from 0."""
+        groups = int(labels.max()) + 1
+        cell = labels[self.outcome] * self.secrets + self.secret
+        chance: FloatArray = np.bincount(cell, self.chance, groups * self.secrets).astype(np.float64)
+        marginal: FloatArray = np.bincount(labels, self.marginal, groups).astype(np.float64)
+        return _complete(chance, marginal, self.secrets)
+
     def of(self, chosen: NDArray[np.bool_]) -> tuple[Places, Places]:
         """Where each outcome's pairs start among the chosen ones, and which outcomes have any."""
         owners = self.outcome[chosen]
@@ -80,10 +88,9 @@ def pairs_of(joint: ExactJoint | FloatJoint) -> Pairs:
         )
     complete = kept.shape[0] * kept.shape[1] <= _MOST_PAIRS
     if complete:
-        kept = dense(kept)
-        outcome, secret = (part.ravel() for part in np.indices(kept.T.shape))
-        chance = np.ascontiguousarray(kept.T, dtype=np.float64).ravel()
-    elif is_sparse(kept):
+        chance = np.ascontiguousarray(dense(kept).T, dtype=np.float64).ravel()
+        return _complete(chance, marginal, len(joint.weights))
+    if is_sparse(kept):
         columns = kept.tocsc()
         columns.sort_indices()
         secret = columns.indices.astype(np.intp)
@@ -96,3 +103,12 @@ def pairs_of(joint: ExactJoint | FloatJoint) -> Pairs:
     weight = marginal[outcome]
     size = len(joint.weights)
     return Pairs(secret, outcome, chance, marginal, starts, size, weight, chance / weight, complete)
+
+
+def _complete(chance: FloatArray, marginal: FloatArray, secrets: int) -> Pairs:
+    """All pairs, from K_xy outcome by outcome."""
+    count = len(marginal)
+    outcome, secret = np.repeat(np.arange(count), secrets), np.tile(np.arange(secrets), count)
+    weight = np.repeat(marginal, secrets)
+    starts = np.arange(0, count * secrets, secrets)
+    return Pairs(secret, outcome, chance, marginal, starts, secrets, weight, chance / weight, complete=True)

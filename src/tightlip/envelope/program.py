@@ -55,6 +55,12 @@ class RestrictedProgram:
         self._optimal = highspy.HighsModelStatus.kOptimal
         self.move(ratio)
 
+    def resumed(self, pairs: Pairs) -> RestrictedProgram:
+        """A program for other pairs of the same secrets, with what this one remembers."""
+        following = RestrictedProgram(pairs, self.ratio)
+        following.last, following.path = self.last, self.path
+        return following
+
     def add(self, places: Places) -> int:
         """Let more pairs in; returns how many are new."""
         fresh = np.unique(places[~self._has[places]])

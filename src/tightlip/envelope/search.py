@@ -50,11 +50,11 @@ def search(
     been used before, for another δ.
     """
     if program.last is None:
-        bracket = _with_thresholds(pairs, delta, bracket, _common_threshold(pairs, delta))
+        bracket = with_thresholds(pairs, delta, bracket, _common_threshold(pairs, delta))
     else:
-        bracket = _with_thresholds(pairs, delta, bracket, program.last)
+        bracket = with_thresholds(pairs, delta, bracket, program.last)
     if program.attack is not None:
-        bracket = _with_attack(pairs, enough, bracket, program.attack, 0.0)
+        bracket = with_attack(pairs, enough, bracket, program.attack, 0.0)
     if not len(program.chosen):
         program.add(leading(pairs, pairs.lift, _START_EACH))
     course = Course(delta, gap, program.peaks, program.path)
@@ -65,9 +65,9 @@ def search(
         thresholds = program.last = program.thresholds(found.multipliers)
         before = bracket
         bracket = replace(bracket, solves=bracket.solves + 1)
-        bracket = _with_thresholds(pairs, delta, bracket, thresholds)
+        bracket = with_thresholds(pairs, delta, bracket, thresholds)
         if found.value > delta * (1 - _FLAT):
-            bracket = _with_attack(pairs, enough, bracket, program.weights(found.weights), ratio)
+            bracket = with_attack(pairs, enough, bracket, program.weights(found.weights), ratio)
         point = Point(ratio, found.value, program.slope(found))
         course.learn(point, price(program, found.prices, thresholds), before, bracket)
     program.attack = bracket.weights
@@ -163,16 +163,15 @@ def _common_threshold(pairs: Pairs, delta: float) -> FloatArray:
     return np.full(pairs.secrets, peaks[order[min(int(last), len(order) - 1)]])
 
 
-def _with_thresholds(pairs: Pairs, delta: float, bracket: Bracket, thresholds: FloatArray) -> Bracket:
+def with_thresholds(pairs: Pairs, delta: float, bracket: Bracket, thresholds: FloatArray) -> Bracket:
+    """Lower the upper end to what the thresholds prove, if that is less."""
     proved = proved_ratio(pairs, thresholds, delta, bracket.low, bracket.high)
     if proved < bracket.high:
         return replace(bracket, high=proved, thresholds=thresholds)
     return bracket
 
 
-def _with_attack(
-    pairs: Pairs, enough: Enough, bracket: Bracket, weights: FloatArray, ratio: float
-) -> Bracket:
+def with_attack(pairs: Pairs, enough: Enough, bracket: Bracket, weights: FloatArray, ratio: float) -> Bracket:
     """Try the attack as it is, and if that misses the ratio mended to reach it."""
     for attempt in (weights, None):
         tried = repaired(pairs, weights, ratio) if attempt is None else attempt

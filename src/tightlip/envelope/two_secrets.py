@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tightlip.envelope.attack import worth
+from tightlip.envelope.attack import margin, worth
 from tightlip.envelope.dual import proved_ratio
 from tightlip.envelope.pairs import Pairs, Places
 from tightlip.envelope.program import ABOVE
@@ -66,7 +66,8 @@ def two_secrets(pairs: Pairs, delta: float, bracket: Bracket, gap: float, enough
     proved = proved_ratio(pairs, thresholds, delta, bracket.low, bracket.high)
     if proved < bracket.high:
         bracket = Bracket(bracket.low, proved, bracket.weights, thresholds)
-    for step in (1e-15, 1e-13, 1e-12, gap / 4, gap / 2):
+    steps = (1e-15, 1e-13, 1e-12, gap / 4, gap / 2)
+    for step in (step for step in steps if step >= gap / 4 or step > margin(pairs)):
         weights = _weights(sides, pairs, low * (1 - step))
         reached_ratio, mass = worth(pairs, weights)
         if reached_ratio > bracket.low and enough(weights, mass):

@@ -1,0 +1,102 @@
+"""Many outcomes, few secrets: the program over groups of outcomes, split where it matters.
+
+Taking a group for one outcome is a post-processing, so an attack on groups is an attack; thresholds found for groups
+prove an upper end for the outcomes themselves. Groups are exact once all their outcomes go to the same secret, so they
+are split by the secret that the last thresholds give each outcome to, and outcomes near a tie stand alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightlip.envelope.attack import margin
+from tightlip.envelope.pairs import Pairs, Places
+from tightlip.envelope.program import RestrictedProgram
+from tightlip.envelope.search import Bracket, Enough, search, with_attack, with_thresholds
+from tightlip.numeric.parse import FloatArray
+
+_FEW_OUTCOMES = 4000
+_CROWD = 16  # outcomes for each secret
+_MOST_ROUNDS = 40
+_ALONE = 500  # outcomes that are split off in each round
+_FIRST_BINS = 16
+
+
+def worth_grouping(pairs: Pairs) -> bool:
+    """Whether there are so many outcomes for each secret that the program is better solved over groups."""
+    return pairs.outcomes > max(_FEW_OUTCOMES, _CROWD * pairs.secrets)
+
+
+def search_by_groups(pairs: Pairs, delta: float, bracket: Bracket, gap: float, enough: Enough) -> Bracket:
+    """Narrow a bracket until its ends are within a relative gap, or splitting gains nothing more."""
+    labels = _first_groups(pairs)
+    program = RestrictedProgram(pairs.merged(labels), 1.0)
+    for _ in range(_MOST_ROUNDS):
+        groups = program.pairs
+        inner_gap = max(gap / 4, 0.02 * (bracket.high / bracket.low - 1))
+        start = _all_to_one(groups, bracket.high)
+        found = search(groups, delta, start, inner_gap, _nearly(delta, groups), program)
+        bracket = replace(bracket, solves=bracket.solves + found.solves)
+        if program.last is None or found.weights is None:
+            break
+        bracket = with_thresholds(pairs, delta, bracket, program.last)
+        bracket = with_attack(pairs, enough, bracket, _spread(pairs, found.weights, labels), found.low)
+        if bracket.high <= bracket.low * (1 + gap):
+            break
+        labels = _split(pairs, labels, program.last, found.high)
+        program = program.resumed(pairs.merged(labels))
+    return bracket
+
+
+def _nearly(delta: float, groups: Pairs) -> Enough:
+    least = delta * (1 - 4 * margin(groups))  # the attack is judged by outcomes, not here
+    return lambda _, mass: mass >= least
+
+
+def _all_to_one(groups: Pairs, high: float) -> Bracket:
+    """Giving everything to one secret is an attack of ratio 1."""
+    weights = np.where(groups.secret == 0, 1.0, 0.0)
+    return Bracket(1 - 1e-12, high, weights, None)
+
+
+def _first_groups(pairs: Pairs) -> Places:
+    """By the secret with the largest lift, and by how large that is."""
+    best = pairs.best(pairs.lift)
+    leads = np.flatnonzero(pairs.lift == best[pairs.outcome])
+    first = leads[np.flatnonzero(np.diff(pairs.outcome[leads], prepend=-1))]
+    rank = np.empty(pairs.outcomes, dtype=np.intp)
+    rank[np.argsort(best)] = np.arange(pairs.outcomes)
+    return _numbered(pairs.secret[first] * _FIRST_BINS + rank * _FIRST_BINS // pairs.outcomes)
+
+
+def _split(pairs: Pairs, labels: Places, thresholds: FloatArray, ratio: float) -> Places:
+    """Split every group by the secret that its outcomes go to; outcomes near a tie stand alone."""
+    floor = thresholds[pairs.secret]
+    value = (pairs.lift - floor) / (ratio - floor)
+    best = pairs.best(value)
+    leads = np.flatnonzero(value == best[pairs.outcome])
+    first = leads[np.flatnonzero(np.diff(pairs.outcome[leads], prepend=-1))]
+    owner = np.where(best > 0, pairs.secret[first], pairs.secrets)
+    rest = value.copy()
+    rest[first] = -np.inf
+    second = np.maximum(pairs.best(rest), 0.0)
+    split = _numbered(labels * (pairs.secrets + 1) + owner)
+    crowded = np.flatnonzero(np.bincount(split)[split] > 1)
+    margin = np.abs(np.maximum(best, 0.0) - second)[crowded]
+    margin = np.where(best[crowded] > 0, margin, -best[crowded])
+    size = min(_ALONE, len(crowded))
+    alone = crowded[np.argpartition(margin, size - 1)[:size]] if size else crowded
+    split[alone] = split.max() + 1 + np.arange(len(alone))
+    return _numbered(split)
+
+
+def _numbered(labels: NDArray[np.intp]) -> Places:
+    return np.unique(labels, return_inverse=True)[1].astype(np.intp)
+
+
+def _spread(pairs: Pairs, weights: FloatArray, labels: Places) -> FloatArray:
+    """The attack on groups as one on outcomes."""
+    return np.asarray(weights[labels[pairs.outcome] * pairs.secrets + pairs.secret])
