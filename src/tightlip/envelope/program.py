@@ -16,7 +16,7 @@ from tightlip.errors import SolverFailure
 from tightlip.numeric.parse import FloatArray
 
 ABOVE = 1 + 1e-11  # surely more, whatever the roundings
-_BY_COLUMN, _MAXIMIZE = 1, -1  # HiGHS's codes
+_BY_COLUMN, _MAXIMIZE, _PRIMAL = 1, -1, 4  # HiGHS's codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,8 @@ class RestrictedProgram:
         solver.setOptionValue("threads", 1)
         solver.setOptionValue("small_matrix_value", 1e-12)  # beside a jump of V a coefficient may be as small
         self._solver: Any = solver
-        self._set("off", 1e-10)
+        solver.setOptionValue("simplex_strategy", _PRIMAL)  # more columns keep the old optimum feasible
+        self._set("off", 1e-10, scale=0)
         self._optimal = highspy.HighsModelStatus.kOptimal
         self.move(ratio)
 
@@ -126,10 +127,10 @@ class RestrictedProgram:
         for presolve, tolerance in (("off", 1e-10), ("on", 1e-7)):  # the old basis may be a bad start
             if status != self._optimal:
                 self._solver.clearSolver()
-                self._set(presolve, tolerance)
+                self._set(presolve, tolerance, scale=1)
                 self._solver.run()
                 status = self._solver.getModelStatus()
-        self._set("off", 1e-10)
+        self._set("off", 1e-10, scale=0)
         info = self._solver.getInfo()
         if status != self._optimal:
             raise SolverFailure(
@@ -144,8 +145,9 @@ class RestrictedProgram:
         multipliers = np.maximum(-duals[caps:], 0.0)
         return Optimum(value, duals[:caps] / self._scale, multipliers, np.array(solution.col_value))
 
-    def _set(self, presolve: str, tolerance: float) -> None:
+    def _set(self, presolve: str, tolerance: float, *, scale: int) -> None:
         self._solver.setOptionValue("presolve", presolve)
+        self._solver.setOptionValue("simplex_scale_strategy", scale)
         for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
             self._solver.setOptionValue(name, tolerance)
 
