@@ -1,6 +1,21 @@
 """Run every benchmark."""
 
-from benchmarks import dense_measures, envelope_speed, import_time, maximal_leakage_qif
+from benchmarks import (
+    dense_measures,
+    envelope_speed,
+    import_time,
+    maximal_leakage_qif,
+    release_speed,
+    statistic_speed,
+)
 
-for benchmark in (import_time, dense_measures, maximal_leakage_qif, envelope_speed):
+BENCHMARKS = (
+    import_time,
+    dense_measures,
+    maximal_leakage_qif,
+    envelope_speed,
+    statistic_speed,
+    release_speed,
+)
+for benchmark in BENCHMARKS:
     benchmark.main()

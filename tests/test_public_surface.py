@@ -57,7 +57,18 @@ def test_unknown_names_are_refused():
 
 @pytest.mark.parametrize("program", ["import tightlip", USE])
 def test_importing_loads_nothing_heavy(program):
-    heavy = ("scipy", "flint", "rich", "typer", "pandas", "duckdb", "altair", "matplotlib")
+    heavy = (
+        "scipy",
+        "flint",
+        "rich",
+        "typer",
+        "pandas",
+        "duckdb",
+        "altair",
+        "matplotlib",
+        "randomgen",
+        "highspy",
+    )
     loaded = subprocess.run(
         [
             sys.executable,

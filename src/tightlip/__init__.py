@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tightlip import convert as convert
     from tightlip import errors as errors
+    from tightlip import histogram as histogram
     from tightlip import mechanism as mechanism
     from tightlip.envelope.binary import binary_envelope as binary_envelope
     from tightlip.envelope.binary import binary_envelope_curve as binary_envelope_curve
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from tightlip.envelope.restricted import kary_attack as kary_attack
     from tightlip.envelope.result import Envelope as Envelope
     from tightlip.envelope.unbounded import unbounded_attack as unbounded_attack
+    from tightlip.histogram.release import HistogramRelease as HistogramRelease
+    from tightlip.histogram.release import release_histogram as release_histogram
     from tightlip.measure.additive import noise_information_density as noise_information_density
     from tightlip.measure.additive import noise_pmc as noise_pmc
     from tightlip.measure.additive import noise_pml as noise_pml
@@ -97,44 +100,40 @@ if TYPE_CHECKING:
     from tightlip.numeric.quantity import Nats as Nats
     from tightlip.numeric.quantity import Probability as Probability
     from tightlip.numeric.quantity import log_of as log_of
+    from tightlip.statistic.continuous import NoiseStatisticLeakage as NoiseStatisticLeakage
+    from tightlip.statistic.continuous import noise_resolved_leakage as noise_resolved_leakage
+    from tightlip.statistic.continuous import noise_statistic_leakage as noise_statistic_leakage
+    from tightlip.statistic.maximal import statistic_cost_leakage as statistic_cost_leakage
+    from tightlip.statistic.maximal import statistic_maximal_leakage as statistic_maximal_leakage
+    from tightlip.statistic.maximal import (
+        statistic_maximal_leakage_of_map as statistic_maximal_leakage_of_map,
+    )
+    from tightlip.statistic.outcome import statistic_ldp as statistic_ldp
+    from tightlip.statistic.outcome import statistic_min_entropy_leakage as statistic_min_entropy_leakage
+    from tightlip.statistic.outcome import statistic_outcome_leakage as statistic_outcome_leakage
+    from tightlip.statistic.relations import StatisticComposition as StatisticComposition
+    from tightlip.statistic.relations import ldp_to_statistic as ldp_to_statistic
+    from tightlip.statistic.relations import ldp_to_statistic_cost as ldp_to_statistic_cost
+    from tightlip.statistic.relations import outcome_to_statistic_ldp as outcome_to_statistic_ldp
+    from tightlip.statistic.relations import statistic_composition as statistic_composition
+    from tightlip.statistic.relations import statistic_leakage_range as statistic_leakage_range
+    from tightlip.statistic.result import StatisticLeakage as StatisticLeakage
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "envelope.binary": (
-        "binary_envelope",
-        "binary_envelope_curve",
-    ),
-    "envelope.bounds": (
-        "dp_epsilon",
-        "envelope_bounds",
-    ),
-    "envelope.compose": (
-        "compose",
-        "composition_bound",
-        "power",
-    ),
-    "envelope.exact": (
-        "envelope",
-        "envelope_curve",
-    ),
-    "envelope.failure": (
-        "FailureProbability",
-        "failure_probability",
-    ),
+    "envelope.binary": ("binary_envelope", "binary_envelope_curve"),
+    "envelope.bounds": ("dp_epsilon", "envelope_bounds"),
+    "envelope.compose": ("compose", "composition_bound", "power"),
+    "envelope.exact": ("envelope", "envelope_curve"),
+    "envelope.failure": ("FailureProbability", "failure_probability"),
     "envelope.noise_envelope": ("noise_envelope",),
-    "envelope.unbounded": ("unbounded_attack",),
     "envelope.randomized_response": ("randomized_response_envelope",),
-    "envelope.restricted": (
-        "deterministic_attack",
-        "kary_attack",
-    ),
+    "envelope.restricted": ("deterministic_attack", "kary_attack"),
     "envelope.result": ("Envelope",),
-    "measure.additive": (
-        "noise_information_density",
-        "noise_pmc",
-        "noise_pml",
-    ),
+    "envelope.unbounded": ("unbounded_attack",),
+    "histogram.release": ("HistogramRelease", "release_histogram"),
+    "measure.additive": ("noise_information_density", "noise_pmc", "noise_pml"),
     "measure.adversary": (
         "AdversaryLeakage",
         "cost_leakage",
@@ -150,49 +149,23 @@ _HOMES = {
         "pml_composition",
     ),
     "measure.cumulant": ("cumulant",),
-    "measure.density": (
-        "InformationDensity",
-        "information_density",
-    ),
+    "measure.density": ("InformationDensity", "information_density"),
     "measure.distribution": ("PointwiseLeakage",),
     "measure.event": ("event_leakage",),
-    "measure.gaussian_tail": (
-        "gaussian_pmc_bounds",
-        "gaussian_pmc_tail",
-    ),
+    "measure.gaussian_tail": ("gaussian_pmc_bounds", "gaussian_pmc_tail"),
     "measure.interval": ("interval_leakage",),
-    "measure.local": (
-        "alip",
-        "ldp",
-        "lip",
-    ),
+    "measure.local": ("alip", "ldp", "lip"),
     "measure.maximal": (
         "conditional_maximal_leakage",
         "maximal_cost_leakage",
         "maximal_leakage",
         "maximal_realizable_cost",
     ),
-    "measure.pointwise": (
-        "guesswork_leakage",
-        "pmc",
-        "pml",
-    ),
+    "measure.pointwise": ("guesswork_leakage", "pmc", "pml"),
     "measure.posterior": ("posterior",),
-    "measure.profile": (
-        "dp_tail_bound",
-        "privacy_profile",
-        "probabilistic_dp_tail",
-        "psi1",
-        "psi2",
-    ),
-    "measure.sample_mean": (
-        "laplace_mean_pmc",
-        "noise_pmc_supremum",
-    ),
-    "measure.summary": (
-        "Summary",
-        "measure_all",
-    ),
+    "measure.profile": ("dp_tail_bound", "privacy_profile", "probabilistic_dp_tail", "psi1", "psi2"),
+    "measure.sample_mean": ("laplace_mean_pmc", "noise_pmc_supremum"),
+    "measure.summary": ("Summary", "measure_all"),
     "measure.witness": (
         "pmc_cost_witness",
         "pmc_function_witness",
@@ -200,15 +173,8 @@ _HOMES = {
         "pml_gain_witness",
     ),
     "model.channel": ("Channel",),
-    "model.noise": (
-        "AdditiveNoise",
-        "Gaussian",
-        "Laplace",
-    ),
-    "model.prior": (
-        "Prior",
-        "PriorSet",
-    ),
+    "model.noise": ("AdditiveNoise", "Gaussian", "Laplace"),
+    "model.prior": ("Prior", "PriorSet"),
     "model.secret": (
         "BoundedSecret",
         "DiscreteSecret",
@@ -217,14 +183,25 @@ _HOMES = {
         "UniformSecret",
     ),
     "numeric.alip": ("Alip",),
-    "numeric.quantity": (
-        "Bound",
-        "Nats",
-        "Probability",
-        "log_of",
+    "numeric.quantity": ("Bound", "Nats", "Probability", "log_of"),
+    "statistic.continuous": ("NoiseStatisticLeakage", "noise_resolved_leakage", "noise_statistic_leakage"),
+    "statistic.maximal": (
+        "statistic_cost_leakage",
+        "statistic_maximal_leakage",
+        "statistic_maximal_leakage_of_map",
     ),
+    "statistic.outcome": ("statistic_ldp", "statistic_min_entropy_leakage", "statistic_outcome_leakage"),
+    "statistic.relations": (
+        "StatisticComposition",
+        "ldp_to_statistic",
+        "ldp_to_statistic_cost",
+        "outcome_to_statistic_ldp",
+        "statistic_composition",
+        "statistic_leakage_range",
+    ),
+    "statistic.result": ("StatisticLeakage",),
 }
-_MODULES = ("convert", "errors", "mechanism")
+_MODULES = ("convert", "errors", "histogram", "mechanism")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = sorted([*_HOME_OF, *_MODULES])

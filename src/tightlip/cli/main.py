@@ -13,6 +13,8 @@ from tightlip.cli.convert import convert
 from tightlip.cli.envelope import envelope
 from tightlip.cli.measure import measure
 from tightlip.cli.output import complain
+from tightlip.cli.release import release
+from tightlip.cli.sml import sml
 from tightlip.cli.verify import verify
 from tightlip.errors import TightlipError
 
@@ -27,7 +29,9 @@ app = typer.Typer(
 app.command()(measure)
 app.command()(envelope)
 app.command()(verify)
+app.command()(sml)
 app.command()(convert)
+app.add_typer(release, name="release")
 
 # typer brings its own copy of click or uses the installed one, depending on its version
 _USAGE_ERROR: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")

@@ -14,16 +14,15 @@ from tightlip.model.jsonio import parse_json
 
 
 def verify(
-    certificate: Annotated[Path, typer.Argument(help="A file that `tightlip envelope --certificate` wrote.")],
+    certificate: Annotated[
+        Path, typer.Argument(help="A file that --certificate of `tightlip envelope` or `sml` wrote.")
+    ],
     channel: Annotated[
         Path | None, typer.Option(help="The channel file that the proof must be about.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Check both ends of an envelope again. Exit status 1 if the proof does not hold."""
-    from tightlip.numeric.ball import log_bounds
-    from tightlip.numeric.display import format_down, format_up
-
+    """Check both ends of an envelope or a statistic leakage again. Exit status 1 if the proof does not hold."""
     try:
         proof = _read(certificate)
         proof.verify()
@@ -32,48 +31,74 @@ def verify(
     except CertificateInvalid as error:
         complain(f"{certificate}: {error}")
         raise typer.Exit(1) from error
+    record, words = _statistic(proof) if hasattr(proof, "ends") else _envelope(proof)
+    if json:
+        print_json({"valid": True, **record, "unit": "nats", "inputs": proof.digest()})
+    else:
+        print_text(f"Valid: {words}")
+
+
+def _envelope(proof: Any) -> tuple[dict[str, Any], str]:
+    """What the proof of an envelope says."""
+    from tightlip.numeric.ball import log_bounds
+    from tightlip.numeric.display import format_down, format_up
+
     lower, upper = max(log_bounds(proof.lower.ratio)[0], 0.0), max(log_bounds(proof.upper.ratio)[1], 0.0)
     mass = float(getattr(proof, "delta", None) or proof.upper.mass)
-    record = {
-        "valid": True,
-        "delta": mass,
-        "lower": lower,
-        "upper": upper,
-        "unit": "nats",
-        "inputs": proof.digest(),
-    }
-    if json:
-        print_json(record)
-    else:
-        print_text(
-            f"Valid: with probability at least {mass:g} some post-processing leaks {format_down(lower)} nats, "
-            f"and none leaks more than {format_up(upper)} nats so often."
-        )
+    return {"delta": mass, "lower": lower, "upper": upper}, (
+        f"with probability at least {mass:g} some post-processing leaks {format_down(lower)} nats, "
+        f"and none leaks more than {format_up(upper)} nats so often."
+    )
+
+
+def _statistic(proof: Any) -> tuple[dict[str, Any], str]:
+    """What the proof of a statistic leakage says."""
+    from tightlip.numeric.display import format_down, format_up
+    from tightlip.report.amounts import float_json
+
+    lower, upper = proof.ends()
+    return {"lower": float_json(lower), "upper": float_json(upper)}, (
+        f"some prior makes the release leak {format_down(lower)} nats about the secret, "
+        f"and none more than {format_up(upper)} nats."
+    )
 
 
 def _require_about(proof: Any, path: Path) -> None:
     """The hash of the channel file must be the one of the proof."""
     from tightlip.certificate.envelope import EnvelopeCertificate, input_digest
+    from tightlip.certificate.statistic import StatisticCertificate, statistic_digest
+    from tightlip.certificate.statistic_map import MapCertificate
     from tightlip.envelope.randomized_response import channel_envelope, response_pair
 
     given = read_channel_file(path)
-    prior = given.require_prior(path)
-    if isinstance(proof, EnvelopeCertificate):
-        digest = input_digest(given.channel, prior)
+    if isinstance(proof, StatisticCertificate):
+        digest = statistic_digest(given.channel, given.secret or tuple(given.channel.inputs))
+    elif isinstance(proof, MapCertificate):
+        digest = ""
+    elif isinstance(proof, EnvelopeCertificate):
+        digest = input_digest(given.channel, given.require_prior(path))
     elif response_pair(given.channel) is not None:
-        own = channel_envelope(given.channel, prior, proof.delta).certificate
+        own = channel_envelope(given.channel, given.require_prior(path), proof.delta).certificate
         digest = own.digest() if own is not None else ""
     else:
         digest = ""
     if digest != proof.digest():
-        raise CertificateInvalid(f"certificate is about another channel or prior than {path}; make it again.")
+        raise CertificateInvalid(
+            f"certificate is about another channel, prior or secret than {path}; make it again."
+        )
 
 
 def _read(path: Path) -> Any:
+    from tightlip.certificate import statistic, statistic_map
     from tightlip.certificate.envelope import EnvelopeCertificate
     from tightlip.certificate.randomized_response import RandomizedResponseCertificate
 
     text = read_text(path)
     record = parse_json(text, str(path))
-    responses = isinstance(record, dict) and "alpha" in record
-    return (RandomizedResponseCertificate if responses else EnvelopeCertificate).from_json(text)
+    if not isinstance(record, dict):
+        return EnvelopeCertificate.from_json(text)  # which says what is wrong
+    if record.get("format") == statistic.FORMAT:
+        return statistic.StatisticCertificate.from_json(text)
+    if record.get("format") == statistic_map.FORMAT:
+        return statistic_map.MapCertificate.from_json(text)
+    return (RandomizedResponseCertificate if "alpha" in record else EnvelopeCertificate).from_json(text)

@@ -1,0 +1,279 @@
+"""The proof of both ends of a statistic leakage.
+
+Notation: K channel as the rationals that are stored, one secret for each row. A selection is one row r_g for each
+secret g. With W = K ("largest") or W = −K ("smallest") both measures ask for the largest
+
+    F = Σ_y max_g W(r_g, y):   Π = log F  for "largest",   Π_inf = −log(−F)  for "smallest".
+
+Lower end. A selection; its F is added up again.
+
+Upper end. For any prices u_y, and rows restricted to some `allowed` ones,
+
+    F ≤ Σ_y u_y + Σ_g max_{allowed r of g} Σ_y (W_ry − u_y)_+ .
+
+A tree covers all selections: at a split on a row, either the row is its secret's choice or it is not; each leaf has
+prices that prove the bound for the rows it still allows. One leaf alone is the dual of the linear relaxation; for a
+deterministic channel prices 0 and 1 are a vertex cover, whose size is that of the largest matching (Kőnig).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from tightlip.certificate.rational import rational
+from tightlip.certificate.statistic_table import Kind, PriceList, Table, exact_fraction, nearest_float
+from tightlip.errors import CertificateInvalid, InvalidInput, quoted
+from tightlip.model.channel import Channel
+from tightlip.model.jsonio import as_object, number_to_json
+from tightlip.model.labels import Label, Labels, labels_from_json
+from tightlip.numeric.ball import log_bounds
+from tightlip.numeric.display import format_about
+from tightlip.numeric.parse import number
+
+FORMAT = "tightlip statistic leakage certificate 1"
+Prices = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Either `row` is the choice of its secret (node `chosen`), or it is not (node `others`)."""
+
+    row: int
+    chosen: int
+    others: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """The bound of the rows allowed here is proved by the prices at this place of the list."""
+
+    prices: int
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionProof:
+    """The selection, a row for each secret, has the total F."""
+
+    total: Fraction
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PriceProof:
+    """No selection has more than the total; the first of `nodes` is the root of the tree."""
+
+    total: Fraction
+    prices: tuple[Prices, ...]
+    nodes: tuple[Split | Leaf, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticCertificate:
+    """Both ends, with the channel and the secrets they are about; `secret` has a label for each row."""
+
+    channel: Channel
+    secret: tuple[Label, ...]
+    kind: Kind
+    lower: SelectionProof
+    upper: PriceProof
+
+    def verify(self) -> None:
+        """Check both ends in rational arithmetic.
+
+        Raises
+        ------
+        CertificateInvalid
+            Naming the inequality that fails.
+        """
+        if len(self.secret) != self.channel.shape[0]:
+            raise CertificateInvalid(
+                f"there must be a secret for each of {self.channel.shape[0]} rows, got {len(self.secret)}."
+            )
+        table = Table.of(self.channel, self.secret, self.kind)
+        _check_selection(self.lower, table)
+        _check_tree(self.upper, table)
+
+    def ends(self) -> tuple[float, float]:
+        """The two ends in nats that the proof gives, rounded outward."""
+        if self.kind == "largest":
+            return _nats(self.lower.total)[0], _nats(self.upper.total)[1]
+        least, most = -self.upper.total, -self.lower.total
+        upper = _nats(1 / least)[1] if least > 0 else math.inf
+        return (_nats(1 / most)[0] if most > 0 else math.inf), upper
+
+    def digest(self) -> str:
+        """A hash of the channel and the secrets that the proof is about."""
+        return statistic_digest(self.channel, self.secret)
+
+    def to_json(self) -> str:
+        """The certificate as JSON text, with everything needed to check it."""
+        upper = {
+            "total": _text(self.upper.total),
+            "prices": [[_text(price) for price in prices] for prices in self.upper.prices],
+            "nodes": [
+                node.prices if isinstance(node, Leaf) else [node.row, node.chosen, node.others]
+                for node in self.upper.nodes
+            ],
+        }
+        return json.dumps(
+            {
+                "format": FORMAT,
+                "inputs": self.digest(),
+                "kind": self.kind,
+                "channel": self.channel.to_dict(),
+                "secret": _secret_json(self.secret),
+                "lower": {"total": _text(self.lower.total), "rows": list(self.lower.rows)},
+                "upper": upper,
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> StatisticCertificate:
+        """Read what `to_json` wrote; the hash must fit the channel and the secrets inside."""
+        keys = {"format", "inputs", "kind", "channel", "secret", "lower", "upper"}
+        record = as_object(text, "certificate", keys, set())
+        if record["format"] != FORMAT:
+            raise InvalidInput(
+                f"certificate format must be {quoted(FORMAT)}, got {quoted(record['format'])}."
+            )
+        try:
+            certificate = _from_record(record)
+        except (KeyError, TypeError, ValueError, ArithmeticError) as error:
+            raise CertificateInvalid(f"certificate is malformed: {error}; make it again.") from error
+        if certificate.digest() != record["inputs"]:
+            raise CertificateInvalid(
+                "certificate was changed: the hash of its channel and secrets is not the one it states; make it again."
+            )
+        return certificate
+
+
+def statistic_digest(channel: Channel, secret: Sequence[Label]) -> str:
+    """SHA-256 of a channel and the secret of each row."""
+    record = channel.to_dict()
+    for key in ("sparse", "adjustment"):
+        record.pop(key, None)
+    content = {"channel": record, "secret": _secret_json(secret)}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _nats(ratio: Fraction) -> tuple[float, float]:
+    """The logarithm, bracketed; a leakage is at least 0, whatever the last digit of stored floats says."""
+    lower, upper = log_bounds(ratio)
+    return max(lower, 0.0), max(upper, 0.0)
+
+
+def _check_selection(proof: SelectionProof, table: Table) -> None:
+    inside = all(0 <= row < len(table.rows) for row in proof.rows)
+    chosen = set(proof.rows)
+    if (
+        not inside
+        or len(proof.rows) != len(table.groups)
+        or any(len(chosen.intersection(rows)) != 1 for rows in table.groups)
+    ):
+        raise CertificateInvalid("lower end fails: the selection must have one row for each secret.")
+    total = table.total(proof.rows)
+    if total < rational(proof.total):
+        raise CertificateInvalid(
+            f"lower end fails: the selection has the total {_about(total)}, not {format_about(proof.total)}."
+        )
+
+
+def _check_tree(proof: PriceProof, table: Table) -> None:
+    owner = {row: group for group, rows in enumerate(table.groups) for row in rows}
+    if any(len(each) != table.outputs for each in proof.prices):
+        raise CertificateInvalid(
+            f"upper end fails: there must be a price for each of {table.outputs} outputs."
+        )
+    prices = [PriceList.of(each) for each in proof.prices]
+    gains: list[dict[int, Any]] = [{} for _ in prices]
+    limit = rational(proof.total)
+    waiting: list[tuple[int, dict[int, frozenset[int]]]] = [(0, {})]  # a node, and secrets with fewer rows
+    while waiting:
+        place, narrowed = waiting.pop()
+        node = proof.nodes[place] if 0 <= place < len(proof.nodes) else None
+        if isinstance(node, Split):
+            waiting += _parts(node, place, narrowed, owner, table)
+            continue
+        if node is None or not 0 <= node.prices < len(prices):
+            raise CertificateInvalid(
+                f"upper end fails: node {place} of the tree is missing or has no prices."
+            )
+        known, total = gains[node.prices], prices[node.prices].total
+        for group, rows in enumerate(table.groups):
+            allowed = narrowed.get(group, rows)
+            for row in allowed:
+                if row not in known:
+                    known[row] = table.gain(row, prices[node.prices])
+            total += max(known[row] for row in allowed)
+        if total > limit:
+            raise CertificateInvalid(
+                f"upper end fails: the prices of node {place} prove {_about(total)}, not {format_about(proof.total)}."
+            )
+
+
+def _parts(
+    node: Split, place: int, narrowed: dict[int, frozenset[int]], owner: dict[int, int], table: Table
+) -> list[tuple[int, dict[int, frozenset[int]]]]:
+    group = owner.get(node.row)
+    rows = frozenset() if group is None else narrowed.get(group, frozenset(table.groups[group]))
+    rest = rows - {node.row}
+    if group is None or node.row not in rows or not rest or min(node.chosen, node.others) <= place:
+        raise CertificateInvalid(f"upper end fails: node {place} must split the rows of a secret in two.")
+    one = {**narrowed, group: frozenset({node.row})}
+    return [(node.chosen, one), (node.others, {**narrowed, group: rest})]
+
+
+def _from_record(record: dict[str, Any]) -> StatisticCertificate:
+    if record["kind"] not in ("largest", "smallest"):
+        raise ValueError(f"kind must be largest or smallest, got {quoted(record['kind'])}")
+    channel = Channel.from_dict(record["channel"])
+    secret = labels_from_json(record["secret"], "secret")
+    lower, upper = record["lower"], record["upper"]
+    return StatisticCertificate(
+        channel,
+        tuple(secret or ()),
+        record["kind"],
+        SelectionProof(_read(lower["total"]), tuple(_whole(row) for row in lower["rows"])),
+        PriceProof(
+            _read(upper["total"]),
+            tuple(tuple(_read(price) for price in prices) for prices in upper["prices"]),
+            tuple(_node(node) for node in upper["nodes"]),
+        ),
+    )
+
+
+def _node(value: Any) -> Split | Leaf:
+    if isinstance(value, list):
+        row, chosen, others = (_whole(part) for part in value)
+        return Split(row, chosen, others)
+    return Leaf(_whole(value))
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"rows and nodes must be whole numbers, got {quoted(value)}")
+    return value
+
+
+def _read(value: Any) -> Fraction:
+    return Fraction(number(value, "certificate"))
+
+
+def _text(value: Fraction) -> float | str:
+    """A float where the rational is one exactly, text otherwise."""
+    nearest = nearest_float(value)
+    return nearest if Fraction(nearest) == value else number_to_json(value)
+
+
+def _secret_json(secret: Sequence[Label]) -> list[Any]:
+    return Labels(tuple(secret), given=True).to_json() or []
+
+
+def _about(value: Any) -> str:
+    return format_about(exact_fraction(value))

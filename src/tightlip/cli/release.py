@@ -1,0 +1,148 @@
+"""tightlip release: hand out a table whose secret is protected, after saying what it gives away."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from tightlip.cli.arguments import Unit, read_level
+from tightlip.cli.output import complain, print_json, print_text
+from tightlip.errors import InvalidInput, quoted
+from tightlip.histogram.secret import Except, Ratio, RatioDifference, Share, TableSecret, Where
+
+release = typer.Typer(
+    help="Release a table so that a statistic of it stays secret.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+_Conditions = list[str]
+
+
+class Mechanism(StrEnum):
+    """Mechanisms on histograms."""
+
+    qm = "qm"
+    rr = "rr"
+    maxl = "maxl"
+
+
+@release.callback()
+def about() -> None:
+    """Release a table so that a statistic of it stays secret."""
+
+
+@release.command()
+def histogram(
+    table: Annotated[Path, typer.Argument(help="A CSV file with a header line, in UTF-8.")],
+    columns: Annotated[str, typer.Option(help="Columns to release, comma-separated.")],
+    secret: Annotated[
+        _Conditions,
+        typer.Option(
+            help="The category whose share is secret: COLUMN=VALUE[|VALUE] or COLUMN!=VALUE; repeat to narrow."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="The CSV file to write.")],
+    within: Annotated[
+        _Conditions | None, typer.Option(help="The secret is the share within these rows, not all.")
+    ] = None,
+    compared_with: Annotated[
+        _Conditions | None,
+        typer.Option(help="The secret is the share --within less the share within these rows."),
+    ] = None,
+    resolution: Annotated[
+        str | None, typer.Option(help="Round a ratio or a difference down to multiples of this, like 1/20.")
+    ] = None,
+    mechanism: Annotated[
+        Mechanism, typer.Option(help="Quantization, randomised response or MaxL.")
+    ] = Mechanism.qm,
+    bin_size: Annotated[int | None, typer.Option(help="Secret values per bin, for qm and maxl.")] = None,
+    epsilon: Annotated[str | None, typer.Option(help="Level in nats, for rr; log(3) is exact.")] = None,
+    feasible: Annotated[
+        str,
+        typer.Option(
+            help="A CSV file of the feasible combinations; or `values`: all combinations of the values seen; "
+            "or `observed`: the combinations seen."
+        ),
+    ] = "values",
+    unit: Annotated[Unit, typer.Option(help="Unit of the printed leakage.")] = Unit.nats,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
+    spreadsheet_safe: Annotated[
+        bool, typer.Option("--spreadsheet-safe", help="Put ' before cells that a spreadsheet would run.")
+    ] = False,
+    seed_for_tests: Annotated[
+        int | None, typer.Option(help="Reproducible and therefore unprotected; for tests only.")
+    ] = None,
+) -> None:
+    """Draw a histogram with the secret protected, and write its rows."""
+    from tightlip.histogram.release import release_histogram, require_free
+    from tightlip.report.release import release_record, release_text
+
+    require_free(out, force=force)
+    _require_other_file(table, out)
+    names = [name.strip() for name in columns.split(",")]
+    drawn = release_histogram(
+        table,
+        names,
+        _secret(secret, within, compared_with, resolution),
+        mechanism=mechanism.value,
+        bin_size=bin_size,
+        epsilon=None if epsilon is None else read_level(epsilon),
+        feasible=_feasible(feasible, names),
+        seed_for_tests=seed_for_tests,
+    )
+    record = release_record(drawn, unit=unit.value) | {"out": str(out)}
+    print_json(record) if json else print_text(release_text(record))
+    drawn.write_csv(out, force=force, spreadsheet_safe=spreadsheet_safe)
+    if seed_for_tests is not None:
+        complain("warning: drawn with --seed-for-tests; whoever knows the seed can undo the protection.")
+    if drawn.table.has_formulas() and not spreadsheet_safe:
+        complain(
+            "note: some cells begin with = + - or @; add --spreadsheet-safe if people open it in a spreadsheet."
+        )
+
+
+def _secret(
+    part: _Conditions, within: _Conditions | None, other: _Conditions | None, resolution: str | None
+) -> TableSecret:
+    if not within:
+        if other or resolution is not None:
+            raise InvalidInput("--within must be given with --compared-with or --resolution, got none.")
+        return Share(_where(part))
+    if not other:
+        return Ratio(_where(part), _where(within), resolution=resolution)
+    return RatioDifference(_where(part), _where(within), _where(other), resolution=resolution)
+
+
+def _where(conditions: _Conditions) -> Where:
+    """Conditions as text: COLUMN=VALUE, COLUMN=VALUE|VALUE or COLUMN!=VALUE."""
+    where: dict[str, object] = {}
+    for text in conditions:
+        column, equals, value = text.partition("=")
+        if not equals or not column.rstrip("!") or column.rstrip("!") in where:
+            raise InvalidInput(
+                f"a condition must be COLUMN=VALUE or COLUMN!=VALUE, each column once, got {quoted(text)}."
+            )
+        values = value.split("|")
+        where[column.removesuffix("!")] = Except(*values) if column.endswith("!") else values
+    return where
+
+
+def _feasible(given: str, columns: list[str]) -> Any:
+    """The feasible combinations as `tabulate` takes them."""
+    from tightlip.histogram.table import tabulate
+
+    if given in ("values", "observed"):
+        return None if given == "values" else given
+    book = tabulate(Path(given), columns, feasible="observed").domain
+    return list(book.cells(np.arange(book.size)))
+
+
+def _require_other_file(table: Path, out: Path) -> None:
+    if out.exists() and table.exists() and out.samefile(table):
+        raise InvalidInput(f"out must not be the table itself, got {out}; the table would be lost.")

@@ -1,0 +1,47 @@
+"""tightlip sml: what a release tells about one known secret of its input, proved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tightlip.cli.arguments import Unit
+from tightlip.cli.channel_file import read_channel_file
+from tightlip.cli.envelope import write_atomically
+from tightlip.cli.output import print_json, print_text
+from tightlip.errors import InvalidInput
+
+
+def sml(
+    channel: Annotated[Path, typer.Argument(help='A channel file, perhaps with "secret"; - is stdin.')],
+    unit: Annotated[Unit, typer.Option(help="Unit of every printed leakage.")] = Unit.nats,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    time_limit: Annotated[
+        float, typer.Option(help="Seconds to search for ends that meet; they are sound at any time.")
+    ] = 30.0,
+    compare: Annotated[bool, typer.Option("--compare", help="Add related measures.")] = False,
+    certificate: Annotated[Path | None, typer.Option(help="Write the proof for `tightlip verify`.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")] = False,
+) -> None:
+    """Statistic maximal leakage: how much easier a release makes it to guess the secret, for the worst prior.
+
+    The file's "secret" has a label for each row of the channel; without it each row is a secret of its own.
+    """
+    from tightlip.report.statistic import compared_record, statistic_record, statistic_text
+    from tightlip.statistic.maximal import statistic_maximal_leakage
+
+    if certificate is not None and certificate.exists() and not force:
+        raise InvalidInput(f"certificate {certificate} exists already; choose another name or add --force.")
+    given = read_channel_file(channel)
+    found = statistic_maximal_leakage(given.channel, given.secret, time_limit=time_limit)
+    record = statistic_record(found, unit=unit.value)
+    if compare:
+        record["compared"] = compared_record(
+            given.channel, given.secret, unit=unit.value, time_limit=time_limit
+        )
+    if certificate is not None:
+        write_atomically(certificate, found.certificate.to_json())
+        record["certificate"] = str(certificate)
+    print_json(record) if json else print_text(statistic_text(record))

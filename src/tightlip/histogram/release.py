@@ -1,0 +1,286 @@
+"""Release a histogram of a table: choose cells, secret and mechanism, see what it gives away, draw, write.
+
+`plan_release` says privacy and distortion before anything is drawn; `.draw()` makes the release. Neither carries the
+table's own counts, its secret or the distance between the two tables: printing those would give away what the mechanism
+hides.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from tightlip.errors import InvalidInput, quoted
+from tightlip.histogram.conditional import ConditionalDraw, draw_given_secret
+from tightlip.histogram.maxl import MaxLMechanism
+from tightlip.histogram.privacy import Distortion, Privacy
+from tightlip.histogram.quantization import Quantization
+from tightlip.histogram.randomized_response import RandomizedResponse
+from tightlip.histogram.sampling import uniform_histogram
+from tightlip.histogram.secret import GroupedSecret, Share, TableSecret
+from tightlip.histogram.share_distortion import share_distortion
+from tightlip.histogram.space import HistogramSpace
+from tightlip.histogram.table import CellTable, Domain, tabulate
+from tightlip.numeric.randomness import Integers, RandomSource
+
+MechanismName = Literal["qm", "rr", "maxl"]
+
+_MOST_ENTRIES = 10**8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HistogramRelease:
+    """A released table and what is known about it beforehand.
+
+    Attributes
+    ----------
+    table : CellTable
+        The released counts; `table.rows()` are rows, `table.csv_text()` a CSV file.
+    privacy : Privacy
+        Statistic maximal leakage about the secret, in nats; `privacy.upper` is the guarantee.
+    distortion : Distortion
+        Worst-case expected total variation distance between the table's histogram and the released one.
+    secret, mechanism : str
+        In words.
+    exact : bool
+        Whether the draw has exactly the stated distribution. If not, privacy is the same and distortion approximate.
+    method : str
+        How it was drawn.
+    note : str | None
+        What the guarantee does not cover.
+    """
+
+    table: CellTable
+    privacy: Privacy
+    distortion: Distortion
+    secret: str
+    mechanism: str
+    exact: bool
+    method: str
+    note: str | None
+
+    def write_csv(self, path: str | Path, *, force: bool = False, spreadsheet_safe: bool = False) -> None:
+        """Write the released rows to a CSV file, wholly or not at all.
+
+        Raises
+        ------
+        InvalidInput
+            When the file exists and force is not set, or cannot be written.
+        """
+        write_whole(Path(path), self.table.csv_text(spreadsheet_safe=spreadsheet_safe), force=force)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReleasePlan:
+    """A mechanism for one table, with its privacy and distortion; nothing is drawn yet.
+
+    For MaxL the histograms that it may release are already chosen, without looking at the table.
+    """
+
+    domain: Domain
+    total: int
+    privacy: Privacy
+    distortion: Distortion
+    secret: str
+    mechanism: str
+    _draw: Callable[[], ConditionalDraw] = field(repr=False)
+
+    def draw(self) -> HistogramRelease:
+        """Draw the release.
+
+        Every draw of the same table is a further release: what they give away adds up.
+        """
+        drawn = self._draw()
+        return HistogramRelease(
+            CellTable(self.domain, drawn.counts),
+            self.privacy,
+            self.distortion,
+            self.secret,
+            self.mechanism,
+            drawn.exact,
+            drawn.method,
+            self.domain.note,
+        )
+
+
+def release_histogram(
+    table: Any, columns: Sequence[str] | None, secret: TableSecret, **options: Any
+) -> HistogramRelease:
+    """Release a histogram of a table; parameters as for `plan_release`.
+
+    >>> rows = {"sex": ["F", "M", "F", "M"], "ill": ["yes", "no", "no", "no"]}
+    >>> release = release_histogram(rows, ["sex", "ill"], Share({"ill": "yes"}), bin_size=2)
+    >>> release.privacy.ratio, release.table.total, release.exact
+    (Fraction(3, 1), 4, True)
+    """
+    return plan_release(table, columns, secret, **options).draw()
+
+
+def plan_release(
+    table: Any,
+    columns: Sequence[str] | None,
+    secret: TableSecret,
+    *,
+    mechanism: MechanismName = "qm",
+    bin_size: int | None = None,
+    epsilon: object = None,
+    ordered: bool = True,
+    feasible: Any = None,
+    seed_for_tests: int | None = None,
+) -> ReleasePlan:
+    """Prepare the release of a table's histogram and say what it will give away.
+
+    Parameters
+    ----------
+    table : path of a CSV file, mapping from column to values, list of records, or data frame
+    columns : names of the columns to release; all when None
+    secret : Share, Ratio or RatioDifference
+    mechanism : "qm" quantization, "rr" randomised response, "maxl" nearest of a few histograms
+    bin_size : how many consecutive secret values share a bin; for "qm" and "maxl"
+    epsilon : level of randomised response in nats; for "rr"
+    ordered : False lets "qm" release any secret value of the bin instead of its middle one
+    feasible : which cells there are, see `tabulate`
+    seed_for_tests : makes the draw reproducible, and undoes its protection; for tests only
+
+    Raises
+    ------
+    InvalidInput
+        When the table, the secret or the options cannot be used.
+    """
+    _require_options(mechanism, bin_size, epsilon)
+    counted = tabulate(table, columns, feasible=feasible)
+    if counted.domain.size < 2:
+        raise InvalidInput("columns must have at least two feasible combinations, got one; it tells nothing.")
+    space = HistogramSpace(counted.total, counted.domain.size)
+    grouped = secret.on(counted.domain, counted.total)
+    random = RandomSource(seed_for_tests=seed_for_tests)
+    build = {"qm": _quantization, "rr": _randomized_response, "maxl": _maxl}[mechanism]
+    privacy, distortion, words, draw = build(
+        _Setting(counted.counts, space, grouped, isinstance(secret, Share), random),
+        bin_size,
+        epsilon,
+        ordered,
+    )
+    return ReleasePlan(counted.domain, counted.total, privacy, distortion, str(secret), words, draw)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Setting:
+    counts: Integers
+    space: HistogramSpace
+    secret: GroupedSecret
+    is_share: bool
+    random: RandomSource
+
+
+_Built = tuple[Privacy, Distortion, str, Callable[[], ConditionalDraw]]
+
+
+def _quantization(given: _Setting, bin_size: Any, _epsilon: object, ordered: bool) -> _Built:
+    one_cell = given.is_share and given.secret.sizes[0] == 1
+    mechanism = Quantization(
+        given.space, bin_size, ordered=ordered, secrets=None if one_cell else given.secret.size
+    )
+    distortion = mechanism.distortion
+    if given.is_share and ordered and not one_cell:
+        distortion = share_distortion(mechanism, given.secret.sizes[0])
+
+    def draw() -> ConditionalDraw:
+        own = mechanism.bin_of(given.secret.index(given.counts))
+        middle = mechanism.representative(own)
+        wanted = range(middle, middle + 1) if ordered else mechanism.members(own)
+        return draw_given_secret(given.secret, wanted, given.random)
+
+    place = "the bin's middle value" if ordered else "any value in the bin"
+    words = f"quantization, {mechanism.bins} bins of {mechanism.bin_size} secret values, releasing {place}"
+    return mechanism.privacy, distortion, words, draw
+
+
+def _randomized_response(given: _Setting, _bin_size: Any, epsilon: object, _ordered: bool) -> _Built:
+    mechanism = RandomizedResponse(given.space, epsilon, secrets=given.secret.size)
+
+    def draw() -> ConditionalDraw:
+        keep = given.random.happens_between(mechanism.keep_interval)
+        other = uniform_histogram(given.space.total, given.space.cells, given.random)
+        return ConditionalDraw(given.counts if keep else other, True, "an exact coin, then stars and bars")
+
+    return mechanism.privacy, mechanism.distortion, "randomised response on histograms", draw
+
+
+def _maxl(given: _Setting, bin_size: Any, _epsilon: object, _ordered: bool) -> _Built:
+    bins = Quantization(given.space, bin_size, secrets=given.secret.size)
+    if bins.bins * given.space.cells > _MOST_ENTRIES:
+        raise InvalidInput(
+            f"bin_size must leave at most {_MOST_ENTRIES // given.space.cells} bins, got {bins.bins}; make it larger."
+        )
+    drawn = [draw_given_secret(given.secret, bins.members(place), given.random) for place in range(bins.bins)]
+    mechanism = MaxLMechanism(given.space, np.stack([one.counts for one in drawn]))
+
+    def draw() -> ConditionalDraw:
+        distances = [int(np.abs(point - given.counts).sum()) for point in mechanism.released]
+        nearest = mechanism.released[int(np.argmin(distances))]
+        return ConditionalDraw(nearest, all(one.exact for one in drawn), "nearest of the drawn histograms")
+
+    # candidates have different secrets and are released as themselves: a matching of all of them
+    privacy = Privacy.of_ratio(Fraction(bins.bins), "one output per bin")
+    words = f"MaxL, nearest of {bins.bins} histograms drawn one from each bin of {bin_size} secret values"
+    return privacy, mechanism.distortion, words, draw
+
+
+def _require_options(mechanism: str, bin_size: object, epsilon: object) -> None:
+    if mechanism not in ("qm", "rr", "maxl"):
+        raise InvalidInput(f'mechanism must be "qm", "rr" or "maxl", got {quoted(mechanism)}.')
+    needed, unused = ("epsilon", "bin_size") if mechanism == "rr" else ("bin_size", "epsilon")
+    given = {"epsilon": epsilon, "bin_size": bin_size}
+    if given[needed] is None:
+        raise InvalidInput(f"{needed} must be given for mechanism {mechanism}, got none.")
+    if given[unused] is not None:
+        raise InvalidInput(
+            f"{unused} must not be given for mechanism {mechanism}, got {quoted(given[unused])}; it uses {needed}."
+        )
+
+
+def write_whole(path: Path, text: str, *, force: bool) -> None:
+    """Write a file wholly or not at all: a new file beside it takes its name when it is complete.
+
+    Raises
+    ------
+    InvalidInput
+        When the file exists and force is not set, or cannot be written; what was there stays.
+    """
+    require_free(path, force=force)
+    partial = path.parent / f".{path.name[:100]}.{secrets.token_hex(8)}.partial"
+    try:
+        with partial.open("x", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        require_free(path, force=force)
+        partial.replace(path)
+    except (OSError, ValueError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        reason = getattr(error, "strerror", None) or error
+        raise InvalidInput(f"{path} cannot be written: {reason}; check the folder and the name.") from error
+    finally:
+        _remove(partial)
+
+
+def _remove(partial: Path) -> None:
+    try:
+        partial.unlink(missing_ok=True)
+    except (OSError, ValueError):  # it was never made, or its folder is gone
+        return
+
+
+def require_free(path: Path, *, force: bool) -> None:
+    """Refuse a name that is taken, unless forced."""
+    if os.path.lexists(path) and not force:
+        raise InvalidInput(f"{path} exists already; choose another name or add --force (force=True).")

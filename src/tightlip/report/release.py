@@ -1,0 +1,58 @@
+"""A released histogram as a JSON-ready record and as text; of the table it shows only the release."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from tightlip.histogram.release import HistogramRelease
+from tightlip.numeric.display import format_up
+from tightlip.report.amounts import Unit, float_json, in_unit, leakage_json, probability_json, shown
+
+
+def release_record(release: HistogramRelease, *, unit: Unit) -> dict[str, Any]:
+    """What is known before the table is seen: privacy, distortion, cells and rows; and how the release was drawn."""
+    privacy, distortion = release.privacy, release.distortion
+    return {
+        "unit": unit,
+        "secret": release.secret,
+        "mechanism": release.mechanism,
+        "columns": list(release.table.domain.columns),
+        "rows": release.table.total,
+        "cells": release.table.domain.size,
+        "privacy": leakage_json(privacy.upper, unit)
+        | {"lower": float_json(in_unit(privacy.lower, unit)), "method": privacy.method},
+        "distortion": probability_json(distortion.upper)
+        | {"lower": float(distortion.lower), "method": distortion.method},
+        "exact": release.exact,
+        "method": release.method,
+        "note": release.note,
+    }
+
+
+def release_text(record: dict[str, Any]) -> RenderableType:
+    """The record as a table, and the note in words."""
+    unit = record["unit"]
+    table = Table(title="What this release gives away and costs, whatever the table", show_header=False)
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold")
+    lines = {
+        "secret": record["secret"],
+        "mechanism": record["mechanism"],
+        "released": f"{record['rows']} rows over {record['cells']} cells",
+        "leakage about the secret": f"at most {shown(record['privacy'])} {unit}",
+        "expected distance (worst case)": f"at most {format_up(record['distortion']['value'])} total variation",
+        "draw": f"{record['method']} ({'exact' if record['exact'] else 'approximate; privacy is not affected'})",
+    }
+    for name, value in lines.items():
+        table.add_row(name, Text(_printable(value)))
+    note = [Text(_printable(record["note"]))] if record["note"] else []
+    return Group(table, *note)
+
+
+def _printable(text: str) -> str:
+    """Control characters made visible, so that a column's name cannot write to the terminal."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)

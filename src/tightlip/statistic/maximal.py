@@ -1,0 +1,230 @@
+"""Statistic maximal leakage: what a release tells about one known secret g(θ), for the worst prior.
+
+    Π = max over one row θ_g for each secret g of  log Σ_y max_g K(y | θ_g)          (SML paper, Proposition 1)
+
+Deterministic releases are a matching problem and solved exactly; the rest is NP-hard, so both ends are proved
+separately: a selection below, prices of outputs above (see docs/statistic.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tightlip.certificate.statistic import Leaf, PriceProof, SelectionProof, Split, StatisticCertificate
+from tightlip.certificate.statistic_map import CoverProof, MapCertificate
+from tightlip.certificate.statistic_table import Kind, Table
+from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.model.channel import Channel
+from tightlip.model.matrix import dense
+from tightlip.numeric.parse import number
+from tightlip.statistic.branch import Found, Search
+from tightlip.statistic.cover import Cover, by_group
+from tightlip.statistic.groups import Groups, by_key, groups_of, labelled
+from tightlip.statistic.judge import ExactJudge, FloatJudge, Judge
+from tightlip.statistic.matching import Matching, largest_matching, outputs_if_deterministic
+from tightlip.statistic.result import StatisticLeakage
+
+TIME_LIMIT = 30.0
+_ALWAYS_VERIFIED = 200_000
+_FLOAT_SLACK = Fraction(1, 10**12)
+
+
+def statistic_maximal_leakage(
+    channel: Channel, secret: Any = None, *, time_limit: float = TIME_LIMIT, gap: float = 0.0
+) -> StatisticLeakage:
+    """Statistic maximal leakage Π of a channel about the secret of its rows.
+
+    Parameters
+    ----------
+    channel : Channel
+        Rows are inputs θ, columns released outcomes.
+    secret : sequence or mapping, optional
+        The secret label of each row; by default each row is a secret of its own, and Π is maximal leakage.
+    time_limit : float
+        Seconds after which the search for a better proof stops; both ends are sound whenever it does.
+    gap : float
+        The relative gap between the ends of e^Π at which the search may stop early.
+
+    Returns
+    -------
+    StatisticLeakage
+        Two sound ends in nats, whether they met, the selection that reaches the lower one, and the proof.
+
+    Raises
+    ------
+    InvalidInput
+        When the labels do not fit the rows, or time_limit or gap is out of range.
+
+    >>> from tightlip import Channel
+    >>> rows = [["7/10", "2/10", "1/10"], ["1/10", "6/10", "3/10"], ["2/10", "2/10", "6/10"], ["1/2", "1/4", "1/4"]]
+    >>> found = statistic_maximal_leakage(Channel(rows), ["low", "low", "high", "high"])
+    >>> found.ratio, found.exact, dict(found.selection)
+    (Fraction(3, 2), True, {'low': 0, 'high': 2})
+    >>> found.verify()
+    """
+    groups = groups_of(channel, secret)
+    seconds, allowed = read_limits(time_limit, gap)
+    outputs = outputs_if_deterministic(channel.matrix)
+    if outputs is not None:
+        return _matched(channel, groups, largest_matching(groups, outputs, channel.shape[1]))
+    floats = channel.matrix.astype(np.float64) if channel.is_exact else channel.floats
+    cover = Cover.of(floats, groups)
+    judge: Judge = FloatJudge(cover)
+    if channel.is_exact:
+        table = Table.of(channel, groups.rows(), "largest")
+        judge = ExactJudge(cover, table, (Fraction(0),) * channel.shape[1])
+    found = Search(cover, judge, time_limit=seconds, gap=allowed).run()
+    return certified(channel, groups, cover, found, "largest")
+
+
+def statistic_maximal_leakage_of_map(outputs: Any, secret: Any) -> StatisticLeakage:
+    """Statistic maximal leakage of a deterministic release, given as input → output without a matrix; exact.
+
+    Parameters
+    ----------
+    outputs : sequence or mapping
+        The output of each input.
+    secret : sequence or mapping
+        The secret of each input, in the same order or by the same keys.
+
+    >>> found = statistic_maximal_leakage_of_map(["a", "a", "b", "b"], ["x", "y", "y", "z"])
+    >>> found.ratio, found.exact
+    (Fraction(2, 1), True)
+    >>> statistic_maximal_leakage_of_map({"Ann": 1, "Bob": 2}, {"Ann": "ill", "Bob": "well"}).selection["well"]
+    'Bob'
+    """
+    names: list[Any] | None = None
+    if isinstance(outputs, Mapping) != isinstance(secret, Mapping):
+        raise WrongType("outputs and secret must both be mappings or both be sequences, got one of each.")
+    if isinstance(outputs, Mapping):
+        names = list(outputs)
+        secret = by_key(names, secret, "secret", "the inputs")
+        outputs = list(outputs.values())
+    if not hasattr(outputs, "__len__") or isinstance(outputs, str) or not len(outputs):
+        raise WrongType(f"outputs must be a sequence of labels, got {quoted(outputs)}; put them in a list.")
+    released = labelled(outputs, len(outputs), "outputs", "inputs")
+    groups = labelled(secret, len(outputs), "secret", "inputs")
+    found = largest_matching(groups, released.codes, released.count)
+    rows = tuple(found.rows.tolist())
+    certificate = MapCertificate(
+        released.rows(),
+        groups.rows(),
+        SelectionProof(Fraction(found.size), rows),
+        CoverProof(found.size, tuple(released.labels[place] for place in found.covered_outputs.tolist())),
+    )
+    certificate.verify()
+    chosen = dict(zip(groups.labels, rows if names is None else (names[row] for row in rows), strict=True))
+    return _result(certificate, chosen, _matching_words(found), exact=True, ratio=Fraction(found.size))
+
+
+def read_limits(time_limit: object, gap: object) -> tuple[float, float]:
+    """Check the two options that bound the search."""
+    seconds, allowed = float(number(time_limit, "time_limit")), float(number(gap, "gap"))
+    if seconds < 0:
+        raise InvalidInput(f"time_limit must be a non-negative number of seconds, got {seconds!r}.")
+    if not 0 <= allowed < 1:
+        raise InvalidInput(f"gap must be in [0, 1), got {allowed!r}; 0 asks for ends that meet.")
+    return seconds, allowed
+
+
+def statistic_cost_leakage(
+    channel: Channel, secret: Any = None, *, time_limit: float = TIME_LIMIT, gap: float = 0.0
+) -> StatisticLeakage:
+    """Π_inf = −log min over selections of Σ_y min_g K(y | θ_g): what a release tells about the least likely secret.
+
+    The parameters and the result are those of `statistic_maximal_leakage`; with each row a secret of its own it is
+    maximal cost leakage. Infinite (and exact) where some selection lets every output exclude a secret. With column
+    peaks c_y it is the same search on c_y − K. (SML paper, Appendix K.)
+
+    >>> from tightlip import Channel
+    >>> found = statistic_cost_leakage(Channel([["3/4", "1/4"], ["1/4", "3/4"]]))
+    >>> found.ratio, found.exact
+    (Fraction(2, 1), True)
+    """
+    groups = groups_of(channel, secret)
+    seconds, allowed = read_limits(time_limit, gap)
+    peaks = [Fraction(peak) for peak in channel.peaks.tolist()]
+    cover = Cover.of((channel.peaks - dense(channel.matrix)).astype(np.float64), groups)
+    table = Table.of(channel, groups.rows(), "smallest")
+    slack = Fraction(0) if channel.is_exact else _FLOAT_SLACK
+    judge = ExactJudge(cover, table, tuple(-peak for peak in peaks), slack)
+    found = Search(cover, judge, time_limit=seconds, gap=allowed).run()
+    return certified(channel, groups, cover, found, "smallest")
+
+
+def certified(channel: Channel, groups: Groups, cover: Cover, found: Found, kind: Kind) -> StatisticLeakage:
+    """The result of a search, checked in rationals where that takes no long time."""
+    rows = by_group(cover, found.selection, groups)
+    nothing_left = kind == "smallest" and found.lower == 0
+    certificate = StatisticCertificate(
+        channel,
+        groups.rows(),
+        kind,
+        SelectionProof(found.lower, rows),
+        PriceProof(found.upper, found.prices, found.nodes),
+    )
+    known = channel.is_exact and found.met and not nothing_left
+    ratio = (found.lower if kind == "largest" else -1 / found.lower) if known else None
+    result = _result(
+        certificate,
+        _named(channel, groups, rows),
+        _search_words(found, cover),
+        exact=found.met or nothing_left,
+        ratio=ratio,
+    )
+    if len(cover.values) * len(found.prices) <= _ALWAYS_VERIFIED:
+        result.verify()
+    return result
+
+
+def _matched(channel: Channel, groups: Groups, found: Matching) -> StatisticLeakage:
+    prices = np.zeros(channel.shape[1], dtype=int)
+    prices[found.covered_outputs] = 1
+    total, rows = Fraction(found.size), tuple(found.rows.tolist())
+    certificate = StatisticCertificate(
+        channel,
+        groups.rows(),
+        "largest",
+        SelectionProof(total, rows),
+        PriceProof(total, (tuple(Fraction(price) for price in prices.tolist()),), (Leaf(0),)),
+    )
+    named = _named(channel, groups, rows)
+    result = _result(certificate, named, _matching_words(found), exact=True, ratio=total)
+    if channel.shape[0] <= _ALWAYS_VERIFIED:
+        result.verify()
+    return result
+
+
+def _named(channel: Channel, groups: Groups, rows: tuple[int, ...]) -> dict[Any, Any]:
+    return {label: channel.inputs[row] for label, row in zip(groups.labels, rows, strict=True)}
+
+
+def _result(
+    certificate: StatisticCertificate | MapCertificate,
+    selection: dict[Any, Any],
+    method: str,
+    *,
+    exact: bool,
+    ratio: Fraction | None,
+) -> StatisticLeakage:
+    lower, upper = certificate.ends()
+    return StatisticLeakage(min(lower, upper), upper, exact, selection, method, certificate, ratio)
+
+
+def _matching_words(found: Matching) -> str:
+    return f"maximum bipartite matching of size {found.size}, proved by a vertex cover"
+
+
+def _search_words(found: Found, cover: Cover) -> str:
+    splits = sum(isinstance(node, Split) for node in found.nodes)
+    how = f"branch and bound with {splits} splits" if splits else "greedy choice and exchange"
+    text = f"{how}, proved by prices of {cover.outputs} outputs"
+    if not found.met:
+        shown = float(abs((found.upper - found.lower) / found.lower)) if found.lower else math.inf
+        text += f"; the ends of the sum are a relative {shown:.2g} apart"
+    return text

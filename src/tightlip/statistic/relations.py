@@ -1,0 +1,174 @@
+"""How statistic maximal leakage relates to other measures, and what several releases leak together.
+
+ℒ − log max_g |Θ_g| ≤ Π ≤ min(ℒ, log s)                     (SML paper, Property 1)
+L_DP ≤ μ  ⇒  Π ≤ log s·e^μ/(e^μ + s − 1) ≤ μ                (attained by randomised response on s values)
+L_DP ≤ μ  ⇒  Π_inf ≤ log(e^μ − (e^μ − 1)/s) ≤ μ             (attained by its complement)
+Π̃ ≤ μ₁ and Π̃_inf ≤ μ₂  ⇒  L_DP ≤ μ₁ + μ₂                   (SML paper, Proposition 7; L_DP ≤ μ₂ holds already)
+Π(Y₁, Y₂) ≤ Π(Y₁) + max over y₁ of Π(Y₂ | Y₁ = y₁)          (SML paper, Theorem 2, read for the worst history)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.measure.distribution import rounded_sum
+from tightlip.measure.maximal import channel_after, maximal_leakage
+from tightlip.model.channel import Channel
+from tightlip.model.labels import Label, match
+from tightlip.model.matrix import dense_column, take_rows
+from tightlip.numeric.ball import Ball, ball, enclose, log_bounds
+from tightlip.numeric.quantity import Bound, Nats, exact_level, exact_ratio, largest, level
+from tightlip.numeric.rounding import sum_down, up
+from tightlip.statistic.groups import groups_of
+from tightlip.statistic.maximal import TIME_LIMIT, statistic_maximal_leakage
+from tightlip.statistic.result import StatisticLeakage
+
+
+def statistic_leakage_range(channel: Channel, secret: Any = None) -> Bound:
+    """What maximal leakage ℒ alone says about Π, without any search: ℒ − log max_g|Θ_g| ≤ Π ≤ min(ℒ, log s).
+
+    Worst-case min-entropy leakage is the same number as ℒ, so it gives the same range.
+
+    >>> from tightlip import Channel
+    >>> statistic_leakage_range(Channel([["3/4", "1/4"], ["1/4", "3/4"], ["1/2", "1/2"]]), ["a", "a", "b"]).upper
+    0.4054651081081644
+    """
+    groups = groups_of(channel, secret)
+    whole = maximal_leakage(channel)
+    total = Fraction(sum_down(channel.peaks)) if whole.ratio is None else whole.ratio
+    upper = min(float(whole), log_bounds(Fraction(groups.count))[1])
+    lower = log_bounds(total / int(groups.sizes().max()))[0]
+    return Bound(min(max(0.0, lower), upper), upper, "maximal leakage")
+
+
+def ldp_to_statistic(mu: object, secrets: int) -> Nats:
+    """The largest Π that L_DP ≤ μ across s secrets allows: log s·e^μ/(e^μ + s − 1), rounded up.
+
+    >>> from tightlip import log_of
+    >>> ldp_to_statistic(log_of(3), 2).ratio
+    Fraction(3, 2)
+    """
+    size = _secrets(secrets)
+    return _implied(mu, lambda growth: size * growth / (growth + (size - 1)), limit=Fraction(size))
+
+
+def ldp_to_statistic_cost(mu: object, secrets: int) -> Nats:
+    """The largest Π_inf that L_DP ≤ μ across s secrets allows: log(e^μ − (e^μ − 1)/s), rounded up.
+
+    >>> from tightlip import log_of
+    >>> ldp_to_statistic_cost(log_of(3), 2).ratio
+    Fraction(2, 1)
+    """
+    size = _secrets(secrets)
+    return _implied(mu, lambda growth: growth - (growth - 1) / size, limit=None if size > 1 else Fraction(1))
+
+
+def outcome_to_statistic_ldp(outcome: object, least: object) -> Nats:
+    """L_DP from Π̃ ≤ μ₁ and Π̃_inf ≤ μ₂, by the paper: μ₁ + μ₂, rounded up; sharper and always true is μ₂ itself.
+
+    >>> outcome_to_statistic_ldp(0.25, 0.5)
+    0.75 nats
+    """
+    amounts = [(outcome, "outcome"), (least, "least")]
+    if any(math.isinf(level(amount, name, allow_infinite=True)) for amount, name in amounts):
+        return Nats(math.inf)
+    total = sum(Fraction(exact_level(amount, name)) for amount, name in amounts)
+    nearest = float(total)
+    return Nats(nearest if Fraction(nearest) >= total else up(nearest))
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticComposition:
+    """What two releases leak together.
+
+    Attributes
+    ----------
+    total : the bound Π(Y₁) + max over y₁ of Π(Y₂ | Y₁ = y₁), in nats, rounded up
+    first : Π of the first release
+    second : Π of the second after each first outcome that can occur, over the rows still possible
+    worst_outcome : the first outcome after which the second release leaks most
+    """
+
+    total: Nats
+    first: StatisticLeakage
+    second: Mapping[Label, StatisticLeakage]
+    worst_outcome: Label
+
+
+def statistic_composition(
+    first: Channel,
+    second: Channel | Mapping[Label, Channel],
+    secret: Any = None,
+    *,
+    time_limit: float = TIME_LIMIT,
+) -> StatisticComposition:
+    """Bound Π of two releases about the same rows, the second perhaps chosen by the first outcome.
+
+    The second term is the worst case over first outcomes, not Π of the second release seen alone: a one-time pad
+    leaks nothing alone, its key leaks nothing alone, and together they tell all.
+
+    >>> from tightlip import Channel
+    >>> key = Channel([["1/2", "1/2"], ["1/2", "1/2"]], outputs=[0, 1])
+    >>> text = {0: Channel([[1, 0], [0, 1]]), 1: Channel([[0, 1], [1, 0]])}
+    >>> statistic_composition(key, text).total.ratio
+    Fraction(2, 1)
+    """
+    groups = groups_of(first, secret)
+    rows = groups.rows()
+    start = statistic_maximal_leakage(first, rows, time_limit=time_limit)
+    known: dict[tuple[int, bytes], StatisticLeakage] = {}
+    after: dict[Label, StatisticLeakage] = {}
+    for place, outcome in enumerate(first.outputs):
+        possible = np.flatnonzero(dense_column(first.matrix, place) > 0)
+        if not len(possible):
+            continue
+        follow = channel_after(outcome, second)
+        key = id(follow), possible.tobytes()
+        if key not in known:
+            order = match(first.inputs, follow.inputs, "inputs of the second channel", "the first's inputs")
+            picked = possible if order is None else order[possible]
+            rest = Channel(take_rows(follow.matrix, picked), first.inputs.take(possible), follow.outputs)
+            kept = groups.take(possible).rows()
+            known[key] = statistic_maximal_leakage(rest, kept, time_limit=time_limit)
+        after[outcome] = known[key]
+    worst = largest([found.value for found in after.values()])
+    where = next(outcome for outcome, found in after.items() if found.value == worst)
+    return StatisticComposition(_sum(start.value, worst), start, after, where)
+
+
+def _sum(first: Nats, second: Nats) -> Nats:
+    if first.ratio is not None and second.ratio is not None:
+        return Nats.of_ratio(first.ratio * second.ratio)
+    return Nats(rounded_sum(float(first), float(second)))
+
+
+def _secrets(secrets: object) -> int:
+    if isinstance(secrets, bool) or not isinstance(secrets, int):
+        raise WrongType(f"secrets must be a whole number, got {quoted(secrets)}; count the secret's values.")
+    if secrets < 1:
+        raise InvalidInput(f"secrets must be at least 1, got {secrets}; count the secret's values.")
+    return secrets
+
+
+def _implied(mu: object, formula: Any, limit: Fraction | None) -> Nats:
+    """The logarithm of formula(e^μ), rounded up; `limit` is its ratio at μ = ∞, None for infinite."""
+    amount = level(mu, "mu", allow_infinite=True)
+    if math.isinf(amount):
+        return Nats(math.inf) if limit is None else Nats.of_ratio(limit)
+    exact = exact_level(mu, "mu")
+    growth = exact_ratio(exact)
+    if growth is not None:
+        return Nats.of_ratio(Fraction(formula(growth)))
+
+    def value() -> Ball:
+        found: Ball = formula(ball(exact).exp())
+        return found.log()
+
+    return Nats(max(0.0, enclose(value)[1]))

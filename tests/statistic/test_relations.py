@@ -1,0 +1,145 @@
+"""Theorems about statistic leakage: post-processing, composition, ranges and implications."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import statistic_oracle as every
+import tightlip as tl
+from strategies import exact_channels
+from tightlip.statistic.maximal import statistic_cost_leakage, statistic_maximal_leakage
+from tightlip.statistic.outcome import statistic_ldp, statistic_outcome_leakage
+from tightlip.statistic.relations import (
+    ldp_to_statistic,
+    ldp_to_statistic_cost,
+    outcome_to_statistic_ldp,
+    statistic_composition,
+    statistic_leakage_range,
+)
+
+secrets = st.lists(st.integers(0, 2), min_size=4, max_size=4)
+releases = exact_channels(inputs=4)
+
+
+class TestTheorems:
+    @settings(max_examples=40)
+    @given(releases, secrets, st.data())
+    def test_post_processing(self, channel, secret, data):
+        after = channel.post_process(data.draw(exact_channels(inputs=channel.shape[1])))
+        whole, less = (statistic_maximal_leakage(each, secret) for each in (channel, after))
+        assert less.ratio <= whole.ratio
+        assert statistic_outcome_leakage(after, secret) <= statistic_outcome_leakage(channel, secret)
+        assert statistic_ldp(after, secret) <= statistic_ldp(channel, secret)
+        assert statistic_cost_leakage(after, secret).upper <= statistic_cost_leakage(channel, secret).upper
+
+    @settings(max_examples=30)
+    @given(releases, secrets, st.data())
+    def test_adaptive_composition(self, first, secret, data):
+        follow = {outcome: data.draw(exact_channels(inputs=4)) for outcome in first.outputs}
+        both = statistic_maximal_leakage(first.adaptive_product(follow), secret)
+        bound = statistic_composition(first, follow, secret)
+        assert both.ratio <= bound.total.ratio
+        assert bound.second[bound.worst_outcome].value == max(each.value for each in bound.second.values())
+
+    @settings(max_examples=40)
+    @given(releases, secrets)
+    def test_order_of_the_measures(self, channel, secret):
+        found = statistic_maximal_leakage(channel, secret)
+        ends = statistic_leakage_range(channel, secret)
+        assert ends.lower <= found.upper
+        assert found.lower <= ends.upper
+        assert found.ratio <= statistic_outcome_leakage(channel, secret).ratio <= len(set(secret))
+
+    @settings(max_examples=40)
+    @given(exact_channels(inputs=4, positive=True), secrets)
+    def test_implications(self, channel, secret):
+        size, mu = len(set(secret)), statistic_ldp(channel, secret)
+        found, cost = statistic_maximal_leakage(channel, secret), statistic_cost_leakage(channel, secret)
+        assert found.ratio <= ldp_to_statistic(mu, size).ratio <= mu.ratio
+        assert cost.ratio <= ldp_to_statistic_cost(mu, size).ratio <= mu.ratio
+        assert mu <= outcome_to_statistic_ldp(statistic_outcome_leakage(channel, secret), mu)
+
+    @pytest.mark.parametrize(("size", "growth"), [(2, 3), (3, 2), (5, Fraction(7, 3))])
+    def test_implications_are_attained(self, size, growth):
+        whole = growth + size - 1
+        response = tl.Channel(
+            [
+                [growth / Fraction(whole) if x == y else 1 / Fraction(whole) for y in range(size)]
+                for x in range(size)
+            ]
+        )
+        level = tl.log_of(growth)
+        assert statistic_maximal_leakage(response).ratio == ldp_to_statistic(level, size).ratio
+        rest = (size - 1) * Fraction(growth) + 1
+        complement = tl.Channel(
+            [[(1 if x == y else growth) / rest for y in range(size)] for x in range(size)]
+        )
+        assert statistic_ldp(complement).ratio == growth
+        assert statistic_cost_leakage(complement).ratio == ldp_to_statistic_cost(level, size).ratio
+
+    def test_no_leakage_means_equal_rows(self):
+        """The paper says that maximal leakage may be largest while SML is 0; SML 0 forces identical rows."""
+        for rows in ([[1, 0], [1, 0], [0, 1]], [["1/2", "1/2"], ["1/2", "1/2"], ["1/3", "2/3"]]):
+            assert statistic_maximal_leakage(tl.Channel(rows), [0, 1, 1]).ratio > 1
+
+
+KEY = tl.Channel([["1/2", "1/2"], ["1/2", "1/2"]], outputs=[0, 1])
+TEXT = {0: tl.Channel([[1, 0], [0, 1]]), 1: tl.Channel([[0, 1], [1, 0]])}
+
+
+class TestOneTimePad:
+    def test_marginal_terms_do_not_bound_the_whole(self):
+        both = KEY.adaptive_product(TEXT)
+        marginal = both.post_process(tl.Channel([[1, 0], [0, 1], [1, 0], [0, 1]], inputs=both.outputs))
+        assert statistic_maximal_leakage(KEY).ratio == statistic_maximal_leakage(marginal).ratio == 1
+        assert statistic_maximal_leakage(both).ratio == 2
+
+    def test_worst_histories_do(self):
+        bound = statistic_composition(KEY, TEXT)
+        assert (bound.first.ratio, bound.total.ratio) == (1, 2)
+
+    def test_rows_that_are_ruled_out_do_not_count(self):
+        identity = tl.mechanism.identity(3)
+        assert statistic_composition(identity, identity).total.ratio == 3
+
+    def test_float_terms_are_rounded_up(self):
+        coin = tl.Channel([[0.75, 0.25], [0.25, 0.75]])
+        assert statistic_composition(coin, coin).total >= 2 * math.log(1.5)
+
+    def test_rows_in_another_order(self):
+        first = tl.Channel([[1, 0], [0, 1], ["1/2", "1/2"]], inputs=["a", "b", "c"])
+        second = tl.Channel([["1/2", "1/2"], [0, 1], [1, 0]], inputs=["c", "b", "a"])
+        again = statistic_composition(first, second, {"a": 0, "b": 1, "c": 1})
+        assert again.total.ratio == statistic_composition(first, first, [0, 1, 1]).total.ratio
+
+    def test_outcomes_that_never_occur_are_skipped(self):
+        first = tl.Channel([[1, 0], [1, 0]])
+        bound = statistic_composition(first, {0: tl.mechanism.identity(2)})
+        assert list(bound.second) == [0]
+
+
+class TestImplied:
+    def test_rounding_and_limits(self):
+        assert ldp_to_statistic(math.inf, 4).ratio == 4
+        assert math.isinf(ldp_to_statistic_cost(math.inf, 4))
+        assert ldp_to_statistic_cost(math.inf, 1) == 0
+        assert ldp_to_statistic(0, 5) == ldp_to_statistic_cost(0, 5) == 0
+        assert ldp_to_statistic(1.0, 3) == pytest.approx(math.log(3 * math.e / (math.e + 2)))
+        assert ldp_to_statistic_cost("1", 3) == pytest.approx(math.log(math.e - (math.e - 1) / 3))
+        assert math.isinf(outcome_to_statistic_ldp(math.inf, 1))
+        assert Fraction(float(outcome_to_statistic_ldp("1/3", "1/3"))) >= Fraction(2, 3)
+
+    @pytest.mark.parametrize(("mu", "size"), [(-1, 2), (1, 0), (1, True), (1, 2.0), ("x", 2), (math.nan, 2)])
+    def test_refused(self, mu, size):
+        with pytest.raises(tl.errors.InvalidInput):
+            ldp_to_statistic(mu, size)
+
+
+def test_worst_outcome_needs_the_best_secret_not_the_largest_likelihood():
+    """Reading a as the largest likelihood of the output alone gives 2/(1 + 9/10); the second secret does better."""
+    rows = [[Fraction(1), Fraction(0)], [Fraction(0), Fraction(1)], [Fraction(9, 10), Fraction(1, 10)]]
+    found = statistic_outcome_leakage(tl.Channel(rows), [0, 0, 1])
+    assert found.ratio == every.outcome(rows, [0, 0, 1]) == 2
