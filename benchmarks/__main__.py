@@ -1,6 +1,7 @@
 """Run every benchmark."""
 
 from benchmarks import (
+    contraction_speed,
     dense_measures,
     envelope_speed,
     import_time,
@@ -16,6 +17,7 @@ BENCHMARKS = (
     envelope_speed,
     statistic_speed,
     release_speed,
+    contraction_speed,
 )
 for benchmark in BENCHMARKS:
     benchmark.main()

@@ -18,6 +18,24 @@ if TYPE_CHECKING:
     from tightlip import errors as errors
     from tightlip import histogram as histogram
     from tightlip import mechanism as mechanism
+    from tightlip.contraction.bound import dobrushin_bound as dobrushin_bound
+    from tightlip.contraction.bound import likelihood_ratio_bound as likelihood_ratio_bound
+    from tightlip.contraction.coefficients import chi_squared_contraction as chi_squared_contraction
+    from tightlip.contraction.coefficients import hellinger_contraction as hellinger_contraction
+    from tightlip.contraction.coefficients import kl_contraction as kl_contraction
+    from tightlip.contraction.divergence import Divergence as Divergence
+    from tightlip.contraction.divergence import divergence as divergence
+    from tightlip.contraction.divergence_bound import DivergenceBound as DivergenceBound
+    from tightlip.contraction.divergence_bound import divergence_bound as divergence_bound
+    from tightlip.contraction.dobrushin import dobrushin as dobrushin
+    from tightlip.contraction.dobrushin import e_gamma_contraction as e_gamma_contraction
+    from tightlip.contraction.kernels import block_kernel as block_kernel
+    from tightlip.contraction.kernels import optimal_kernel as optimal_kernel
+    from tightlip.contraction.kernels import valid_counts as valid_counts
+    from tightlip.contraction.ldp_bounds import duchi_bound as duchi_bound
+    from tightlip.contraction.ldp_bounds import ldp_contraction_bound as ldp_contraction_bound
+    from tightlip.contraction.ldp_bounds import ldp_kl_bound as ldp_kl_bound
+    from tightlip.contraction.result import Coefficient as Coefficient
     from tightlip.envelope.binary import binary_envelope as binary_envelope
     from tightlip.envelope.binary import binary_envelope_curve as binary_envelope_curve
     from tightlip.envelope.bounds import dp_epsilon as dp_epsilon
@@ -47,6 +65,11 @@ if TYPE_CHECKING:
     from tightlip.measure.adversary import function_cost_leakage as function_cost_leakage
     from tightlip.measure.adversary import function_gain_leakage as function_gain_leakage
     from tightlip.measure.adversary import gain_leakage as gain_leakage
+    from tightlip.measure.capacity import LeakageCapacity as LeakageCapacity
+    from tightlip.measure.capacity import ZeroCountCheck as ZeroCountCheck
+    from tightlip.measure.capacity import allowed_zeros as allowed_zeros
+    from tightlip.measure.capacity import check_zero_count as check_zero_count
+    from tightlip.measure.capacity import leakage_capacity as leakage_capacity
     from tightlip.measure.conditional import CompositionBound as CompositionBound
     from tightlip.measure.conditional import conditional_pmc as conditional_pmc
     from tightlip.measure.conditional import conditional_pml as conditional_pml
@@ -122,6 +145,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "contraction.bound": ("dobrushin_bound", "likelihood_ratio_bound"),
+    "contraction.coefficients": ("chi_squared_contraction", "hellinger_contraction", "kl_contraction"),
+    "contraction.divergence": ("Divergence", "divergence"),
+    "contraction.divergence_bound": ("DivergenceBound", "divergence_bound"),
+    "contraction.dobrushin": ("dobrushin", "e_gamma_contraction"),
+    "contraction.kernels": ("block_kernel", "optimal_kernel", "valid_counts"),
+    "contraction.ldp_bounds": ("duchi_bound", "ldp_contraction_bound", "ldp_kl_bound"),
+    "contraction.result": ("Coefficient",),
     "envelope.binary": ("binary_envelope", "binary_envelope_curve"),
     "envelope.bounds": ("dp_epsilon", "envelope_bounds"),
     "envelope.compose": ("compose", "composition_bound", "power"),
@@ -140,6 +171,13 @@ _HOMES = {
         "function_cost_leakage",
         "function_gain_leakage",
         "gain_leakage",
+    ),
+    "measure.capacity": (
+        "LeakageCapacity",
+        "ZeroCountCheck",
+        "allowed_zeros",
+        "check_zero_count",
+        "leakage_capacity",
     ),
     "measure.conditional": (
         "CompositionBound",

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from tightlip import __version__
+from tightlip.cli.contraction import contraction
 from tightlip.cli.convert import convert
 from tightlip.cli.envelope import envelope
 from tightlip.cli.measure import measure
@@ -30,6 +31,7 @@ app.command()(measure)
 app.command()(envelope)
 app.command()(verify)
 app.command()(sml)
+app.command()(contraction)
 app.command()(convert)
 app.add_typer(release, name="release")
 

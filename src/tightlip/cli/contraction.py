@@ -1,0 +1,76 @@
+"""tightlip contraction: how much closer two inputs come behind a channel, or behind any channel of a level."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tightlip.cli.arguments import Unit, read_level
+from tightlip.cli.channel_file import read_channel_file
+from tightlip.cli.output import print_json, print_text
+from tightlip.errors import InvalidInput
+from tightlip.numeric.parse import number
+
+
+def contraction(
+    channel: Annotated[
+        Path | None, typer.Argument(help="A channel file, as for `measure`; - is stdin.")
+    ] = None,
+    min_mass: Annotated[
+        str | None,
+        typer.Option("--min-mass", help="c: every prior mass is at least this; 0 means any prior."),
+    ] = None,
+    n: Annotated[int | None, typer.Option("--n", help="Number of secrets, instead of a channel.")] = None,
+    epsilon: Annotated[
+        str | None,
+        typer.Option(help="Level of (ε, c)-PML in nats, instead of a channel; log(10/3) is exact."),
+    ] = None,
+    gamma: Annotated[str | None, typer.Option(help="Also E_γ, comma-separated, each at least 1.")] = None,
+    unit: Annotated[Unit, typer.Option(help="Unit of every printed leakage.")] = Unit.nats,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    chart: Annotated[Path | None, typer.Option(help="Draw the bounds to a .html, .svg or .png file.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
+) -> None:
+    """Contraction coefficients of a channel, or the bounds that hold for every (ε, c)-PML channel."""
+    from tightlip.report.chart import check_chart_path
+    from tightlip.report.contraction import contraction_text, write_contraction_chart
+
+    if chart is not None:
+        check_chart_path(chart, force=force)
+    mass = Fraction(0) if min_mass is None else Fraction(number(min_mass, "min-mass"))
+    if channel is not None:
+        _refuse(n=n, epsilon=epsilon)
+        record = _measured(channel, mass, gamma, unit)
+    else:
+        _refuse(gamma=gamma)
+        record = _implied(n, epsilon, mass, unit)
+    if chart is not None:
+        write_contraction_chart(record, chart)
+        record["chart"] = str(chart)
+    print_json(record) if json else print_text(contraction_text(record))
+
+
+def _measured(path: Path, mass: Fraction, gamma: str | None, unit: Unit) -> dict[str, Any]:
+    from tightlip.report.contraction import channel_record
+
+    given = read_channel_file(path)
+    gammas = [Fraction(number(part.strip(), "gamma")) for part in gamma.split(",")] if gamma else []
+    return channel_record(given.channel, given.prior, mass, gammas, unit.value)
+
+
+def _implied(n: int | None, epsilon: str | None, mass: Fraction, unit: Unit) -> dict[str, Any]:
+    from tightlip.report.contraction import level_record
+
+    if n is None or epsilon is None:
+        raise InvalidInput("give a channel file, or both --n and --epsilon (and --min-mass).")
+    return level_record(n, read_level(epsilon), mass, unit.value)
+
+
+def _refuse(**options: object) -> None:
+    for name, value in options.items():
+        if value is not None:
+            side = "without" if name == "gamma" else "with"
+            raise InvalidInput(f"--{name} cannot be used {side} a channel file; drop one of them.")

@@ -1,0 +1,1 @@
+"""How much closer two distributions come when they pass through a private channel."""

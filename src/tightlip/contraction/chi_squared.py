@@ -1,0 +1,173 @@
+"""Contraction of χ², KL and Hellinger over all inputs: one number, decided by two secrets.
+
+    η_χ²(K) = η_KL(K) = η_H²(K) = max_{x,x'} max_{0<λ<1} h(λ),   h(λ) = λ(1−λ) Σ_y (a − b)² / (λa + (1−λ)b)
+
+with a = K_xy, b = K_x'y. Two secrets decide for every f-divergence (Ordentlich and Polyanskiy): with dP/dQ = φ
+held fixed, D_f(P‖Q) is linear in Q and D_f(PK‖QK) convex, so D_f(PK‖QK) − η·D_f(P‖Q) is largest at a corner of
+{Q : Σ Q = 1, Σ Qφ = 1}, which has two secrets. KL and H² are mixtures of Σ(p − q)²/(λp + (1−λ)q), each of which
+contracts by η_χ² at least, and all three agree to second order at P = Q.
+
+h is concave, since h = Σ((1−λ)a + λb) − Σ ab/(λa + (1−λ)b); so a tangent bounds it. And by Cauchy and Schwarz
+h ≤ 1 − (Σ√(ab))², which one matrix product gives for all pairs: pairs that this rules out are not looked at.
+
+Entries off by a relative e, from rounding rationals or because rows of floats sum to 1 only up to 2⁻⁵⁰, move h by at
+most 4e, since λ(1−λ)(a + b) ≤ λa + (1−λ)b; both ends allow for it with 2⁻⁴⁷.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightlip.contraction.pairs import block_pairs
+from tightlip.contraction.result import Coefficient
+from tightlip.model.channel import Channel
+from tightlip.model.matrix import Matrix, dense
+from tightlip.model.prior import Prior
+from tightlip.numeric.parse import FloatArray
+from tightlip.numeric.rounding import gamma
+
+Pairs = NDArray[np.intp]
+
+_CLOSE = 1e-12
+_STEPS = 52
+_BATCH = 1 << 20
+_WORK = 1 << 26
+_NOISE = 2.0**-47
+_UNDERFLOW = 1e-280
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """Proved ends of max_λ h(λ) for each of some pairs, and the λ that reaches the lower one."""
+
+    lower: FloatArray
+    upper: FloatArray
+    weight: FloatArray
+
+
+def pairwise_contraction(channel: Channel) -> Coefficient:
+    """η_χ²(K) = η_KL(K) = η_H²(K), with proved ends; the gap is 0 up to rounding unless very many pairs nearly tie.
+
+    `inputs` are (P, Q) with χ²(PK‖QK)/χ²(P‖Q) ≥ lower: Q on the two secrets of `pair`, P all on the first.
+
+    >>> from tightlip import Channel
+    >>> found = pairwise_contraction(Channel([[1, 0], ["1/2", "1/2"]]))   # Z-channel: 1/2, approached
+    >>> abs(found.lower - 0.5) < 1e-12 and abs(found.upper - 0.5) < 1e-12
+    True
+    """
+    matrix = channel.floats
+    if bool((channel.peaks == channel.pits).all()):
+        return Coefficient.known(Fraction(0), method="equal rows")
+    pairs, bounds, rest = _promising(matrix, max(256, _WORK // channel.shape[1]))
+    best, ceiling, pair, weight, seen = 0.0, 0.0, pairs[0], 0.5, 0
+    size = max(1, _BATCH // channel.shape[1])
+    while seen < len(pairs) and bounds[seen] > best * (1 + _CLOSE):
+        batch = pairs[seen : seen + size]
+        seen += len(batch)
+        ends = _solved(matrix, batch, best)
+        top = int(np.argmax(ends.lower))
+        ceiling = max(ceiling, float(ends.upper.max()))
+        if ends.lower[top] > best:
+            best, pair, weight = float(ends.lower[top]), batch[top], float(ends.weight[top])
+    upper = max(ceiling, float(bounds[seen]) if seen < len(pairs) else rest)
+    return Coefficient(
+        max(best - _NOISE, 0.0),
+        upper + _NOISE,
+        method="two secrets, concave maximum",
+        pair=(channel.inputs[int(pair[0])], channel.inputs[int(pair[1])]),
+        inputs=_witness(channel, pair, weight),
+    )
+
+
+def _promising(matrix: Matrix, most: int) -> tuple[Pairs, FloatArray, float]:
+    """The pairs with the largest bound 1 − (Σ√(ab))², best first, and the largest bound among the others."""
+    error = gamma(matrix.shape[1] + 8)
+    kept: list[tuple[Pairs, FloatArray]] = []
+    rest = 0.0
+    for (top, upper), (left, lower) in block_pairs(matrix, ordered=False):
+        affinity = np.sqrt(upper) @ np.sqrt(lower).T * (1 - 2 * error)
+        bounds = 1 - affinity * affinity + _NOISE
+        rows, columns = np.indices(bounds.shape)
+        chosen = (left + columns > top + rows).ravel()
+        places = np.stack([top + rows.ravel(), left + columns.ravel()], axis=1)[chosen]
+        kept.append((places, bounds.ravel()[chosen]))
+        if sum(len(found) for _, found in kept) > 4 * most:
+            kept, rest = _best(kept, most, rest)
+    kept, rest = _best(kept, most, rest)
+    return kept[0][0], kept[0][1], rest
+
+
+def _best(
+    kept: list[tuple[Pairs, FloatArray]], most: int, rest: float
+) -> tuple[list[tuple[Pairs, FloatArray]], float]:
+    places, bounds = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+    order = np.argsort(-bounds, kind="stable")
+    if len(order) > most:
+        rest = max(rest, float(bounds[order[most]]))
+    order = order[:most]
+    return [(places[order], bounds[order])], rest
+
+
+def _solved(matrix: Matrix, pairs: Pairs, floor: float) -> _Ends:
+    """Ends for each pair: a tangent at λ = ½ first; where that cannot rule a pair out, the maximum by bisection."""
+    one, two = dense(matrix[pairs[:, 0]]), dense(matrix[pairs[:, 1]])
+    ends = _tangent(one, two, np.full(len(pairs), 0.5))
+    best = max(floor, float(ends.lower.max()))
+    open_ = np.flatnonzero(ends.upper > best * (1 + _CLOSE))
+    if not len(open_):
+        return ends
+    found = _tangent(one[open_], two[open_], _stationary(one[open_], two[open_]))
+    lower, upper, weight = ends.lower.copy(), ends.upper.copy(), ends.weight.copy()
+    better = found.lower >= lower[open_]
+    lower[open_[better]], weight[open_[better]] = found.lower[better], found.weight[better]
+    upper[open_] = np.minimum(upper[open_], found.upper)
+    return _Ends(lower, np.maximum(upper, lower), weight)
+
+
+def _stationary(one: FloatArray, two: FloatArray) -> FloatArray:
+    """λ where h' changes sign, by bisection; only a good place for a tangent, never trusted."""
+    low, high = np.zeros(len(one)), np.ones(len(one))
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        rising = np.subtract(*_slopes(one, two, middle)) > 0
+        low, high = np.where(rising, middle, low), np.where(rising, high, middle)
+    return (low + high) / 2
+
+
+def _slopes(one: FloatArray, two: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The positive and the negative part of h'(λ) = Σ (a − b)² ((1−λ)² b − λ² a) / (λa + (1−λ)b)²."""
+    share, other = weight[:, None], 1 - weight[:, None]
+    squares = _quotient(one - two, share * one + other * two) ** 2
+    return (squares * (other * other * two)).sum(axis=1), (squares * (share * share * one)).sum(axis=1)
+
+
+def _tangent(one: FloatArray, two: FloatArray, weight: FloatArray) -> _Ends:
+    """h(λ) from below, and from above the tangent at λ, which bounds the concave h everywhere."""
+    share, other = weight[:, None], 1 - weight[:, None]
+    difference = one - two
+    terms = difference * _quotient(difference, share * one + other * two) * (share * other)
+    error = gamma(one.shape[1] + 40)
+    height = terms.sum(axis=1)
+    rise, fall = _slopes(one, two, weight)
+    slope, doubt = rise - fall, 2 * error * (rise + fall)
+    climb = np.maximum((slope + doubt) * (1 - weight), (doubt - slope) * weight) * (1 + 2 * error)
+    upper = height * (1 + 2 * error) + np.maximum(climb, 0.0) + _UNDERFLOW
+    lower = np.maximum(height * (1 - 2 * error) - _UNDERFLOW, 0.0)
+    return _Ends(lower, np.nextafter(upper, 2.0), weight)
+
+
+def _quotient(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+    """numerator/denominator, 0 where both rows have 0."""
+    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
+
+
+def _witness(channel: Channel, pair: Any, weight: float) -> tuple[Prior, Prior]:
+    first, second = np.zeros(channel.shape[0], dtype=object), np.zeros(channel.shape[0], dtype=object)
+    first[int(pair[0])] = Fraction(1)
+    second[int(pair[0])], second[int(pair[1])] = Fraction(weight), 1 - Fraction(weight)
+    return Prior(first, channel.inputs), Prior(second, channel.inputs)
