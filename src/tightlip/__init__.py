@@ -43,16 +43,16 @@ if TYPE_CHECKING:
     from tightlip.envelope.compose import compose as compose
     from tightlip.envelope.compose import composition_bound as composition_bound
     from tightlip.envelope.compose import power as power
+    from tightlip.envelope.deterministic import deterministic_attack as deterministic_attack
     from tightlip.envelope.exact import envelope as envelope
     from tightlip.envelope.exact import envelope_curve as envelope_curve
     from tightlip.envelope.failure import FailureProbability as FailureProbability
     from tightlip.envelope.failure import failure_probability as failure_probability
+    from tightlip.envelope.kary import kary_attack as kary_attack
     from tightlip.envelope.noise_envelope import noise_envelope as noise_envelope
     from tightlip.envelope.randomized_response import (
         randomized_response_envelope as randomized_response_envelope,
     )
-    from tightlip.envelope.restricted import deterministic_attack as deterministic_attack
-    from tightlip.envelope.restricted import kary_attack as kary_attack
     from tightlip.envelope.result import Envelope as Envelope
     from tightlip.envelope.unbounded import unbounded_attack as unbounded_attack
     from tightlip.histogram.release import HistogramRelease as HistogramRelease
@@ -160,7 +160,8 @@ _HOMES = {
     "envelope.failure": ("FailureProbability", "failure_probability"),
     "envelope.noise_envelope": ("noise_envelope",),
     "envelope.randomized_response": ("randomized_response_envelope",),
-    "envelope.restricted": ("deterministic_attack", "kary_attack"),
+    "envelope.deterministic": ("deterministic_attack",),
+    "envelope.kary": ("kary_attack",),
     "envelope.result": ("Envelope",),
     "envelope.unbounded": ("unbounded_attack",),
     "histogram.release": ("HistogramRelease", "release_histogram"),

@@ -15,7 +15,7 @@ import tightlip as tl
 from exact_oracle import at_least_log, at_most_log, event, log, marginal, masses_of, rows_of, supported
 from strategies import exact_pairs, float_pairs
 from tightlip.envelope.binary import binary_envelope, binary_envelope_curve
-from tightlip.envelope.restricted import kary_attack
+from tightlip.envelope.kary import kary_attack
 
 EXAMPLE, UNIFORM = tl.mechanism.env_example_1(), tl.Prior.uniform(4)
 deltas = st.one_of(st.fractions(Fraction(1, 40), 1, max_denominator=40), st.floats(1e-12, 1))

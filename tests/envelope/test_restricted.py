@@ -15,7 +15,8 @@ from exact_oracle import at_least_log, at_most_log, log, marginal, masses_of, ro
 from strategies import exact_pairs, float_pairs
 from tightlip.envelope.binary import binary_envelope
 from tightlip.envelope.bounds import envelope_bounds
-from tightlip.envelope.restricted import deterministic_attack, kary_attack
+from tightlip.envelope.deterministic import deterministic_attack
+from tightlip.envelope.kary import kary_attack
 
 EXAMPLE, UNIFORM = tl.mechanism.env_example_1(), tl.Prior.uniform(4)
 levels = st.fractions(Fraction(1, 20), 1, max_denominator=20)
@@ -237,7 +238,7 @@ def test_heuristic_comes_close_to_enumeration(monkeypatch):
         for symbols in (None, 3):
             exact = deterministic_attack(channel, prior, 0.4, symbols=symbols)
             with monkeypatch.context() as patch:
-                patch.setattr("tightlip.envelope.restricted._MOST_OUTCOMES", 1)
+                patch.setattr("tightlip.envelope.deterministic._MOST_OUTCOMES", 1)
                 found = deterministic_attack(channel, prior, 0.4, symbols=symbols)
             assert found.lower <= exact.upper <= found.upper
             missed.append(exact.lower - found.lower)
@@ -260,7 +261,7 @@ def test_too_many_suspect_sets(monkeypatch):
     channel = tl.Channel(rng.dirichlet(np.full(6, 0.5), 4))
     prior = tl.Prior(rng.dirichlet(np.full(4, 3.0)))
     exact = kary_attack(channel, prior, 0.3, 3)
-    monkeypatch.setattr("tightlip.envelope.restricted._MOST_WORK", 1)
+    monkeypatch.setattr("tightlip.envelope.kary._MOST_WORK", 1)
     found = kary_attack(channel, prior, 0.3, 3)
     assert found.method.startswith("heuristic")
     assert found.lower <= exact.upper <= found.upper

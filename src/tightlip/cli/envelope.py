@@ -63,7 +63,7 @@ def envelope(
 def _points(channel: Any, prior: Any, deltas: list[Fraction], adversary: Adversary) -> Any:
     from tightlip.envelope.binary import binary_envelope
     from tightlip.envelope.exact import envelope_points
-    from tightlip.envelope.restricted import deterministic_attack
+    from tightlip.envelope.deterministic import deterministic_attack
 
     if adversary is Adversary.any:
         yield from envelope_points(channel, prior, deltas)
