@@ -123,6 +123,20 @@ if TYPE_CHECKING:
     from tightlip.numeric.quantity import Nats as Nats
     from tightlip.numeric.quantity import Probability as Probability
     from tightlip.numeric.quantity import log_of as log_of
+    from tightlip.planning.frequency import FrequencyEstimate as FrequencyEstimate
+    from tightlip.planning.frequency import estimate_frequencies as estimate_frequencies
+    from tightlip.planning.frequency import estimation_variance as estimation_variance
+    from tightlip.planning.frequency import samples_for_standard_error as samples_for_standard_error
+    from tightlip.planning.privacy import KnownChannel as KnownChannel
+    from tightlip.planning.privacy import LocalPrivacy as LocalPrivacy
+    from tightlip.planning.privacy import PmlPrivacy as PmlPrivacy
+    from tightlip.planning.risk import RiskBound as RiskBound
+    from tightlip.planning.risk import risk_lower_bound as risk_lower_bound
+    from tightlip.planning.samples import effective_samples as effective_samples
+    from tightlip.planning.samples import samples_needed as samples_needed
+    from tightlip.planning.study import Study as Study
+    from tightlip.planning.table import PlanRow as PlanRow
+    from tightlip.planning.table import plan_table as plan_table
     from tightlip.statistic.continuous import NoiseStatisticLeakage as NoiseStatisticLeakage
     from tightlip.statistic.continuous import noise_resolved_leakage as noise_resolved_leakage
     from tightlip.statistic.continuous import noise_statistic_leakage as noise_statistic_leakage
@@ -156,12 +170,12 @@ _HOMES = {
     "envelope.binary": ("binary_envelope", "binary_envelope_curve"),
     "envelope.bounds": ("dp_epsilon", "envelope_bounds"),
     "envelope.compose": ("compose", "composition_bound", "power"),
+    "envelope.deterministic": ("deterministic_attack",),
     "envelope.exact": ("envelope", "envelope_curve"),
     "envelope.failure": ("FailureProbability", "failure_probability"),
+    "envelope.kary": ("kary_attack",),
     "envelope.noise_envelope": ("noise_envelope",),
     "envelope.randomized_response": ("randomized_response_envelope",),
-    "envelope.deterministic": ("deterministic_attack",),
-    "envelope.kary": ("kary_attack",),
     "envelope.result": ("Envelope",),
     "envelope.unbounded": ("unbounded_attack",),
     "histogram.release": ("HistogramRelease", "release_histogram"),
@@ -223,6 +237,17 @@ _HOMES = {
     ),
     "numeric.alip": ("Alip",),
     "numeric.quantity": ("Bound", "Nats", "Probability", "log_of"),
+    "planning.frequency": (
+        "FrequencyEstimate",
+        "estimate_frequencies",
+        "estimation_variance",
+        "samples_for_standard_error",
+    ),
+    "planning.privacy": ("KnownChannel", "LocalPrivacy", "PmlPrivacy"),
+    "planning.risk": ("RiskBound", "risk_lower_bound"),
+    "planning.samples": ("effective_samples", "samples_needed"),
+    "planning.study": ("Study",),
+    "planning.table": ("PlanRow", "plan_table"),
     "statistic.continuous": ("NoiseStatisticLeakage", "noise_resolved_leakage", "noise_statistic_leakage"),
     "statistic.maximal": (
         "statistic_cost_leakage",

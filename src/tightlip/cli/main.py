@@ -14,6 +14,7 @@ from tightlip.cli.convert import convert
 from tightlip.cli.envelope import envelope
 from tightlip.cli.measure import measure
 from tightlip.cli.output import complain
+from tightlip.cli.plan import plan
 from tightlip.cli.release import release
 from tightlip.cli.sml import sml
 from tightlip.cli.verify import verify
@@ -32,6 +33,7 @@ app.command()(envelope)
 app.command()(verify)
 app.command()(sml)
 app.command()(contraction)
+app.command()(plan)
 app.command()(convert)
 app.add_typer(release, name="release")
 

@@ -1,0 +1,78 @@
+"""The table of a study protocol: for each privacy level, the risk that remains and the samples that are needed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from tightlip.model.channel import Channel
+from tightlip.planning.outward import float_above
+from tightlip.planning.privacy import LocalPrivacy, Privacy, as_privacy
+from tightlip.planning.risk import PrivateStudy, RiskBound, read_samples
+from tightlip.planning.samples import effective_samples, needed, read_target
+from tightlip.planning.study import Study
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """One privacy level of a plan.
+
+    Attributes
+    ----------
+    privacy : the level
+    contraction : η_KL, an upper bound on KL(PK‖QK)/KL(P‖Q)
+    effective_samples : n·η_KL, rounded up
+    risk : the lower bound on the risk at n samples, by every method
+    samples_needed : the number of samples below which the target is out of reach; None without a target
+    factor : that number divided by the one without privacy; None where one of them is missing, 0 or infinite
+    """
+
+    privacy: Privacy
+    contraction: float
+    effective_samples: float
+    risk: RiskBound
+    samples_needed: float | None
+    factor: float | None
+
+
+def plan_table(
+    study: Study, levels: Iterable[Privacy | Channel], samples: int, *, target_risk: Any = None
+) -> tuple[PlanRow, ...]:
+    """A row for each privacy level, and a last one without privacy to compare with.
+
+    `factor` compares two lower bounds of the same kind. It is the price of privacy as far as these bounds know
+    it, not a bound on the ratio of the numbers that are truly needed.
+
+    >>> from tightlip import Prior
+    >>> study = Study([Prior(["1/2", "1/2"]), Prior(["1/4", "3/4"])], loss="zero-one")
+    >>> for row in plan_table(study, [LocalPrivacy(1), LocalPrivacy(2)], 10, target_risk="1/20"):
+    ...     print(row.privacy.words, round(row.risk.value, 3), row.samples_needed)
+    LDP ε = 1 0.316 114
+    LDP ε = 2 0.213 42
+    no privacy 0.146 24
+    """
+    count = read_samples(samples)
+    target = None if target_risk is None else read_target(target_risk)
+    chosen = [*(as_privacy(level) for level in levels), LocalPrivacy(math.inf)]
+    plans = [PrivateStudy.of(study, level) for level in chosen]
+    numbers = [None if target is None else needed(plan, target) for plan in plans]
+    return tuple(
+        PlanRow(
+            plan.privacy,
+            plan.privacy.contraction(study.secrets),
+            effective_samples(plan.privacy, study.secrets, count),
+            plan.risk(count),
+            number,
+            _factor(number, numbers[-1]),
+        )
+        for plan, number in zip(plans, numbers, strict=True)
+    )
+
+
+def _factor(private: float | None, plain: float | None) -> float | None:
+    if not private or not plain or math.isinf(private) or math.isinf(plain):
+        return None
+    return float_above(Fraction(int(private), int(plain)))

@@ -1,0 +1,206 @@
+"""The plan of a private study as one JSON-ready record, as text and as a picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from tightlip.errors import InvalidInput
+from tightlip.model.jsonio import number_to_json
+from tightlip.model.labels import show
+from tightlip.numeric.display import format_down, format_up
+from tightlip.planning.privacy import KnownChannel, LocalPrivacy, PmlPrivacy, Privacy
+from tightlip.planning.risk import PrivateStudy, RiskBound
+from tightlip.planning.study import Study
+from tightlip.planning.table import PlanRow, plan_table
+from tightlip.report.amounts import float_json
+
+_POINTS = 50
+_LONGEST = 700.0  # e to this is still a float
+_METHODS = {
+    "le cam, coupling": "coupling",
+    "le cam, hellinger": "Hellinger",
+    "le cam, kl": "KL",
+    "bretagnolle-huber": "Bretagnolle–Huber",
+    "fano": "Fano",
+    "assouad": "Assouad",
+}
+
+
+def plan_record(
+    study: Study, levels: Sequence[Privacy], samples: int, target_risk: Fraction | None
+) -> dict[str, Any]:
+    """Everything a protocol says about a study: the table over privacy levels, and what it means."""
+    rows = plan_table(study, levels, samples, target_risk=target_risk)
+    return {
+        "samples": samples,
+        "target_risk": None if target_risk is None else number_to_json(target_risk),
+        "loss": study.loss,
+        "secrets": study.secrets,
+        "hypotheses": [show(name) for name in study.names],
+        "model": "n people, independent secrets, one release each; channels may depend on earlier releases",
+        "rows": [_row_json(row) for row in rows],
+    }
+
+
+def _row_json(row: PlanRow) -> dict[str, Any]:
+    return {
+        "privacy": _level_json(row.privacy),
+        "contraction": row.contraction,
+        "effective_samples": float_json(row.effective_samples),
+        "risk": _risk_json(row.risk),
+        "samples_needed": None if row.samples_needed is None else _count_json(row.samples_needed),
+        "factor": None if row.factor is None else float_json(row.factor),
+    }
+
+
+def _level_json(privacy: Privacy) -> dict[str, Any]:
+    words = {"words": privacy.words}
+    if isinstance(privacy, KnownChannel):
+        return {"kind": "channel", **words}
+    if isinstance(privacy, PmlPrivacy):
+        mass = {"min_mass": number_to_json(privacy.min_mass)}
+        return {"kind": "pml", "epsilon": float_json(float(privacy.epsilon)), **mass, **words}
+    assert isinstance(privacy, LocalPrivacy)
+    kind = "none" if math.isinf(privacy.epsilon) else "ldp"
+    return {"kind": kind, "epsilon": float_json(float(privacy.epsilon)), **words}
+
+
+def _risk_json(risk: RiskBound) -> dict[str, Any]:
+    return {
+        "lower_bound": risk.value,
+        "method": risk.method,
+        "pair": None if risk.pair is None else [show(name) for name in risk.pair],
+        "methods": {entry.method: entry.value for entry in risk.methods},
+    }
+
+
+def _count_json(count: float) -> int | str:
+    return "inf" if math.isinf(count) else int(count)
+
+
+def plan_text(record: dict[str, Any]) -> RenderableType:
+    """The record as words and a table."""
+    words = [Text(sentence) for sentence in _sentences(record)]
+    return Group(words[0], Text(""), _table(record), Text(""), *words[1:])
+
+
+def _sentences(record: dict[str, Any]) -> list[str]:
+    first, plain = record["rows"][0], record["rows"][-1]
+    bound = format_down(first["risk"]["lower_bound"])
+    sentences = [
+        f"With {_people(record['samples'])} under {first['privacy']['words']}, no procedure can promise a risk "
+        f"({record['loss']} loss) below {bound}; without privacy {format_down(plain['risk']['lower_bound'])}."
+    ]
+    if record["target_risk"] is not None:
+        private = (
+            "is never reached"
+            if first["samples_needed"] == "inf"
+            else f"needs at least {_count(first['samples_needed'])} people"
+        )
+        without = _count(plain["samples_needed"])
+        sentences[0] += f" A risk of {record['target_risk']} {private} (without privacy: {without})."
+    sentences += [
+        "Risk bounds are lower bounds, rounded down: the true risk may be higher. Numbers of people are necessary, not "
+        "sufficient.",
+        f"Each person sends one release{_channels(first['privacy'])}. 'Worth at most' is n times the contraction of "
+        "KL: so many open samples tell the hypotheses apart at least as well.",
+    ]
+    return sentences
+
+
+def _channels(privacy: dict[str, Any]) -> str:
+    if privacy["kind"] == "channel":
+        return " through the same channel"
+    return "; channels may differ and may depend on earlier releases"
+
+
+def _table(record: dict[str, Any]) -> Table:
+    targeted = record["target_risk"] is not None
+    table = Table(title=f"What {_people(record['samples'])} can find out about {_hypotheses(record)}")
+    names = ["privacy", "η of KL", "worth at most", "risk at least", "by"]
+    names += [f"needed for {record['target_risk']}", "factor"] if targeted else []
+    for name in names:
+        words = name in ("privacy", "by")
+        table.add_column(name, justify="left" if words else "right", overflow="fold", no_wrap=words)
+    for row in record["rows"]:
+        cells = [
+            escape(row["privacy"]["words"]),
+            format_up(row["contraction"], 4),
+            format_up(float(row["effective_samples"]), 4),
+            format_down(row["risk"]["lower_bound"], 4),
+            _METHODS[row["risk"]["method"]],
+        ]
+        factor = "–" if row["factor"] is None else f"{float(row['factor']):.3g}"
+        table.add_row(*cells, *([_count(row["samples_needed"]), factor] if targeted else []))
+    return table
+
+
+def _people(samples: int) -> str:
+    return "1 person" if samples == 1 else f"{samples} people"
+
+
+def _hypotheses(record: dict[str, Any]) -> str:
+    names = record["hypotheses"]
+    if len(names) > 4:
+        return f"{len(names)} hypotheses"
+    return " / ".join(escape("".join(char if char.isprintable() else "?" for char in name)) for name in names)
+
+
+def _count(count: int | str) -> str:
+    """A number of people; beyond 15 digits a power of ten, cut down, since it is a lower bound."""
+    if count == "inf":
+        return "infinitely many"
+    text = str(count)
+    return text if len(text) <= 15 else f"{text[0]}.{text[1:4]}e{len(text) - 1}"
+
+
+def write_plan_chart(
+    study: Study, levels: Sequence[Privacy], samples: int, target_risk: Fraction | None, path: Path
+) -> None:
+    """Draw the lower bound on the risk against the number of people, one curve per level, to HTML, SVG or PNG."""
+    try:
+        import altair
+        import vl_convert  # noqa: F401
+    except ImportError as error:
+        raise InvalidInput("charts need altair and vl-convert; run pip install 'tightlip[chart]'.") from error
+    plans = [PrivateStudy.of(study, level) for level in [*levels, LocalPrivacy(math.inf)]]
+    counts = _counts(samples)
+    curves = {plan.privacy.words: [plan.risk(count).value for count in counts] for plan in plans}
+    if target_risk is not None:
+        curves["target"] = [float(target_risk)] * len(counts)
+    rows = [
+        {"people": float(count), "risk": risk, "privacy": name}
+        for name, risks in curves.items()
+        for count, risk in zip(counts, risks, strict=True)
+    ]
+    chart = (
+        altair.Chart(altair.Data(values=rows), title="No procedure has a smaller risk")
+        .mark_line()
+        .encode(
+            x=altair.X("people:Q", title="people (one release each)", scale=altair.Scale(type="log")),
+            y=altair.Y("risk:Q", title="lower bound on the risk"),
+            color=altair.Color("privacy:N", title=None, scale=altair.Scale(domain=list(curves))),
+            strokeDash=altair.StrokeDash("privacy:N", title=None, scale=altair.Scale(domain=list(curves))),
+            tooltip=["privacy:N", "people:Q", "risk:Q"],
+        )
+        .properties(width=560, height=340)
+    )
+    partial = path.with_name(f".{path.stem}.partial{path.suffix}")
+    options: dict[str, Any] = {"inline": True} if path.suffix.lower() == ".html" else {}
+    chart.save(str(partial), **options)
+    partial.replace(path)
+
+
+def _counts(samples: int) -> list[int]:
+    """About fifty numbers of people on a log scale, up to ten times the number planned."""
+    most = min(math.log(max(samples, 10) * 10), _LONGEST)
+    return sorted({round(math.exp(most * place / _POINTS)) for place in range(_POINTS + 1)})
