@@ -69,7 +69,6 @@ if TYPE_CHECKING:
     from tightlip.measure.capacity import ZeroCountCheck as ZeroCountCheck
     from tightlip.measure.capacity import allowed_zeros as allowed_zeros
     from tightlip.measure.capacity import check_zero_count as check_zero_count
-    from tightlip.measure.capacity import leakage_capacity as leakage_capacity
     from tightlip.measure.conditional import CompositionBound as CompositionBound
     from tightlip.measure.conditional import conditional_pmc as conditional_pmc
     from tightlip.measure.conditional import conditional_pml as conditional_pml
@@ -113,6 +112,9 @@ if TYPE_CHECKING:
     from tightlip.model.noise import Laplace as Laplace
     from tightlip.model.prior import Prior as Prior
     from tightlip.model.prior import PriorSet as PriorSet
+    from tightlip.model.prior_set import PriorBall as PriorBall
+    from tightlip.model.prior_set import PriorList as PriorList
+    from tightlip.model.prior_set import PriorPolytope as PriorPolytope
     from tightlip.model.secret import BoundedSecret as BoundedSecret
     from tightlip.model.secret import DiscreteSecret as DiscreteSecret
     from tightlip.model.secret import DistributionSecret as DistributionSecret
@@ -137,6 +139,12 @@ if TYPE_CHECKING:
     from tightlip.planning.study import Study as Study
     from tightlip.planning.table import PlanRow as PlanRow
     from tightlip.planning.table import plan_table as plan_table
+    from tightlip.robust.envelope import robust_envelope as robust_envelope
+    from tightlip.robust.maximal import robust_maximal_leakage as robust_maximal_leakage
+    from tightlip.robust.pointwise import leakage_capacity as leakage_capacity
+    from tightlip.robust.pointwise import robust_pmc as robust_pmc
+    from tightlip.robust.result import RobustEnvelope as RobustEnvelope
+    from tightlip.robust.result import RobustLeakage as RobustLeakage
     from tightlip.statistic.continuous import NoiseStatisticLeakage as NoiseStatisticLeakage
     from tightlip.statistic.continuous import noise_resolved_leakage as noise_resolved_leakage
     from tightlip.statistic.continuous import noise_statistic_leakage as noise_statistic_leakage
@@ -187,13 +195,7 @@ _HOMES = {
         "function_gain_leakage",
         "gain_leakage",
     ),
-    "measure.capacity": (
-        "LeakageCapacity",
-        "ZeroCountCheck",
-        "allowed_zeros",
-        "check_zero_count",
-        "leakage_capacity",
-    ),
+    "measure.capacity": ("LeakageCapacity", "ZeroCountCheck", "allowed_zeros", "check_zero_count"),
     "measure.conditional": (
         "CompositionBound",
         "conditional_pmc",
@@ -228,6 +230,7 @@ _HOMES = {
     "model.channel": ("Channel",),
     "model.noise": ("AdditiveNoise", "Gaussian", "Laplace"),
     "model.prior": ("Prior", "PriorSet"),
+    "model.prior_set": ("PriorBall", "PriorList", "PriorPolytope"),
     "model.secret": (
         "BoundedSecret",
         "DiscreteSecret",
@@ -248,6 +251,10 @@ _HOMES = {
     "planning.samples": ("effective_samples", "samples_needed"),
     "planning.study": ("Study",),
     "planning.table": ("PlanRow", "plan_table"),
+    "robust.envelope": ("robust_envelope",),
+    "robust.maximal": ("robust_maximal_leakage",),
+    "robust.pointwise": ("leakage_capacity", "robust_pmc"),
+    "robust.result": ("RobustEnvelope", "RobustLeakage"),
     "statistic.continuous": ("NoiseStatisticLeakage", "noise_resolved_leakage", "noise_statistic_leakage"),
     "statistic.maximal": (
         "statistic_cost_leakage",

@@ -277,38 +277,40 @@ class Prior:
         return _restored, (self.labels, self.masses, exact, self.adjustment)
 
 
+_ANY: Any = object()  # not given
+
+
 @dataclass(frozen=True, slots=True)
 class PriorSet:
-    """All priors on n secrets that give each secret at least `min_mass`: the set Q(c) of the papers.
+    """All priors that give each of n secrets at least `min_mass`: the set Q(c) of the papers.
+
+    Without a number of secrets, `PriorSet(min_mass=c)`, it is about as many as the channel has.
 
     >>> PriorSet(4, "1/10")
     PriorSet(secrets=4, min_mass=Fraction(1, 10))
-    >>> Prior([0.4, 0.3, 0.2, 0.1]) in PriorSet(4, 0.1)
+    >>> Prior([0.4, 0.3, 0.2, 0.1]) in PriorSet(min_mass=0.1)
     True
     """
 
-    secrets: int
-    min_mass: float | Fraction
+    secrets: int | None = _ANY
+    min_mass: float | Fraction = _ANY
 
     def __post_init__(self) -> None:
-        if (
-            isinstance(self.secrets, bool)
-            or not isinstance(self.secrets, (int, np.integer))
-            or self.secrets < 1
-        ):
-            raise InvalidInput(f"secrets must be a count of at least 1, got {quoted(self.secrets)}; write 3.")
-        mass = number(self.min_mass, "min_mass")
-        if not 0 < mass <= Fraction(1, int(self.secrets)) * (1 + Fraction(1, 10**12)):
+        if self.min_mass is _ANY:
+            raise InvalidInput("min_mass must be given: the least mass of a secret; write min_mass=0.1.")
+        secrets = None if self.secrets is _ANY else _count(self.secrets)
+        mass, most = number(self.min_mass, "min_mass"), secrets or 1
+        if not 0 < mass <= Fraction(1, most) * (1 + Fraction(1, 10**12)):
             raise InvalidPrior(
-                f"min_mass must be in (0, 1/{self.secrets}], got {quoted(self.min_mass)}; "
-                f"{self.secrets} secrets cannot all have more than 1/{self.secrets}."
+                f"min_mass must be in (0, 1/{most}], got {quoted(self.min_mass)}; "
+                f"{most} secrets cannot all have more than 1/{most}."
             )
-        object.__setattr__(self, "secrets", int(self.secrets))
+        object.__setattr__(self, "secrets", secrets)
         object.__setattr__(self, "min_mass", mass)
 
     def __contains__(self, prior: object) -> bool:
         """Whether a prior is in the set; a float on either side makes it a comparison of floats."""
-        if not isinstance(prior, Prior) or len(prior) != self.secrets:
+        if not isinstance(prior, Prior) or self.secrets not in (None, len(prior)):
             return False
         if prior.is_exact and isinstance(self.min_mass, Fraction):
             return bool(min(prior.masses) >= self.min_mass)
@@ -326,7 +328,14 @@ class PriorSet:
         PriorSet(secrets=4, min_mass=Fraction(1, 10))
         """
         record = as_object(text, "prior set JSON", required={"secrets", "min_mass"}, optional=set())
-        return cls(record["secrets"], record["min_mass"])
+        secrets = record["secrets"]
+        return cls(_ANY if secrets is None else secrets, record["min_mass"])
+
+
+def _count(secrets: Any) -> int:
+    if isinstance(secrets, bool) or not isinstance(secrets, (int, np.integer)) or secrets < 1:
+        raise InvalidInput(f"secrets must be a count of at least 1, got {quoted(secrets)}; write 3.")
+    return int(secrets)
 
 
 def _restored(labels: Labels, masses: NDArray[Any], exact: bool, adjustment: float) -> Prior:

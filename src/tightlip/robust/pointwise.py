@@ -1,0 +1,188 @@
+"""The largest PML or PMC of any outcome under any prior of a set.
+
+    sup_p max_y PML = log max_y max_{x∈S} K_xy / min_p q_y(p)      q_y(p) = Σ_x p_x K_xy
+    sup_p max_y PMC = log max_y max_p q_y(p) / min_{x∈S} K_xy
+
+with S the secrets to which some prior of the set gives mass. q_y is linear in p, so over a convex set each outcome
+asks for one linear program.
+
+Why S, and when a supremum is no maximum. PML and PMC count the secrets of positive mass only. The prior that
+minimises q_y may give none to the x that maximises K_xy; but a member that does give it some can be mixed in with an
+arbitrarily small share, so the supremum is the ratio above, reached in the limit (`attained` is False). If q_y can
+be made 0 at all while K_xy > 0 for some x in S, the same mixing shows that PML is unbounded.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, cast
+
+from tightlip.measure import capacity
+from tightlip.measure.distribution import PointwiseLeakage
+from tightlip.measure.pointwise import pmc, pml
+from tightlip.model.channel import Channel
+from tightlip.model.matrix import dense_column
+from tightlip.model.prior import Prior
+from tightlip.model.prior_set import PriorBall, PriorList, PriorPolytope
+from tightlip.numeric.quantity import Nats
+from tightlip.robust.region import (
+    AnyPriorSet,
+    Point,
+    Region,
+    as_prior,
+    has_exact_numbers,
+    mixed,
+    region_of,
+)
+from tightlip.robust.result import RobustLeakage, log_ends
+
+Kind = Literal["pml", "pmc"]
+
+_HALF = Fraction(1, 2)
+
+
+def leakage_capacity(
+    channel: Channel, *, min_mass: Any = None, prior_set: AnyPriorSet | None = None
+) -> RobustLeakage:
+    """C(K, 𝒫) = sup over the priors of a set of the largest PML of any outcome, in nats, rounded up.
+
+    Parameters
+    ----------
+    channel : Channel
+    min_mass : number
+        c in [0, 1/N]: all priors that give each secret at least c; 0 means any prior, which is LDP.
+    prior_set : PriorSet, PriorBall, PriorList or PriorPolytope, instead of `min_mass`
+
+    Returns
+    -------
+    RobustLeakage
+        With the worst outcome, secret and prior. A channel is (ε, c)-PML exactly for ε ≥ C(K, Q(c)) (DOB paper,
+        Definition 2; Appendix D has the closed form).
+
+    >>> from tightlip import Channel, Prior
+    >>> from tightlip.model.prior_set import PriorBall
+    >>> channel = Channel([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["ill", "well"])
+    >>> leakage_capacity(channel, min_mass="1/10").ratio
+    Fraction(5, 2)
+    >>> found = leakage_capacity(channel, prior_set=PriorBall(Prior(["1/5", "4/5"]), "1/5"))
+    >>> found.ratio, found.prior, found.secret
+    (Fraction(5, 2), Prior(ill: 1/10, well: 9/10), 'ill')
+    """
+    if min_mass is None and isinstance(prior_set, (PriorBall, PriorList, PriorPolytope)):
+        return _worst(channel, prior_set, "pml")
+    return _closed_form(capacity.leakage_capacity(channel, min_mass=min_mass, prior_set=cast(Any, prior_set)))
+
+
+def robust_pmc(channel: Channel, prior_set: AnyPriorSet) -> RobustLeakage:
+    """The largest PMC of any outcome under any prior of a set, in nats, rounded up; infinite if one excludes a secret.
+
+    >>> from tightlip import Channel, PriorSet
+    >>> channel = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> found = robust_pmc(channel, PriorSet(min_mass="1/10"))
+    >>> found.ratio, found.prior
+    (Fraction(14, 5), Prior(0: 9/10, 1: 1/10))
+    """
+    return _worst(channel, prior_set, "pmc")
+
+
+def _closed_form(found: capacity.LeakageCapacity) -> RobustLeakage:
+    return RobustLeakage(
+        Nats(found.upper, found.ratio),
+        found.lower,
+        method="closed form: the rest of the mass on the secret least likely to cause the outcome",
+        prior=found.prior,
+        attained=found.prior is not None,
+        outcome=found.outcome,
+        secret=found.secret,
+    )
+
+
+def _worst(channel: Channel, prior_set: AnyPriorSet, kind: Kind) -> RobustLeakage:
+    region = region_of(prior_set, channel)
+    if isinstance(region, tuple):
+        return _worst_of_list(channel, region, kind)
+    pick = _pml_case if kind == "pml" else _pmc_case
+    cases = [pick(region, place, _column(channel, place)) for place in range(channel.shape[1])]
+    worst = max((case for case in cases if case is not None), key=lambda case: case.size)
+    known = channel.is_exact and has_exact_numbers(prior_set)
+    lower, upper = (math.inf, math.inf) if worst.ratio is None else log_ends(worst.ratio)
+    return RobustLeakage(
+        Nats(upper, worst.ratio if known else None),
+        lower,
+        method="the extreme probability of each outcome over the set, in rationals",
+        prior=as_prior(worst.point, channel),
+        attained=worst.attained,
+        outcome=channel.outputs[worst.place],
+        secret=channel.inputs[worst.secret],
+    )
+
+
+def _column(channel: Channel, place: int) -> list[Fraction]:
+    return [Fraction(entry) for entry in dense_column(channel.matrix, place).tolist()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """The worst prior for one outcome; a ratio of None is infinite."""
+
+    ratio: Fraction | None
+    place: int
+    secret: int
+    point: Point
+    attained: bool
+
+    @property
+    def size(self) -> Fraction | float:
+        return math.inf if self.ratio is None else self.ratio
+
+
+def _pml_case(region: Region, place: int, column: list[Fraction]) -> _Case | None:
+    peak = max(column[secret] for secret in region.possible)
+    if not peak:
+        return None  # the outcome never occurs
+    least, point = region.lowest(column)
+    if not least:
+        return _Case(None, place, _first(region, column, peak, point), point, False)
+    secret = _first(region, column, peak, point)
+    return _Case(peak / least, place, secret, point, point[secret] > 0)
+
+
+def _pmc_case(region: Region, place: int, column: list[Fraction]) -> _Case | None:
+    pit = min(column[secret] for secret in region.possible)
+    most, point = region.highest(column)
+    if not most:
+        return None
+    if not pit:
+        point = mixed(point, region.inside(), _HALF)
+    secret = _first(region, column, pit, point)
+    return _Case(most / pit if pit else None, place, secret, point, point[secret] > 0)
+
+
+def _first(region: Region, column: list[Fraction], entry: Fraction, point: Point) -> int:
+    """A secret with this entry, one of positive mass if there is one."""
+    having = [secret for secret in region.possible if column[secret] == entry]
+    return next((secret for secret in having if point[secret]), having[0])
+
+
+def _worst_of_list(channel: Channel, priors: tuple[Prior, ...], kind: Kind) -> RobustLeakage:
+    measure = pml if kind == "pml" else pmc
+    found = [measure(channel, prior) for prior in priors]
+    place = max(range(len(found)), key=lambda one: _exact_size(found[one]))
+    upper = max(float(leak.worst) for leak in found)
+    worst = found[place]
+    return RobustLeakage(
+        Nats(upper, worst.worst.ratio if all(leak.ratios is not None for leak in found) else None),
+        max(float(leak.lower.max()) for leak in found),
+        method=f"the largest of {len(priors)} priors",
+        prior=priors[place],
+        attained=True,
+        outcome=worst.worst_outcome,
+        secret=worst.worst_secret,
+    )
+
+
+def _exact_size(leak: PointwiseLeakage) -> Fraction | float:
+    ratio = leak.exact_ratio_of(leak.worst_outcome)
+    return math.inf if ratio is None else ratio

@@ -1,0 +1,153 @@
+"""Results over sets of priors: two sound ends, the prior that reaches the lower one, and how they were found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Self
+
+from tightlip.errors import CertificateInvalid, InvalidInput
+from tightlip.model.channel import Channel
+from tightlip.model.labels import Label
+from tightlip.model.prior import Prior
+from tightlip.numeric.ball import log_bounds
+from tightlip.numeric.display import format_down, format_up
+from tightlip.numeric.quantity import Nats
+from tightlip.robust.certificate import RobustCertificate
+
+_SAME = 4e-9  # in nats: twice what one prior's envelope leaves open
+
+
+class RobustLeakage(Nats):
+    """The largest leakage under any prior of a set, in nats: a float rounded up, with the prior that reaches it.
+
+    Attributes
+    ----------
+    lower : the same rounded down
+    ratio : e^value exactly, where channel and set are exact and the value is finite
+    method : how it was found
+    outcome, secret : the worst outcome and the secret that it speaks for (or against); None for an average
+    prior : the worst prior, a member of the set in the channel's order; None where no one member stands for it
+    attained : whether the leakage under `prior` is this; False where members next to it only come as near as one likes
+    exact : whether the ends are two roundings of one number; always so here, a search would say False
+    """
+
+    __slots__ = ("attained", "exact", "lower", "method", "outcome", "prior", "secret")
+    lower: float
+    method: str
+    outcome: Label
+    secret: Label
+    prior: Prior | None
+    attained: bool
+    exact: bool
+
+    def __new__(
+        cls,
+        amount: Nats,
+        lower: float,
+        *,
+        method: str,
+        prior: Prior | None,
+        attained: bool,
+        outcome: Label = None,
+        secret: Label = None,
+    ) -> Self:
+        """Attach the witness to the amount."""
+        self = super().__new__(cls, amount, amount.ratio)
+        self.lower, self.method = lower, method
+        self.outcome, self.secret = outcome, secret
+        self.prior, self.attained, self.exact = prior, attained, True
+        return self
+
+    @property
+    def upper(self) -> float:
+        """The sound end, as a plain float."""
+        return float(self)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        witness = self.prior, self.attained, self.outcome, self.secret
+        return _restored, (type(self), Nats(float(self), self.ratio), self.lower, self.method, *witness)
+
+
+def _restored(
+    kind: type[RobustLeakage],
+    amount: Nats,
+    lower: float,
+    method: str,
+    prior: Prior | None,
+    attained: bool,
+    outcome: Label,
+    secret: Label,
+) -> RobustLeakage:
+    return kind(amount, lower, method=method, prior=prior, attained=attained, outcome=outcome, secret=secret)
+
+
+def log_ends(ratio: Fraction) -> tuple[float, float]:
+    """Ends of log(ratio), at least 0: stored floats may put a largest lift a rounding below 1."""
+    lower, upper = log_bounds(ratio)
+    return max(lower, 0.0), max(upper, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class RobustEnvelope:
+    """sup over the priors of a set of ε_c(δ): what some post-processing reaches with probability δ under some prior.
+
+    Attributes
+    ----------
+    delta : the probability
+    lower : what `attack` reaches under `prior`, in nats, rounded down
+    upper : what no post-processing exceeds under any prior of the set, in nats, rounded up
+    method : how the ends were found, and why they do not meet where they do not
+    prior : the worst prior found, a member of the set
+    attack : a Channel from outcomes to symbols, where one is written out
+    certificate : the proof of both ends
+    """
+
+    delta: Fraction
+    lower: float
+    upper: float
+    method: str
+    prior: Prior
+    attack: Channel | None
+    certificate: RobustCertificate
+
+    def __post_init__(self) -> None:
+        if not self.lower <= self.upper:
+            raise InvalidInput(f"lower must not exceed upper, got {self.lower!r} and {self.upper!r}.")
+
+    @property
+    def epsilon(self) -> Nats:
+        """The sound (upper) end, in nats."""
+        return Nats(self.upper)
+
+    @property
+    def gap(self) -> float:
+        """upper − lower, in nats."""
+        return self.upper - self.lower
+
+    @property
+    def exact(self) -> bool:
+        """Whether the ends meet as closely as those of one prior's envelope do, within 4e-9 nats."""
+        return self.gap <= _SAME
+
+    def verify(self) -> None:
+        """Check the proof of both ends in rational arithmetic, without a solver.
+
+        Raises
+        ------
+        CertificateInvalid
+            If it does not prove them.
+        """
+        self.certificate.verify()
+        low = log_ends(self.certificate.lower_ratio)[0]
+        high = log_ends(self.certificate.upper_ratio)[1]
+        if high > self.upper or self.lower > low:
+            raise CertificateInvalid(
+                f"the certificate proves {low!r} to {high!r} nats, not {self.lower!r} to {self.upper!r}."
+            )
+
+    def __repr__(self) -> str:
+        return (
+            f"RobustEnvelope(delta={float(self.delta):g}, {format_down(self.lower)} to "
+            f"{format_up(self.upper)} nats, by {self.method})"
+        )
