@@ -37,8 +37,8 @@ def envelope(
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
 ) -> None:
     """The largest leakage that some post-processing of the release reaches with probability at least delta."""
-    from tightlip.report.chart import check_chart_path, write_envelope_chart
-    from tightlip.report.envelope import envelope_record
+    from tightlip.report.chart import check_chart_path
+    from tightlip.report.envelope import envelope_record, write_envelope_chart
     from tightlip.report.text import envelope_text
 
     deltas = read_probabilities(delta)
@@ -62,8 +62,8 @@ def envelope(
 
 def _points(channel: Any, prior: Any, deltas: list[Fraction], adversary: Adversary) -> Any:
     from tightlip.envelope.binary import binary_envelope
-    from tightlip.envelope.exact import envelope_points
     from tightlip.envelope.deterministic import deterministic_attack
+    from tightlip.envelope.exact import envelope_points
 
     if adversary is Adversary.any:
         yield from envelope_points(channel, prior, deltas)

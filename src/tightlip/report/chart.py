@@ -1,19 +1,13 @@
-"""The envelope as a picture: exact curve, its bounds, the binary adversary and the DP curve (ENV Figure 2)."""
+"""Charts as files: offline HTML, SVG or PNG by suffix, written whole or not at all."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tightlip.errors import InvalidInput
 
-_NAMES = {
-    "epsilon": "exact envelope",
-    "maximal_leakage_bound": "bound ℒ + log 1/δ",
-    "binary": "binary adversary",
-    "quantile": "no post-processing",
-    "dp": "(ε, δ)-LDP",
-}
 _SUFFIXES = (".html", ".svg", ".png")
 
 
@@ -25,31 +19,46 @@ def check_chart_path(path: Path, *, force: bool) -> None:
         raise InvalidInput(f"chart {path} exists already; choose another name or add --force.")
 
 
-def write_envelope_chart(record: dict[str, Any], path: Path) -> None:
-    """Draw the record of `envelope_record` (with comparisons) to HTML, SVG or PNG, by suffix; works offline."""
+def charting() -> Any:
+    """The charting library, where it is installed."""
     try:
         import altair
         import vl_convert  # noqa: F401
     except ImportError as error:
         raise InvalidInput("charts need altair and vl-convert; run pip install 'tightlip[chart]'.") from error
-    rows = [
-        {"δ": point["delta"], "ε": value, "curve": _NAMES[name]}
-        for point in record["points"]
-        for name, value in {"epsilon": point["epsilon"]["value"], **point["compared"]}.items()
-        if value != "inf"
-    ]
-    chart = (
-        altair.Chart(altair.Data(values=rows), title="What survives any post-processing")
-        .mark_line(point=True)
+    return altair
+
+
+def line_chart(
+    rows: list[dict[str, Any]],
+    *,
+    title: str,
+    x: Any,
+    y: Any,
+    curve: str,
+    curves: Sequence[str],
+    points: bool = False,
+) -> Any:
+    """One line for each curve; `curve` is the field that names it."""
+    altair = charting()
+    order = altair.Scale(domain=list(curves))  # a sort order instead would give two legends
+    shown = [f"{curve}:N", *(f"{axis.shorthand}" for axis in (x, y))]
+    return (
+        altair.Chart(altair.Data(values=rows), title=title)
+        .mark_line(point=points)
         .encode(
-            x=altair.X("δ:Q", title="failure probability δ"),
-            y=altair.Y("ε:Q", title=f"leakage ε ({record['unit']})"),
-            color=altair.Color("curve:N", title=None, sort=list(_NAMES.values())),
-            strokeDash=altair.StrokeDash("curve:N", title=None, sort=list(_NAMES.values())),
-            tooltip=["curve:N", "δ:Q", "ε:Q"],
+            x=x,
+            y=y,
+            color=altair.Color(f"{curve}:N", title=None, scale=order),
+            strokeDash=altair.StrokeDash(f"{curve}:N", title=None, scale=order),
+            tooltip=shown,
         )
         .properties(width=560, height=340)
     )
+
+
+def save_chart(chart: Any, path: Path) -> None:
+    """Write a chart by suffix; HTML works offline."""
     partial = path.with_name(f".{path.stem}.partial{path.suffix}")
     options: dict[str, Any] = {"inline": True} if path.suffix.lower() == ".html" else {}
     chart.save(str(partial), **options)

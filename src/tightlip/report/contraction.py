@@ -20,7 +20,6 @@ from tightlip.contraction.dobrushin import dobrushin, e_gamma_contraction
 from tightlip.contraction.kernels import valid_counts
 from tightlip.contraction.ldp_bounds import ldp_contraction_bound
 from tightlip.contraction.result import Coefficient
-from tightlip.errors import InvalidInput
 from tightlip.measure.capacity import leakage_capacity
 from tightlip.measure.local import ldp
 from tightlip.model.channel import Channel
@@ -30,6 +29,7 @@ from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_down, format_up
 from tightlip.numeric.parse import exact_text
 from tightlip.report.amounts import Unit, float_json, leakage_json, probability_json, shown
+from tightlip.report.chart import charting, line_chart, save_chart
 
 _TITLES = {
     "tv": "total variation (Dobrushin)",
@@ -161,26 +161,17 @@ def _kernels(record: dict[str, Any]) -> str:
 
 def write_contraction_chart(record: dict[str, Any], path: Path) -> None:
     """Draw the TV bound and the KL constants against ε, up to the level of the record, to HTML, SVG or PNG."""
-    try:
-        import altair
-        import vl_convert  # noqa: F401
-    except ImportError as error:
-        raise InvalidInput("charts need altair and vl-convert; run pip install 'tightlip[chart]'.") from error
-    chart = (
-        altair.Chart(altair.Data(values=_rows(record)), title="What a leakage level says about contraction")
-        .mark_line()
-        .encode(
-            x=altair.X("ε:Q", title="level ε (nats)"),
-            y=altair.Y("bound:Q", title="constant in front of TV(P, Q)"),
-            color=altair.Color("curve:N", title=None),
-            strokeDash=altair.StrokeDash("curve:N", title=None),
-        )
-        .properties(width=560, height=340)
+    altair = charting()
+    rows = _rows(record)
+    chart = line_chart(
+        rows,
+        title="What a leakage level says about contraction",
+        x=altair.X("ε:Q", title="level ε (nats)"),
+        y=altair.Y("bound:Q", title="constant in front of TV(P, Q)"),
+        curve="curve",
+        curves=list(dict.fromkeys(row["curve"] for row in rows)),
     )
-    partial = path.with_name(f".{path.stem}.partial{path.suffix}")
-    options: dict[str, Any] = {"inline": True} if path.suffix.lower() == ".html" else {}
-    chart.save(str(partial), **options)
-    partial.replace(path)
+    save_chart(chart, path)
 
 
 def _rows(record: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,9 +1,10 @@
-"""The result of `tightlip envelope` as one JSON-ready record."""
+"""The result of `tightlip envelope` as one JSON-ready record and as a picture."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from tightlip.envelope.bounds import dp_epsilon, envelope_bounds
@@ -13,8 +14,16 @@ from tightlip.model.labels import show
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import Nats
 from tightlip.report.amounts import Unit, float_json, leakage_json
+from tightlip.report.chart import charting, line_chart, save_chart
 
 _SHOWN = 4
+_CURVES = {
+    "epsilon": "exact envelope",
+    "maximal_leakage_bound": "bound ℒ + log 1/δ",
+    "binary": "binary adversary",
+    "quantile": "no post-processing",
+    "dp": "(ε, δ)-LDP",
+}
 
 
 def envelope_record(
@@ -46,6 +55,28 @@ def attack_words(attack: Channel, limit: int = _SHOWN) -> list[str]:
         more = f" and {len(outcomes) - limit} more" if len(outcomes) > limit else ""
         sentences.append(f'grouping {", ".join(named)}{more} points to secret "{show(symbol)}"')
     return sentences
+
+
+def write_envelope_chart(record: dict[str, Any], path: Path) -> None:
+    """Draw the record of `envelope_record` (with comparisons) to HTML, SVG or PNG, by suffix (ENV Figure 2)."""
+    altair = charting()
+    rows = [
+        {"δ": point["delta"], "ε": value, "curve": _CURVES[name]}
+        for point in record["points"]
+        for name, value in {"epsilon": point["epsilon"]["value"], **point["compared"]}.items()
+        if value != "inf"
+    ]
+    drawn = {row["curve"] for row in rows}
+    chart = line_chart(
+        rows,
+        title="What survives any post-processing",
+        x=altair.X("δ:Q", title="failure probability δ"),
+        y=altair.Y("ε:Q", title=f"leakage ε ({record['unit']})"),
+        curve="curve",
+        curves=[name for name in _CURVES.values() if name in drawn],
+        points=True,
+    )
+    save_chart(chart, path)
 
 
 def _point(channel: Channel, prior: Prior, point: Envelope, unit: Unit, comparisons: bool) -> dict[str, Any]:

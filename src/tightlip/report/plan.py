@@ -13,7 +13,6 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from tightlip.errors import InvalidInput
 from tightlip.model.jsonio import number_to_json
 from tightlip.model.labels import show
 from tightlip.numeric.display import format_down, format_up
@@ -22,6 +21,7 @@ from tightlip.planning.risk import PrivateStudy, RiskBound
 from tightlip.planning.study import Study
 from tightlip.planning.table import PlanRow, plan_table
 from tightlip.report.amounts import float_json
+from tightlip.report.chart import charting, line_chart, save_chart
 
 _POINTS = 50
 _LONGEST = 700.0  # e to this is still a float
@@ -167,11 +167,7 @@ def write_plan_chart(
     study: Study, levels: Sequence[Privacy], samples: int, target_risk: Fraction | None, path: Path
 ) -> None:
     """Draw the lower bound on the risk against the number of people, one curve per level, to HTML, SVG or PNG."""
-    try:
-        import altair
-        import vl_convert  # noqa: F401
-    except ImportError as error:
-        raise InvalidInput("charts need altair and vl-convert; run pip install 'tightlip[chart]'.") from error
+    altair = charting()
     plans = [PrivateStudy.of(study, level) for level in [*levels, LocalPrivacy(math.inf)]]
     counts = _counts(samples)
     curves = {plan.privacy.words: [plan.risk(count).value for count in counts] for plan in plans}
@@ -182,22 +178,15 @@ def write_plan_chart(
         for name, risks in curves.items()
         for count, risk in zip(counts, risks, strict=True)
     ]
-    chart = (
-        altair.Chart(altair.Data(values=rows), title="No procedure has a smaller risk")
-        .mark_line()
-        .encode(
-            x=altair.X("people:Q", title="people (one release each)", scale=altair.Scale(type="log")),
-            y=altair.Y("risk:Q", title="lower bound on the risk"),
-            color=altair.Color("privacy:N", title=None, scale=altair.Scale(domain=list(curves))),
-            strokeDash=altair.StrokeDash("privacy:N", title=None, scale=altair.Scale(domain=list(curves))),
-            tooltip=["privacy:N", "people:Q", "risk:Q"],
-        )
-        .properties(width=560, height=340)
+    chart = line_chart(
+        rows,
+        title="No procedure has a smaller risk",
+        x=altair.X("people:Q", title="people (one release each)", scale=altair.Scale(type="log")),
+        y=altair.Y("risk:Q", title="lower bound on the risk"),
+        curve="privacy",
+        curves=list(curves),
     )
-    partial = path.with_name(f".{path.stem}.partial{path.suffix}")
-    options: dict[str, Any] = {"inline": True} if path.suffix.lower() == ".html" else {}
-    chart.save(str(partial), **options)
-    partial.replace(path)
+    save_chart(chart, path)
 
 
 def _counts(samples: int) -> list[int]:
