@@ -115,6 +115,15 @@ class TestTampering:
         with pytest.raises(FAILS, match="upper end fails: node"):
             replace(certificate, upper=generous).verify()
 
+    def test_nodes_with_two_parents(self):
+        """They would make a short file take an endless time to check."""
+        pairs = 40
+        channel = tl.Channel([["1/2", "1/2"]] * 2 * pairs)
+        found = statistic_maximal_leakage(channel, [row // 2 for row in range(2 * pairs)]).certificate
+        nodes = (*(Split(2 * place, place + 1, place + 1) for place in range(pairs)), Leaf(0))
+        with pytest.raises(FAILS, match=f"node {pairs} of the tree must be reached once"):
+            replace(found, upper=replace(found.upper, nodes=nodes)).verify()
+
     def test_other_inputs(self, certificate):
         with pytest.raises(FAILS, match="fails"):
             replace(certificate, secret=tuple(range(14))).verify()
@@ -130,6 +139,21 @@ class TestTampering:
 
 
 class TestJson:
+    def test_labels_that_look_different_are_different(self):
+        """1 and true are equal in Python: read as one secret they would prove that nothing leaks."""
+        record = json.loads(
+            statistic_maximal_leakage(tl.Channel([[1, 0], [0, 1]]), [1, 1]).certificate.to_json()
+        )
+        record["secret"] = [1, True]
+        record["inputs"] = statistic_digest(tl.Channel([[1, 0], [0, 1]]), (1, True))
+        with pytest.raises(FAILS, match="secret must not have labels as alike as 1 and true"):
+            StatisticCertificate.from_json(json.dumps(record))
+        record = json.loads(statistic_maximal_leakage_of_map([1, 1], ["a", "b"]).certificate.to_json())
+        record["outputs"] = [1, True]
+        record["inputs"] = map_digest((1, True), ("a", "b"))
+        with pytest.raises(FAILS, match="outputs must not have labels as alike as 1 and true"):
+            MapCertificate.from_json(json.dumps(record))
+
     def changed(self, certificate, change):
         record = json.loads(certificate.to_json())
         change(record)
@@ -193,7 +217,8 @@ class TestMap:
             ),
             (replace(proof, lower=replace(lower, rows=(1, 2))), "one input for each secret"),
             (replace(proof, lower=replace(lower, rows=(99,))), "one input for each secret"),
-            (replace(proof, secret=("x",)), "a secret for each of 4 inputs"),
+            (replace(proof, secret=("x",)), "inputs and a secret for each, got 4 and 1"),
+            (replace(proof, outputs=(), secret=()), "inputs and a secret for each, got 0 and 0"),
         ):
             with pytest.raises(FAILS, match=words):
                 wrong.verify()

@@ -87,6 +87,26 @@ def test_certificate_and_verify(capsys, channel_file, tmp_path):
     assert "upper end fails" in err
 
 
+def test_certificates_replace_nothing_unasked(capsys, channel_file, tmp_path):
+    before = channel_file.read_text()
+    status, _, err = run(capsys, "sml", channel_file, "--certificate", channel_file, "--force")
+    assert (status, channel_file.read_text()) == (2, before)
+    assert "certificate must not be the channel file itself" in err
+    link = tmp_path / "link.json"
+    link.symlink_to(tmp_path / "nowhere.json")
+    assert "exists already" in run(capsys, "sml", channel_file, "--certificate", link)[2]
+    assert link.is_symlink()
+
+
+def test_a_proof_of_a_trivial_lower_end(capsys, channel_file, tmp_path):
+    proof = tmp_path / "proof.json"
+    run(capsys, "sml", channel_file, "--certificate", proof)
+    changed = json.loads(proof.read_text())
+    changed["lower"]["total"] = -5
+    status, out, _ = run(capsys, "verify", _written(tmp_path, changed, "proof.json"), "--json")
+    assert (status, json.loads(out)["lower"]) == (0, 0)
+
+
 def test_a_proof_about_a_map(capsys, channel_file, tmp_path):
     proof = tmp_path / "map.json"
     proof.write_text(statistic_maximal_leakage_of_map([1, 1, 2], ["a", "b", "b"]).certificate.to_json())

@@ -202,6 +202,26 @@ def test_a_file_that_appears_meanwhile_is_kept(tmp_path, monkeypatch):
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_a_file_that_appears_at_the_last_moment_is_kept(tmp_path, monkeypatch):
+    path = tmp_path / "out.csv"
+    path.write_text("theirs")
+    monkeypatch.setattr(os.path, "lexists", lambda _: False)
+    with pytest.raises(InvalidInput, match="exists already"):
+        write_whole(path, "ours", force=False)
+    assert path.read_text() == "theirs"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_file_systems_without_links(tmp_path, monkeypatch):
+    def no_links(source, target):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(os, "link", no_links)
+    write_whole(tmp_path / "out.csv", "ours", force=False)
+    assert (tmp_path / "out.csv").read_text() == "ours"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
 @pytest.mark.parametrize("name", ["missing/out.csv", "a\0b.csv"])
 def test_names_that_cannot_be_written(tmp_path, name):
     with pytest.raises(InvalidInput, match="cannot be written"):

@@ -10,8 +10,13 @@ from hypothesis import strategies as st
 import statistic_oracle as every
 import tightlip as tl
 from strategies import exact_channels
+from tightlip.statistic import relations
 from tightlip.statistic.maximal import statistic_cost_leakage, statistic_maximal_leakage
-from tightlip.statistic.outcome import statistic_ldp, statistic_outcome_leakage
+from tightlip.statistic.outcome import (
+    statistic_ldp,
+    statistic_min_entropy_leakage,
+    statistic_outcome_leakage,
+)
 from tightlip.statistic.relations import (
     ldp_to_statistic,
     ldp_to_statistic_cost,
@@ -115,6 +120,19 @@ class TestOneTimePad:
         again = statistic_composition(first, second, {"a": 0, "b": 1, "c": 1})
         assert again.total.ratio == statistic_composition(first, first, [0, 1, 1]).total.ratio
 
+    def test_channels_made_anew_for_each_outcome(self, monkeypatch):
+        """Their memory is used again, so the same place does not mean the same channel."""
+
+        class Fresh(dict):
+            def get(self, outcome):
+                return tl.Channel(self[outcome])
+
+        monkeypatch.setattr(relations, "id", lambda _: 0, raising=False)
+        silent, telling = [[1, 0], [1, 0]], [[1, 0], [0, 1]]
+        first = tl.Channel([["1/3", "1/3", "1/3"]] * 2)
+        found = statistic_composition(first, Fresh({0: silent, 1: silent, 2: telling}))
+        assert (found.total.ratio, found.worst_outcome) == (2, 2)
+
     def test_outcomes_that_never_occur_are_skipped(self):
         first = tl.Channel([[1, 0], [1, 0]])
         bound = statistic_composition(first, {0: tl.mechanism.identity(2)})
@@ -143,3 +161,22 @@ def test_worst_outcome_needs_the_best_secret_not_the_largest_likelihood():
     rows = [[Fraction(1), Fraction(0)], [Fraction(0), Fraction(1)], [Fraction(9, 10), Fraction(1, 10)]]
     found = statistic_outcome_leakage(tl.Channel(rows), [0, 0, 1])
     assert found.ratio == every.outcome(rows, [0, 0, 1]) == 2
+
+
+class TestLastDigit:
+    """Leakages so small that their ratio rounds to 1 are not called 0."""
+
+    LOW = tl.Channel([[0.5, 0.5], [math.nextafter(0.5, 0), 0.5]])
+    HIGH = tl.Channel([[0.5, 0.5], [math.nextafter(0.5, 0), math.nextafter(0.5, 1)]])
+
+    def test_outcome(self):
+        assert float(statistic_outcome_leakage(self.LOW)) > 0
+
+    def test_min_entropy(self):
+        assert float(statistic_min_entropy_leakage(self.HIGH, tl.Prior([0.5, 0.5]))) > 0
+
+    def test_nothing_is_still_nothing(self):
+        same = tl.Channel([[0.3, 0.7], [0.3, 0.7]])
+        assert statistic_outcome_leakage(same) == 0 == statistic_outcome_leakage(self.HIGH, ["a", "a"])
+        assert statistic_min_entropy_leakage(same, tl.Prior([0.4, 0.6])) == 0
+        assert statistic_min_entropy_leakage(self.HIGH, tl.Prior([1.0, 0.0])) == 0

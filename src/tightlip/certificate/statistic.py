@@ -162,10 +162,17 @@ def statistic_digest(channel: Channel, secret: Sequence[Label]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
+def read_labels(values: Any, argument: str) -> tuple[Label, ...]:
+    """Labels of a certificate; those that look different must be different, which 1 and true are not."""
+    labels = tuple(labels_from_json(values, argument) or ())
+    if len(set(labels)) != len({json.dumps(value, sort_keys=True) for value in values or ()}):
+        raise ValueError(f"{argument} must not have labels as alike as 1 and true")
+    return labels
+
+
 def _nats(ratio: Fraction) -> tuple[float, float]:
     """The logarithm, bracketed; a leakage is at least 0, whatever the last digit of stored floats says."""
-    lower, upper = log_bounds(ratio)
-    return max(lower, 0.0), max(upper, 0.0)
+    return log_bounds(max(ratio, Fraction(1)))
 
 
 def _check_selection(proof: SelectionProof, table: Table) -> None:
@@ -194,8 +201,12 @@ def _check_tree(proof: PriceProof, table: Table) -> None:
     gains: list[dict[int, Any]] = [{} for _ in prices]
     limit = rational(proof.total)
     waiting: list[tuple[int, dict[int, frozenset[int]]]] = [(0, {})]  # a node, and secrets with fewer rows
+    reached: set[int] = set()
     while waiting:
         place, narrowed = waiting.pop()
+        if place in reached:
+            raise CertificateInvalid(f"upper end fails: node {place} of the tree must be reached once.")
+        reached.add(place)
         node = proof.nodes[place] if 0 <= place < len(proof.nodes) else None
         if isinstance(node, Split):
             waiting += _parts(node, place, narrowed, owner, table)
@@ -233,11 +244,10 @@ def _from_record(record: dict[str, Any]) -> StatisticCertificate:
     if record["kind"] not in ("largest", "smallest"):
         raise ValueError(f"kind must be largest or smallest, got {quoted(record['kind'])}")
     channel = Channel.from_dict(record["channel"])
-    secret = labels_from_json(record["secret"], "secret")
     lower, upper = record["lower"], record["upper"]
     return StatisticCertificate(
         channel,
-        tuple(secret or ()),
+        read_labels(record["secret"], "secret"),
         record["kind"],
         SelectionProof(_read(lower["total"]), tuple(_whole(row) for row in lower["rows"])),
         PriceProof(

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tightlip.certificate.statistic import SelectionProof
+from tightlip.certificate.statistic import SelectionProof, read_labels
 from tightlip.errors import CertificateInvalid, InvalidInput, quoted
 from tightlip.model.jsonio import as_object
-from tightlip.model.labels import Label, Labels, labels_from_json
+from tightlip.model.labels import Label, Labels
 from tightlip.numeric.ball import log_bounds
 
 FORMAT = "tightlip statistic leakage of a map certificate 1"
@@ -48,9 +48,9 @@ class MapCertificate:
         CertificateInvalid
             Naming the end that fails.
         """
-        if len(self.outputs) != len(self.secret):
+        if len(self.outputs) != len(self.secret) or not self.outputs:
             raise CertificateInvalid(
-                f"there must be a secret for each of {len(self.outputs)} inputs, got {len(self.secret)}."
+                f"there must be inputs and a secret for each, got {len(self.outputs)} and {len(self.secret)}."
             )
         rows = self.lower.rows
         if any(not 0 <= row < len(self.outputs) for row in rows) or len(
@@ -73,7 +73,8 @@ class MapCertificate:
 
     def ends(self) -> tuple[float, float]:
         """The two ends in nats that the proof gives, rounded outward."""
-        return log_bounds(self.lower.total)[0], log_bounds(Fraction(self.upper.total))[1]
+        lower, upper = max(self.lower.total, Fraction(1)), Fraction(max(self.upper.total, 1))
+        return log_bounds(lower)[0], log_bounds(upper)[1]
 
     def digest(self) -> str:
         """A hash of the outputs and secrets that the proof is about."""
@@ -125,10 +126,10 @@ def _from_record(record: dict[str, Any]) -> MapCertificate:
     lower, upper = record["lower"], record["upper"]
     rows = tuple(_whole(row) for row in lower["rows"])
     return MapCertificate(
-        tuple(labels_from_json(record["outputs"], "outputs") or ()),
-        tuple(labels_from_json(record["secret"], "secret") or ()),
+        read_labels(record["outputs"], "outputs"),
+        read_labels(record["secret"], "secret"),
         SelectionProof(Fraction(_whole(lower["total"])), rows),
-        CoverProof(_whole(upper["total"]), tuple(labels_from_json(upper["outputs"], "outputs") or ())),
+        CoverProof(_whole(upper["total"]), read_labels(upper["outputs"], "outputs")),
     )
 
 

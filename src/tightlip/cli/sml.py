@@ -9,7 +9,6 @@ import typer
 
 from tightlip.cli.arguments import Unit
 from tightlip.cli.channel_file import read_channel_file
-from tightlip.cli.envelope import write_atomically
 from tightlip.cli.output import print_json, print_text
 from tightlip.errors import InvalidInput
 
@@ -29,11 +28,12 @@ def sml(
 
     The file's "secret" has a label for each row of the channel; without it each row is a secret of its own.
     """
+    from tightlip.histogram.release import write_whole
     from tightlip.report.statistic import compared_record, statistic_record, statistic_text
     from tightlip.statistic.maximal import statistic_maximal_leakage
 
-    if certificate is not None and certificate.exists() and not force:
-        raise InvalidInput(f"certificate {certificate} exists already; choose another name or add --force.")
+    if certificate is not None:
+        _require_free(certificate, channel, force=force)
     given = read_channel_file(channel)
     found = statistic_maximal_leakage(given.channel, given.secret, time_limit=time_limit)
     record = statistic_record(found, unit=unit.value)
@@ -42,6 +42,16 @@ def sml(
             given.channel, given.secret, unit=unit.value, time_limit=time_limit
         )
     if certificate is not None:
-        write_atomically(certificate, found.certificate.to_json())
+        write_whole(certificate, found.certificate.to_json(), force=force)
         record["certificate"] = str(certificate)
     print_json(record) if json else print_text(statistic_text(record))
+
+
+def _require_free(certificate: Path, channel: Path, *, force: bool) -> None:
+    from tightlip.histogram.release import require_free
+
+    require_free(certificate, force=force)
+    if certificate.exists() and channel.exists() and certificate.samefile(channel):
+        raise InvalidInput(
+            f"certificate must not be the channel file itself, got {certificate}; the channel would be lost."
+        )

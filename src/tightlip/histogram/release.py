@@ -262,8 +262,7 @@ def write_whole(path: Path, text: str, *, force: bool) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        require_free(path, force=force)
-        partial.replace(path)
+        _take_name(partial, path, force=force)
     except (OSError, ValueError) as error:
         if isinstance(error, InvalidInput):
             raise
@@ -271,6 +270,20 @@ def write_whole(path: Path, text: str, *, force: bool) -> None:
         raise InvalidInput(f"{path} cannot be written: {reason}; check the folder and the name.") from error
     finally:
         _remove(partial)
+
+
+def _take_name(partial: Path, path: Path, *, force: bool) -> None:
+    """Give a complete file its name; a link, unlike a look beforehand, never takes one that others have taken."""
+    if not force:
+        try:
+            os.link(partial, path)
+        except FileExistsError:
+            raise _taken(path) from None
+        except OSError:  # a file system without links
+            require_free(path, force=False)
+        else:
+            return
+    partial.replace(path)
 
 
 def _remove(partial: Path) -> None:
@@ -283,4 +296,8 @@ def _remove(partial: Path) -> None:
 def require_free(path: Path, *, force: bool) -> None:
     """Refuse a name that is taken, unless forced."""
     if os.path.lexists(path) and not force:
-        raise InvalidInput(f"{path} exists already; choose another name or add --force (force=True).")
+        raise _taken(path)
+
+
+def _taken(path: Path) -> InvalidInput:
+    return InvalidInput(f"{path} exists already; choose another name or add --force (force=True).")

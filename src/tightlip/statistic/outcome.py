@@ -22,7 +22,7 @@ from tightlip.model.matrix import dense
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.rounding import gamma, log_ratio_up, log_up, widen_up
-from tightlip.statistic.groups import Groups, groups_of
+from tightlip.statistic.groups import Groups, Places, groups_of
 
 
 def statistic_ldp(channel: Channel, secret: Any = None) -> Nats:
@@ -77,6 +77,8 @@ def statistic_outcome_leakage(channel: Channel, secret: Any = None) -> Nats:
             best = max(best, (sizes * own / totals).max())
     if channel.is_exact:
         return Nats.of_ratio(Fraction(best))
+    if _tells_nothing(dense(channel.matrix), groups.codes):
+        return Nats(0.0)
     return _rounded_up(float(best), groups.count + 3)
 
 
@@ -99,15 +101,21 @@ def statistic_min_entropy_leakage(channel: Channel, prior: Prior, secret: Any = 
     marginal = _by_group(weights[:, None], groups, np.add)[:, 0]
     if exact:
         return Nats.of_ratio(Fraction(sum(joint.max(axis=0)), 1) / max(marginal))
+    possible = weights > 0
+    if _tells_nothing(rows[possible], groups.codes[possible]):
+        return Nats(0.0)
     ratio = float(joint.max(axis=0).sum() / marginal.max())
     return _rounded_up(max(ratio, 1.0), 2 * channel.shape[0] + channel.shape[1] + 4)
 
 
 def _rounded_up(ratio: float, roundings: int) -> Nats:
-    """The logarithm of a ratio of sums of products that was rounded a number of times; exactly 0 for 1."""
-    if ratio <= 1:
-        return Nats(0.0)
+    """The logarithm of a ratio of sums of products that was rounded a number of times, 1 perhaps from just above."""
     return Nats(float(log_up(widen_up(np.array([ratio]), gamma(roundings)))[0]))
+
+
+def _tells_nothing(rows: NDArray[Any], codes: Places) -> bool:
+    """Whether there is one secret only, or every row gives the same release."""
+    return bool((codes == codes[0]).all() or (rows == rows[0]).all())
 
 
 def _extremes(channel: Channel, groups: Groups) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -123,14 +123,14 @@ def statistic_composition(
     groups = groups_of(first, secret)
     rows = groups.rows()
     start = statistic_maximal_leakage(first, rows, time_limit=time_limit)
-    known: dict[tuple[int, bytes], StatisticLeakage] = {}
+    known: dict[tuple[Channel, bytes], StatisticLeakage] = {}
     after: dict[Label, StatisticLeakage] = {}
     for place, outcome in enumerate(first.outputs):
         possible = np.flatnonzero(dense_column(first.matrix, place) > 0)
         if not len(possible):
             continue
         follow = channel_after(outcome, second)
-        key = id(follow), possible.tobytes()
+        key = follow, possible.tobytes()
         if key not in known:
             order = match(first.inputs, follow.inputs, "inputs of the second channel", "the first's inputs")
             picked = possible if order is None else order[possible]
