@@ -13,6 +13,7 @@ from tightlip.cli.arguments import Unit, read_probabilities
 from tightlip.cli.channel_file import read_channel_file
 from tightlip.cli.output import print_json, print_text, progress
 from tightlip.errors import InvalidInput
+from tightlip.files import require_free, write_whole
 
 
 class Adversary(StrEnum):
@@ -52,7 +53,7 @@ def envelope(
     wanted = compare or chart is not None
     record = envelope_record(given.channel, prior, points, unit=unit.value, comparisons=wanted)
     if certificate is not None and points[0].certificate is not None:
-        write_atomically(certificate, points[0].certificate.to_json())
+        write_whole(certificate, points[0].certificate.to_json(), force=force)
         record["certificate"] = str(certificate)
     if chart is not None:
         write_envelope_chart(record, chart)
@@ -78,18 +79,4 @@ def _check_certificate(path: Path, deltas: list[Fraction], adversary: Adversary,
         raise InvalidInput(
             "--certificate needs one --delta and --adversary any; a proof is about one number."
         )
-    if path.exists() and not force:
-        raise InvalidInput(f"certificate {path} exists already; choose another name or add --force.")
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a file wholly or not at all."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise InvalidInput(
-            f"{path} cannot be written: {error.strerror or error}; check the folder."
-        ) from error
+    require_free(path, force=force)

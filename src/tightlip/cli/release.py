@@ -80,7 +80,8 @@ def histogram(
     ] = None,
 ) -> None:
     """Draw a histogram with the secret protected, and write its rows."""
-    from tightlip.histogram.release import release_histogram, require_free
+    from tightlip.files import require_free
+    from tightlip.histogram.release import release_histogram
     from tightlip.report.release import release_record, release_text
 
     require_free(out, force=force)

@@ -28,7 +28,7 @@ def sml(
 
     The file's "secret" has a label for each row of the channel; without it each row is a secret of its own.
     """
-    from tightlip.histogram.release import write_whole
+    from tightlip.files import write_whole
     from tightlip.report.statistic import compared_record, statistic_record, statistic_text
     from tightlip.statistic.maximal import statistic_maximal_leakage
 
@@ -48,7 +48,7 @@ def sml(
 
 
 def _require_free(certificate: Path, channel: Path, *, force: bool) -> None:
-    from tightlip.histogram.release import require_free
+    from tightlip.files import require_free
 
     require_free(certificate, force=force)
     if certificate.exists() and channel.exists() and certificate.samefile(channel):

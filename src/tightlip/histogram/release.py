@@ -7,8 +7,6 @@ hides.
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -18,6 +16,8 @@ from typing import Any, Literal
 import numpy as np
 
 from tightlip.errors import InvalidInput, quoted
+from tightlip.files import require_free as require_free
+from tightlip.files import write_whole as write_whole
 from tightlip.histogram.conditional import ConditionalDraw, draw_given_secret
 from tightlip.histogram.maxl import MaxLMechanism
 from tightlip.histogram.privacy import Distortion, Privacy
@@ -245,59 +245,3 @@ def _require_options(mechanism: str, bin_size: object, epsilon: object) -> None:
         raise InvalidInput(
             f"{unused} must not be given for mechanism {mechanism}, got {quoted(given[unused])}; it uses {needed}."
         )
-
-
-def write_whole(path: Path, text: str, *, force: bool) -> None:
-    """Write a file wholly or not at all: a new file beside it takes its name when it is complete.
-
-    Raises
-    ------
-    InvalidInput
-        When the file exists and force is not set, or cannot be written; what was there stays.
-    """
-    require_free(path, force=force)
-    partial = path.parent / f".{path.name[:100]}.{secrets.token_hex(8)}.partial"
-    try:
-        with partial.open("x", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        _take_name(partial, path, force=force)
-    except (OSError, ValueError) as error:
-        if isinstance(error, InvalidInput):
-            raise
-        reason = getattr(error, "strerror", None) or error
-        raise InvalidInput(f"{path} cannot be written: {reason}; check the folder and the name.") from error
-    finally:
-        _remove(partial)
-
-
-def _take_name(partial: Path, path: Path, *, force: bool) -> None:
-    """Give a complete file its name; a link, unlike a look beforehand, never takes one that others have taken."""
-    if not force:
-        try:
-            os.link(partial, path)
-        except FileExistsError:
-            raise _taken(path) from None
-        except OSError:  # a file system without links
-            require_free(path, force=False)
-        else:
-            return
-    partial.replace(path)
-
-
-def _remove(partial: Path) -> None:
-    try:
-        partial.unlink(missing_ok=True)
-    except (OSError, ValueError):  # it was never made, or its folder is gone
-        return
-
-
-def require_free(path: Path, *, force: bool) -> None:
-    """Refuse a name that is taken, unless forced."""
-    if os.path.lexists(path) and not force:
-        raise _taken(path)
-
-
-def _taken(path: Path) -> InvalidInput:
-    return InvalidInput(f"{path} exists already; choose another name or add --force (force=True).")

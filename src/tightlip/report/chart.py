@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tightlip.errors import InvalidInput
+from tightlip.files import require_free
 
 _SUFFIXES = (".html", ".svg", ".png")
 
@@ -15,8 +17,7 @@ def check_chart_path(path: Path, *, force: bool) -> None:
     """Refuse a suffix that is no picture, and a file that is there already."""
     if path.suffix.lower() not in _SUFFIXES:
         raise InvalidInput(f"chart must end in {', '.join(_SUFFIXES)}, got {path.name}; choose one of these.")
-    if path.exists() and not force:
-        raise InvalidInput(f"chart {path} exists already; choose another name or add --force.")
+    require_free(path, force=force)
 
 
 def charting() -> Any:
@@ -59,7 +60,7 @@ def line_chart(
 
 def save_chart(chart: Any, path: Path) -> None:
     """Write a chart by suffix; HTML works offline."""
-    partial = path.with_name(f".{path.stem}.partial{path.suffix}")
+    partial = path.with_name(f".{path.stem[:100]}.{secrets.token_hex(8)}.partial{path.suffix}")
     options: dict[str, Any] = {"inline": True} if path.suffix.lower() == ".html" else {}
     chart.save(str(partial), **options)
     partial.replace(path)
