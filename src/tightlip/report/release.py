@@ -10,6 +10,7 @@ from rich.text import Text
 
 from tightlip.histogram.release import HistogramRelease
 from tightlip.numeric.display import format_up
+from tightlip.numeric.quantity import Probability
 from tightlip.report.amounts import Unit, float_json, in_unit, leakage_json, probability_json, shown
 
 
@@ -25,7 +26,7 @@ def release_record(release: HistogramRelease, *, unit: Unit) -> dict[str, Any]:
         "cells": release.table.domain.size,
         "privacy": leakage_json(privacy.upper, unit)
         | {"lower": float_json(in_unit(privacy.lower, unit)), "method": privacy.method},
-        "distortion": probability_json(distortion.upper)
+        "distortion": probability_json(distortion.upper if distortion.exact else Probability(distortion.upper))
         | {"lower": float(distortion.lower), "method": distortion.method},
         "exact": release.exact,
         "method": release.method,
