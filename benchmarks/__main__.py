@@ -1,6 +1,8 @@
 """Run every benchmark."""
 
 from benchmarks import (
+    audit_counting,
+    audit_measures,
     contraction_speed,
     dense_measures,
     envelope_speed,
@@ -18,6 +20,8 @@ BENCHMARKS = (
     statistic_speed,
     release_speed,
     contraction_speed,
+    audit_counting,
+    audit_measures,
 )
 for benchmark in BENCHMARKS:
     benchmark.main()

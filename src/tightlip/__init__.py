@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from tightlip import errors as errors
     from tightlip import histogram as histogram
     from tightlip import mechanism as mechanism
+    from tightlip.audit.result import Audit as Audit
+    from tightlip.audit.run import audit as audit
+    from tightlip.audit.sample import SampleMode as SampleMode
     from tightlip.contraction.bound import dobrushin_bound as dobrushin_bound
     from tightlip.contraction.bound import likelihood_ratio_bound as likelihood_ratio_bound
     from tightlip.contraction.coefficients import chi_squared_contraction as chi_squared_contraction
@@ -167,6 +170,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "audit.result": ("Audit",),
+    "audit.run": ("audit",),
+    "audit.sample": ("SampleMode",),
     "contraction.bound": ("dobrushin_bound", "likelihood_ratio_bound"),
     "contraction.coefficients": ("chi_squared_contraction", "hellinger_contraction", "kl_contraction"),
     "contraction.divergence": ("Divergence", "divergence"),

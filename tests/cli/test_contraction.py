@@ -122,3 +122,9 @@ def test_labels_that_would_garble_the_terminal_are_shown_harmlessly(capsys, tmp_
     assert "\x1b[31m" not in out
     assert "[bold]b" in out
     assert tl.__version__
+
+
+def test_a_level_beyond_every_float_is_infinite(capsys):
+    status, out, err = run(capsys, "--n", 3, "--epsilon", "1e400", "--json")
+    assert (status, err) == (0, "")
+    assert json.loads(out) == json.loads(run(capsys, "--n", 3, "--epsilon", "inf", "--json")[1])

@@ -289,3 +289,8 @@ def test_a_mass_above_1_over_n_is_refused():
     assert PriorSet(3, "1/3").min_mass == Fraction(1, 3)
     with pytest.raises(InvalidInput):
         Divergence(0.5, 0.25)
+
+
+@pytest.mark.parametrize(("n", "epsilon", "c"), [(2, 1e-17, 0), (3, 30.0, 1 / 3), (4, 1e-300, 0.1)])
+def test_a_function_where_likelihood_ratios_are_one_up_to_a_rounding(n, epsilon, c):
+    assert 0 <= divergence_bound(lambda t: (t - 1) ** 2, n, epsilon, c) < 1e-14

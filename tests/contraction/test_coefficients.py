@@ -207,3 +207,51 @@ def test_refusals(monkeypatch):
     monkeypatch.setattr(correlation, "_TRIES", 0)
     with pytest.raises(NumericalFailure, match="could not be proved"):
         chi_squared_contraction(coin, Prior.uniform(2))
+
+
+def test_rows_that_only_floats_call_equal_are_not_equal():
+    tiny = Fraction(1, 10**40)
+    channel = Channel([[Fraction(1, 2) + tiny, Fraction(1, 2) - tiny], ["1/2", "1/2"]])
+    truth = tiny**2  # p₁p₂(a − b)²/(q₁q₂), up to a factor 1 + tiny
+    for function in (chi_squared_contraction, kl_contraction, hellinger_contraction):
+        found = function(channel, Prior.uniform(2))
+        assert found.exact is None
+        assert Fraction(found.lower) <= truth <= Fraction(found.upper)
+
+
+@pytest.mark.parametrize(
+    ("rows", "masses"),
+    [
+        ([[0.9999999999999999], [1.0]], [1 / 6, 5 / 6]),  # no direction but noise
+        (
+            [[1.0, 1e-17], [0.0, 1.0], [0.0, 1.0]],
+            [1.0, 5e-231, 2.5e-230],
+        ),  # one secret has all mass that floats see
+    ],
+)
+def test_inputs_are_different_priors_or_none(rows, masses):
+    channel, prior = Channel(rows), Prior(masses)
+    for function, kind in (
+        (chi_squared_contraction, "chi2"),
+        (kl_contraction, "kl"),
+        (hellinger_contraction, "h2"),
+    ):
+        found = function(channel, prior)
+        assert found.lower <= chi_squared_contraction(channel).upper
+        if found.inputs is not None:
+            assert exact_ratio(channel, found.inputs, kind)[0] >= found.lower
+
+
+def test_towards_a_prior_inputs_reach_the_lower_end_or_are_not_given():
+    """KL and H² may only approach the maximal correlation, as P → Q: then no P stands for it."""
+    generator = np.random.default_rng(3)
+    kept = set()
+    for _ in range(30):
+        channel = Channel(oracle.kernels(generator, 1, 3, 3)[0])
+        prior = Prior(generator.dirichlet(np.ones(3)))
+        for function, kind in ((kl_contraction, "kl"), (hellinger_contraction, "h2")):
+            found = function(channel, prior)
+            kept.add(found.inputs is None)
+            if found.inputs is not None:
+                assert exact_ratio(channel, found.inputs, kind)[0] >= found.lower
+    assert kept == {True, False}

@@ -135,6 +135,8 @@ def test_bad_requests():
         leakage_capacity(channel, prior_set=0.1)
     with pytest.raises(WrongType, match="Channel"):
         leakage_capacity([[1.0]], min_mass=0.1)
+    with pytest.raises(WrongType, match="Channel"):
+        check_zero_count([[1.0]], 1.0, min_mass=0.1)
     with pytest.raises(InvalidInput, match="finite"):
         leakage_capacity(channel, min_mass=math.nan)
 

@@ -1,5 +1,6 @@
 """Frequencies from private releases: unbiased, identified or refused, and covered as often as promised."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -244,3 +245,28 @@ def test_counts_by_label_in_any_order():
 def test_refusals(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+@pytest.mark.parametrize("method", ["proved", "asymptotic"])
+def test_intervals_beyond_every_frequency_end_at_the_edge(method):
+    """Data that no population explains well: the interval is the nearest frequency, not one of 143 %."""
+    coin = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
+    found = estimate_frequencies([100, 0], coin).intervals(method=method)
+    assert (found.lower, found.upper) == ((1.0, 0.0), (1.0, 0.0))
+    wide = Channel([["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"]])
+    found = estimate_frequencies([100, 0, 0], wide).intervals(method=method)
+    assert (found.lower, found.upper) == ((1.0, 0.0), (1.0, 0.0))
+
+
+def test_samples_for_a_standard_error_are_exact():
+    for truth, prior in itertools.product(
+        (2, 3, 5, 9), (["1/2", "1/3", "1/6"], ["1/5", "2/5", "2/5"], [1, 0, 0])
+    ):
+        total = truth + 2
+        rows = [[Fraction(truth if x == y else 1, total) for y in range(3)] for x in range(3)]
+        masses = [Fraction(mass) for mass in prior]
+        shares = [sum(p * row[y] for p, row in zip(masses, rows, strict=True)) for y in range(3)]
+        worst = max(share * (1 - share) for share in shares) / Fraction(truth - 1, total) ** 2
+        for error in ("1/100", "1/10", "1/3"):
+            needed = math.ceil(worst / Fraction(error) ** 2)
+            assert samples_for_standard_error(Channel(rows), Prior(prior), error) == needed

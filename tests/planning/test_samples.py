@@ -101,6 +101,8 @@ def test_easy_and_impossible_targets():
     for target in (0, -1):
         with pytest.raises(InvalidInput, match="positive"):
             samples_needed(EXAMPLE3, LocalPrivacy(1), target)
+    with pytest.raises(InvalidInput, match="scale the loss"):
+        samples_needed(EXAMPLE3, LocalPrivacy(1), "1e400")
 
 
 def test_effective_samples_are_rounded_up_and_bound_the_divergence():
@@ -159,3 +161,13 @@ def test_outward_floats():
         assert low <= value <= high
     assert math.isinf(float_above(Fraction(10**400)))
     assert math.isfinite(float_below(Fraction(10**400)))
+
+
+def test_numbers_of_people_that_no_float_holds_are_cut_down():
+    """At ε = 1e-200 some 10⁴⁰⁰ people are needed; what is said stays a necessary number that can be a float."""
+    study = Study([Prior(["1/2", "1/2"]), Prior(["1/4", "3/4"])], loss="zero-one")
+    row = plan_table(study, [LocalPrivacy(1e-200)], 10, target_risk="1/20")[0]
+    assert row.samples_needed == 2**1023
+    assert risk_lower_bound(study, LocalPrivacy(1e-200), row.samples_needed).value > 0.05
+    assert row.factor is not None
+    assert math.isfinite(row.factor)

@@ -282,3 +282,45 @@ def test_bad_requests(options, message):
 def test_what_is_no_prior_set():
     with pytest.raises(WrongType, match="prior_set must be"):
         robust_envelope(mechanism.identity(2), Prior.uniform(2), 0.1)
+
+
+def test_certificates_of_another_question_are_refused():
+    """Sound proofs, but about another δ, channel, or fewer priors than the result says."""
+    channel, prior_set = mechanism.env_example_1(), PriorSet(min_mass="1/8")
+    often, seldom = (robust_envelope(channel, prior_set, delta, cells=4) for delta in ("0.9", "0.2"))
+    uniform = Prior.uniform(channel.inputs)
+    stranger = envelope(mechanism.identity(channel.inputs), uniform, "0.9")
+    responses = mechanism.randomized_response(4, 1.0)
+    response = robust_envelope(responses, PriorBall(Prior.uniform(4), 0), "0.9")
+    broken = [
+        replace(often, delta=Fraction(1, 5)),
+        replace(seldom, delta=Fraction(9, 10)),
+        replace(often, certificate=replace(often.certificate, delta=Fraction(1, 5)), delta=Fraction(1, 5)),
+        replace(often, certificate=replace(often.certificate, worst=seldom.certificate.worst)),
+        replace(often, certificate=replace(often.certificate, worst=stranger)),
+        replace(
+            response,
+            certificate=replace(response.certificate, worst=envelope(responses, Prior.uniform(4), "0.2")),
+        ),
+    ]
+    for found in broken:
+        with pytest.raises(CertificateInvalid, match=r"end fails|is about δ"):
+            found.verify()
+
+
+def test_certificates_of_lists_are_about_every_prior_of_the_list():
+    channel = mechanism.env_example_1()
+    priors = [Prior(["1/4"] * 4), Prior(["1/8", "1/8", "1/4", "1/2"])]
+    found = robust_envelope(channel, PriorList(priors), "0.2")
+    found.verify()
+    proof = found.certificate
+    kept = proof.envelopes[1]
+    easier = tuple(envelope(channel, prior, "0.9") for prior in priors)
+    broken = {
+        "2 priors, got 1": replace(proof, envelopes=(kept,)),
+        "prior 0": replace(proof, envelopes=(kept, kept)),
+        "upper end fails|lower end fails": replace(proof, envelopes=easier),
+    }
+    for message, certificate in broken.items():
+        with pytest.raises(CertificateInvalid, match=message):
+            certificate.verify()

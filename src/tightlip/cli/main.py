@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from tightlip import __version__
+from tightlip.cli.audit import audit
 from tightlip.cli.contraction import contraction
 from tightlip.cli.convert import convert
 from tightlip.cli.envelope import envelope
@@ -28,6 +29,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
+app.command()(audit)
 app.command()(measure)
 app.command()(envelope)
 app.command()(verify)

@@ -1,6 +1,6 @@
 """Contraction of χ², KL and Hellinger: over all inputs, or towards one prior.
 
-Over all inputs the three agree (chi_squared.py). Towards a prior Q, sup over P of D(PK‖QK)/D(P‖Q):
+Over all inputs the three agree (chi_squared.py). Towards a prior Q, sup over P on Q's support of D(PK‖QK)/D(P‖Q):
 
 - χ² is the squared maximal correlation (correlation.py);
 - KL and H² have no closed form. They are at least the χ² value (their limit as P → Q) and at most the value over
@@ -60,7 +60,9 @@ def kl_contraction(channel: Channel, prior: Prior | None = None) -> Coefficient:
 
 
 def hellinger_contraction(channel: Channel, prior: Prior | None = None) -> Coefficient:
-    """η_H² with proved ends, H² = Σ(√p − √q)²: over all inputs equal to η_χ², else towards a prior.
+    """η_H² with proved ends, H² = Σ(√p − √q)²: over all inputs equal to η_χ², else towards a prior Q.
+
+    Towards Q only distributions P on its support count, as for KL, although H² of others is finite too.
 
     >>> from tightlip import Channel
     >>> round(hellinger_contraction(Channel([["3/4", "1/4"], ["1/4", "3/4"]])), 12)
@@ -83,7 +85,7 @@ def _towards(channel: Channel, prior: Prior, kind: Literal["kl", "h2"], step: St
     local = correlation_contraction(inside, masses)
     if local.upper == 0 or len(masses) == 1:
         return ceiling
-    best, found = local.lower, local.inputs
+    best, found = local.lower, None  # approached as P → Q, so no P stands for it
     searched = inside.shape[0] * inside.shape[1] <= _MOST_CELLS  # the rationals behind a proof grow with it
     candidate = _search(dense(inside.floats), masses.floats, local, kind, step) if searched else None
     if candidate is not None:

@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tightlip.contraction.result import Coefficient
 from tightlip.errors import NumericalFailure
@@ -41,7 +42,7 @@ def correlation_contraction(channel: Channel, prior: Prior) -> Coefficient:
     support = aligned.support
     rows = dense(channel.floats)[support]
     masses = aligned.floats[support]
-    if (rows == rows[0]).all():
+    if _are_equal(dense(channel.matrix)[support]):
         return Coefficient.known(Fraction(0), method="equal rows")
     factor, error = _factor(rows, masses)
     wide = factor.shape[0] > factor.shape[1]
@@ -58,6 +59,11 @@ def correlation_contraction(channel: Channel, prior: Prior) -> Coefficient:
         method="maximal correlation, Cholesky test",
         inputs=_perturbed(aligned, support, direction),
     )
+
+
+def _are_equal(rows: NDArray[Any]) -> bool:
+    """As stored: rationals may differ by less than floats can tell."""
+    return bool((rows == rows[0]).all())
 
 
 def _common(rows: FloatArray) -> Any:
@@ -100,11 +106,21 @@ def _proved_ceiling(gram: FloatArray, guess: float) -> float:
     )
 
 
-def _perturbed(prior: Prior, support: Any, direction: FloatArray) -> tuple[Prior, Prior]:
-    """A prior moved along the optimal direction as far as masses stay positive; χ² ratios do not depend on how far."""
+def _perturbed(prior: Prior, support: Any, direction: FloatArray) -> tuple[Prior, Prior] | None:
+    """A prior moved along the optimal direction as far as masses stay positive; χ² ratios do not depend on how far.
+
+    None where floats show no direction.
+    """
     masses = prior.floats[support]
     move = direction * np.sqrt(masses)
     move -= masses * move.sum()
+    heaviest = int(np.argmax(masses))
+    move[heaviest] = 0.0
+    move[heaviest] = -move.sum()  # its own difference cancels where it has almost all mass
+    longest = float(np.abs(move).max())
+    if not longest:
+        return None
+    move /= longest
     falling = move < 0
     length = 0.5 * float((masses[falling] / -move[falling]).min())
     moved = np.zeros(len(prior))

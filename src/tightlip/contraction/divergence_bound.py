@@ -149,14 +149,14 @@ def _of_function(function: Callable[[float], float], shrink: float, most: float,
 
 def _check_convex(function: Callable[[float], float], most: float) -> None:
     """Sample f: f(1) = 0, finite, and no point above the chord of its neighbours."""
-    points = np.exp(np.linspace(-math.log(most), math.log(most), _GRID))
-    points[_GRID // 2] = 1.0
+    points = np.unique(np.append(np.exp(np.linspace(-math.log(most), math.log(most), _GRID)), 1.0))
     values = np.array([float(function(float(point))) for point in points])
     if not np.isfinite(values).all():
         raise InvalidInput(f"f must be finite on [{1 / most:.6g}, {most:.6g}], got a value that is not.")
     scale = float(np.abs(values).max())
-    if abs(values[_GRID // 2]) > _TOLERANCE * max(scale, 1.0):
-        raise InvalidInput(f"f(1) must be 0, got {values[_GRID // 2]!r}; subtract it from f.")
+    middle = float(function(1.0))
+    if abs(middle) > _TOLERANCE * max(scale, 1.0):
+        raise InvalidInput(f"f(1) must be 0, got {middle!r}; subtract it from f.")
     share = (points[1:-1] - points[:-2]) / (points[2:] - points[:-2])
     above = values[1:-1] - ((1 - share) * values[:-2] + share * values[2:])
     if (above > _TOLERANCE * scale).any():

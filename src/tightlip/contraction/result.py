@@ -20,7 +20,7 @@ class Coefficient(Probability):
     exact : the rational value, where the input was exact and the formula is rational
     method : how the ends were found
     pair : the two secrets whose rows decide, where it is two secrets
-    inputs : distributions (P, Q) whose ratio is at least `lower`, where it takes distributions
+    inputs : distributions (P, Q) whose ratio is at least `lower`, where some are known
 
     >>> Coefficient(0.25, 0.5, method="example")
     0.5 (at least 0.25, by example)

@@ -101,8 +101,7 @@ def leakage_capacity(
     >>> found.ratio, found.prior
     (Fraction(10, 3), Prior(0: 1/10, 1: 3/5, 2: 1/10, 3: 1/10, 4: 1/10))
     """
-    if not isinstance(channel, Channel):
-        raise WrongType(f"channel must be a Channel, got {quoted(channel)}; write Channel(rows).")
+    _check(channel)
     mass, known = _mass_from(channel, min_mass, prior_set)
     if mass == 0:
         return _without_knowledge(channel)
@@ -201,6 +200,7 @@ def check_zero_count(channel: Channel, epsilon: Any, *, min_mass: Any) -> ZeroCo
     >>> check_zero_count(Channel([[1, 0], [0, 1]]), 0.5, min_mass="1/4").explanation
     'outcome 0 excludes 1 of 2 secrets, so it leaks at least -log((2 - 1) * 1/4) = 1.38629 nats > 0.5: not (ε, c)-PML.'
     """
+    _check(channel)
     size = channel.shape[0]
     allowed = allowed_zeros(size, epsilon, min_mass)
     mass, _ = read_min_mass(min_mass, size)
@@ -218,6 +218,11 @@ def check_zero_count(channel: Channel, epsilon: Any, *, min_mass: Any) -> ZeroCo
     else:
         words = f"no outcome excludes a secret; up to {allowed} zeros per outcome are allowed."
     return ZeroCountCheck(worst <= allowed, allowed, worst, channel.outputs[place], words)
+
+
+def _check(channel: object) -> None:
+    if not isinstance(channel, Channel):
+        raise WrongType(f"channel must be a Channel, got {quoted(channel)}; write Channel(rows).")
 
 
 def _mass_from(channel: Channel, min_mass: Any, prior_set: PriorSet | None) -> tuple[Fraction, bool]:

@@ -86,7 +86,7 @@ class FrequencyEstimate:
     def intervals(
         self, level: Any = "0.95", *, simultaneous: bool = False, method: IntervalMethod = "proved"
     ) -> Intervals:
-        """Confidence intervals, cut to [0, 1].
+        """Confidence intervals, cut to [0, 1]; one that lies outside becomes the nearest end.
 
         "proved" holds for every n: Clopper–Pearson where p̂ depends on one proportion only (as for randomised
         response), Chernoff's bound otherwise. "asymptotic" is p̂ ± z·standard error: shorter, right for large n,
@@ -137,7 +137,7 @@ class FrequencyEstimate:
             ends, method, bias = chernoff(share, self.samples, tail), "chernoff", Fraction(0)
         bias += self._inverse.bias[place]
         low, high = (least + span * Fraction(end) for end in ends)
-        return max(float_below(low - bias), 0.0), min(float_above(high + bias), 1.0), method
+        return _frequency(float_below(low - bias)), _frequency(float_above(high + bias)), method
 
     def _asymptotic(self, tail: Fraction) -> list[tuple[float, float, str]]:
         from scipy.special import ndtri
@@ -145,7 +145,7 @@ class FrequencyEstimate:
         reach = float(ndtri(1 - float(tail))) * self.standard_errors
         values = np.asarray(self.values, dtype=np.float64)
         return [
-            (max(value - width, 0.0), min(value + width, 1.0), "wald")
+            (_frequency(value - width), _frequency(value + width), "wald")
             for value, width in zip(values.tolist(), reach.tolist(), strict=True)
         ]
 
@@ -213,8 +213,25 @@ def samples_for_standard_error(channel: Channel, prior: Prior, standard_error: A
     wanted = Fraction(number(standard_error, "standard_error"))
     if wanted <= 0:
         raise InvalidInput(f"standard_error must be positive, got {quoted(standard_error)}.")
-    worst = Fraction(float(estimation_variance(channel, prior).max()))
-    return max(math.ceil(worst / wanted**2), 1)
+    return max(math.ceil(_largest_variance(channel, prior) / wanted**2), 1)
+
+
+def _largest_variance(channel: Channel, prior: Prior) -> Fraction:
+    """max_x V_x in rationals, so that no rounding adds or saves a person."""
+    from tightlip.planning.privacy import outcome_masses
+
+    inverse = right_inverse(channel)
+    masses = outcome_masses(channel, prior)
+    shares = np.array([masses[place] for place in inverse.possible], dtype=object)
+    weights = np.array(
+        [[Fraction(weight) for weight in row] for row in inverse.weights.tolist()], dtype=object
+    )
+    return Fraction(max(shares @ (weights * weights) - (shares @ weights) ** 2))
+
+
+def _frequency(value: float) -> float:
+    """The nearest number in [0, 1]."""
+    return min(max(value, 0.0), 1.0)
 
 
 def outcome_covariance(inverse: Inverse, shares: FloatArray) -> FloatArray:

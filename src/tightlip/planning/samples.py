@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -15,9 +16,9 @@ from tightlip.planning.privacy import Privacy, as_privacy
 from tightlip.planning.risk import PrivateStudy, read_samples
 from tightlip.planning.study import Study
 
-_FOREVER = (
-    1 << 1100
-)  # times any positive float it is far beyond e^-800, so what is left here is left for ever
+# times any positive float it is far beyond e^-800, so what is left here is left for ever
+_FOREVER = 1 << 1100
+_MOST = 1 << 1023  # the largest number that is returned, so that it is a float too
 
 
 def samples_needed(study: Study, privacy: Privacy | Channel, target_risk: Any) -> float:
@@ -29,7 +30,8 @@ def samples_needed(study: Study, privacy: Privacy | Channel, target_risk: Any) -
     Returns
     -------
     float
-        A whole number, or infinite where the releases never tell the hypotheses apart (an int where finite).
+        A whole number, or infinite where the releases never tell the hypotheses apart (an int where finite). At
+        most 2^1023, which is too small where more are needed.
 
     >>> from tightlip import Prior
     >>> from tightlip.planning.privacy import LocalPrivacy
@@ -51,6 +53,10 @@ def read_target(target_risk: Any) -> Fraction:
     if target <= 0:
         raise InvalidInput(
             f"target_risk must be positive, got {quoted(target_risk)}; no study has a risk of 0."
+        )
+    if target > sys.float_info.max:
+        raise InvalidInput(
+            f"target_risk must be at most {sys.float_info.max:.3g}, got {quoted(target_risk)}; scale the loss."
         )
     return target
 
@@ -75,6 +81,8 @@ def _first(enough: Callable[[int], bool]) -> float:
         return 0
     if not enough(_FOREVER):
         return math.inf
+    if not enough(_MOST):
+        return _MOST
     low, high = 0, 1
     while not enough(high):
         low, high = high, 2 * high

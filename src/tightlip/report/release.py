@@ -26,7 +26,9 @@ def release_record(release: HistogramRelease, *, unit: Unit) -> dict[str, Any]:
         "cells": release.table.domain.size,
         "privacy": leakage_json(privacy.upper, unit)
         | {"lower": float_json(in_unit(privacy.lower, unit)), "method": privacy.method},
-        "distortion": probability_json(distortion.upper if distortion.exact else Probability(distortion.upper))
+        "distortion": probability_json(
+            distortion.upper if distortion.exact else Probability(distortion.upper)
+        )
         | {"lower": float(distortion.lower), "method": distortion.method},
         "exact": release.exact,
         "method": release.method,

@@ -7,18 +7,25 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from tightlip.certificate.envelope import EnvelopeCertificate
+from tightlip.certificate.rational import RationalRelease, rational
+from tightlip.envelope.randomized_response import response_pair
 from tightlip.envelope.result import Envelope
 from tightlip.errors import CertificateInvalid
+from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
+from tightlip.model.prior_set import PriorList
+from tightlip.numeric.display import format_about
 from tightlip.robust.proof import CellsProof, Likelihoods, WholeProof
 from tightlip.robust.region import AnyPriorSet, Region, region_of
 
 
 class RobustCertificate(ABC):
-    """A proof of both ends that can be checked again without a solver."""
+    """A proof of both ends at one δ that can be checked again without a solver."""
 
     __slots__ = ()
+    delta: Fraction
 
     @property
     @abstractmethod
@@ -58,9 +65,9 @@ class RegionCertificate(RobustCertificate):
 
     channel: Channel
     prior_set: AnyPriorSet
+    delta: Fraction
     worst: Envelope
     ratio: Fraction
-    mass: Fraction
     proof: CellsProof | WholeProof
 
     @property
@@ -77,16 +84,21 @@ class RegionCertificate(RobustCertificate):
         """Check that the prior is a member, its envelope, and the multipliers."""
         if self.prior not in self.prior_set:
             raise CertificateInvalid("lower end fails: its prior is not in the set.")
+        _require_about(self.worst, self.channel, self.delta)
         self.worst.verify()
         region = region_of(self.prior_set, self.channel)
         assert isinstance(region, Region)
-        self.proof.check(region, Likelihoods.of(self.channel, region), self.ratio, self.mass)
+        known = Likelihoods.of(self.channel, region)
+        self.proof.check(region, known, self.ratio, known.reachable(self.delta))
 
 
 @dataclass(frozen=True, slots=True)
 class ListCertificate(RobustCertificate):
     """Both ends over a list of priors: the envelope under each of them."""
 
+    channel: Channel
+    prior_set: PriorList
+    delta: Fraction
     envelopes: tuple[Envelope, ...]
 
     @property
@@ -100,9 +112,40 @@ class ListCertificate(RobustCertificate):
         return max(Fraction(_proof(one).upper.ratio) for one in self.envelopes)
 
     def verify(self) -> None:
-        """Check each envelope."""
-        for one in self.envelopes:
+        """Check that there is an envelope for each prior, and each envelope."""
+        priors = [align(prior, self.channel) for prior in self.prior_set]
+        if len(self.envelopes) != len(priors):
+            raise CertificateInvalid(
+                f"both ends fail: the list has {len(priors)} priors, got {len(self.envelopes)} envelopes."
+            )
+        for place, (one, prior) in enumerate(zip(self.envelopes, priors, strict=True)):
+            if _proof(one).prior != prior:
+                raise CertificateInvalid(
+                    f"both ends fail: the envelope of prior {place} is about another one."
+                )
+            _require_about(one, self.channel, self.delta)
             one.verify()
+
+
+def _require_about(found: Envelope, channel: Channel, delta: Fraction) -> None:
+    """Refuse an envelope of another channel or probability, however well proved."""
+    proof = _proof(found)
+    if isinstance(proof, EnvelopeCertificate):
+        same = proof.channel == channel
+        reached = proof.lower.mass >= delta or proof.lower.mass >= _total(channel, proof.prior)
+        fitting = proof.upper.mass <= delta and reached
+    else:
+        same, fitting = response_pair(channel) == (proof.alpha, proof.beta), proof.delta == delta
+    if not same:
+        raise CertificateInvalid("lower end fails: its envelope is about another channel.")
+    if not fitting:
+        raise CertificateInvalid(f"lower end fails: its envelope is not about δ = {format_about(delta)}.")
+
+
+def _total(channel: Channel, prior: Prior) -> Fraction:
+    """The probability of all outcomes together: 1, but for the rounding of stored floats."""
+    total = sum(RationalRelease.of(channel, prior).marginal, rational(0.0))
+    return Fraction(int(total.p), int(total.q))
 
 
 def _proof(found: Envelope) -> Any:

@@ -8,7 +8,6 @@ the whole set where it has many. A list of priors is no search: the largest of i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -20,7 +19,7 @@ from tightlip.envelope.exact import envelope
 from tightlip.envelope.result import Envelope, read_delta
 from tightlip.errors import CertificateInvalid, InvalidInput
 from tightlip.model.channel import Channel
-from tightlip.model.prior import Prior
+from tightlip.model.prior_set import PriorList
 from tightlip.numeric.parse import FloatArray, number
 from tightlip.robust.cells import DualBound, partition
 from tightlip.robust.certificate import ListCertificate, RegionCertificate
@@ -72,9 +71,10 @@ def robust_envelope(
     wanted, allowed = read_delta(delta), _read_gap(gap)
     region = region_of(prior_set, channel)
     if isinstance(region, tuple):
-        return _over_list(channel, region, wanted)
+        assert isinstance(prior_set, PriorList)
+        return _over_list(channel, prior_set, wanted)
     known = Likelihoods.of(channel, region)
-    mass = min(wanted, known.least_total())
+    mass = known.reachable(wanted)
     cover, most, allowed_tries = cover_of(region), _count(cells, "cells"), _count(tries, "tries")
     seeker = Seeker(channel, wanted, tries=allowed_tries)
     if cover is not None and cover.divisible:
@@ -85,19 +85,19 @@ def robust_envelope(
     if cover is None or not cover.divisible or not uppers:
         uppers.append(_by_chords(region, known, mass, seeker))
     proof, ratio, how = min(uppers, key=lambda upper: upper[1])
-    certificate = RegionCertificate(channel, prior_set, seeker.worst, ratio, mass, proof)
-    return _result(certificate, wanted, f"{how}; lower end the worst of {len(seeker.known)} priors")
+    certificate = RegionCertificate(channel, prior_set, wanted, seeker.worst, ratio, proof)
+    return _result(certificate, f"{how}; lower end the worst of {len(seeker.known)} priors")
 
 
-def _over_list(channel: Channel, priors: Iterable[Prior], delta: Fraction) -> RobustEnvelope:
+def _over_list(channel: Channel, priors: PriorList, delta: Fraction) -> RobustEnvelope:
     found = tuple(envelope(channel, prior, delta) for prior in priors)
-    return _result(ListCertificate(found), delta, f"the largest of {len(found)} envelopes")
+    return _result(ListCertificate(channel, priors, delta, found), f"the largest of {len(found)} envelopes")
 
 
-def _result(certificate: RegionCertificate | ListCertificate, delta: Fraction, method: str) -> RobustEnvelope:
+def _result(certificate: RegionCertificate | ListCertificate, method: str) -> RobustEnvelope:
     upper = log_ends(certificate.upper_ratio)[1]
     return RobustEnvelope(
-        delta=delta,
+        delta=certificate.delta,
         lower=min(certificate.witness.lower, upper),
         upper=upper,
         method=method,

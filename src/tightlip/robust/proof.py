@@ -49,6 +49,10 @@ class Likelihoods:
         """The least probability of all outcomes together: 1, but for the rounding of stored floats."""
         return min(sum((column[secret] for column in self.columns), Fraction(0)) for secret in self.possible)
 
+    def reachable(self, delta: Fraction) -> Fraction:
+        """δ, or the least probability of all outcomes together, if that is less."""
+        return min(delta, self.least_total())
+
     def total(self, point: Point, multipliers: Multipliers, ratio: Fraction) -> Any:
         """f(p), or 0 where without multipliers no lift exceeds the ratio, else 1."""
         masses = [rational(point[secret]) for secret in self.possible]

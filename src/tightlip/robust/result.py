@@ -11,7 +11,7 @@ from tightlip.model.channel import Channel
 from tightlip.model.labels import Label
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
-from tightlip.numeric.display import format_down, format_up
+from tightlip.numeric.display import format_about, format_down, format_up
 from tightlip.numeric.quantity import Nats
 from tightlip.robust.certificate import RobustCertificate
 
@@ -139,6 +139,10 @@ class RobustEnvelope:
             If it does not prove them.
         """
         self.certificate.verify()
+        if self.certificate.delta != self.delta:
+            raise CertificateInvalid(
+                f"the certificate is about δ = {format_about(self.certificate.delta)}, not {format_about(self.delta)}."
+            )
         low = log_ends(self.certificate.lower_ratio)[0]
         high = log_ends(self.certificate.upper_ratio)[1]
         if high > self.upper or self.lower > low:

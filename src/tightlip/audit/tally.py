@@ -1,0 +1,165 @@
+"""Whole numbers of people: how many hold each secret and fall into each cell. Every exact number of an audit is here.
+
+With c_xy people of secret x in cell y, n_x = Σ_y c_xy, n_y = Σ_x c_xy and n in all,
+    K_xy = c_xy / n_x,    p_x = n_x / n,    q_y = n_y / n,    lift s_x(y) = n c_xy / (n_x n_y).
+A release with random noise is a tally of larger whole numbers (see randomise.py), so nothing here is rounded
+until a logarithm is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightlip.errors import InvalidInput
+from tightlip.model.channel import Channel
+from tightlip.model.prior import Prior
+from tightlip.numeric.parse import FloatArray
+
+Places = NDArray[np.intp]
+
+EXACT_ENTRIES = 10_000
+_EXACT_INTEGER = 2**53
+_DENSE_FROM = 0.25
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """Pairs of secret and cell that occur, sorted by cell and secret, with their counts and the sums.
+
+    `count`, `of_secret` and `of_cell` are int64, or Python integers where these could overflow or round.
+    """
+
+    secret: Places
+    cell: Places
+    count: NDArray[Any]
+    of_secret: NDArray[Any]
+    of_cell: NDArray[Any]
+    total: int
+
+    @classmethod
+    def of(cls, secret: Any, cell: Any, count: Any, shape: tuple[int, int]) -> Tally:
+        """Add up the counts of equal pairs; `shape` is (secrets, cells), and each of them must occur.
+
+        >>> Tally.of([0, 1, 0], [0, 0, 1], [3, 1, 2], (2, 2)).of_secret
+        array([5, 1])
+        """
+        pairs, place = grouped(np.asarray(cell, dtype=np.intp) * shape[0] + np.asarray(secret, dtype=np.intp))
+        merged = sum_by(place, _whole(count), len(pairs))
+        secret, cell = pairs % shape[0], pairs // shape[0]
+        sums = sum_by(secret, merged, shape[0]), sum_by(cell, merged, shape[1])
+        if any((part < 1).any() for part in (merged, *sums)):
+            raise InvalidInput("counts must be at least 1 for every pair, secret and cell that is listed.")
+        return cls(secret, cell, merged, *sums, int(sums[0].sum()))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(number of secrets, number of cells)."""
+        return len(self.of_secret), len(self.of_cell)
+
+    @property
+    def starts(self) -> Places:
+        """Where the pairs of each cell begin."""
+        return np.flatnonzero(np.diff(self.cell, prepend=-1))
+
+    def with_secrets(self, group: Places) -> Tally:
+        """The tally when secret x counts as group[x]: a coarser secret, or the same in another order."""
+        return Tally.of(group[self.secret], self.cell, self.count, (int(group.max()) + 1, self.shape[1]))
+
+    def with_cells(self, group: Places) -> Tally:
+        """The tally when cell y is released as group[y]."""
+        return Tally.of(self.secret, group[self.cell], self.count, (self.shape[0], int(group.max()) + 1))
+
+    def lift(self, pair: int) -> Fraction:
+        """s_x(y), exactly, of one pair that occurs."""
+        secret, cell = self.secret[pair], self.cell[pair]
+        return Fraction(
+            int(self.count[pair]) * self.total, int(self.of_secret[secret]) * int(self.of_cell[cell])
+        )
+
+    def prior_of(self, secret: int) -> Fraction:
+        """p_x, exactly."""
+        return Fraction(int(self.of_secret[secret]), self.total)
+
+    def share_of(self, cells: Places | slice) -> Fraction:
+        """The probability of some cells, exactly."""
+        return Fraction(int(self.of_cell[cells].sum()), self.total)
+
+    def chances(self) -> FloatArray:
+        """K_xy of each pair, to nearest: order is kept, but different rationals may give one float."""
+        return divided(self.count, self.of_secret[self.secret])
+
+    def channel(self) -> Channel:
+        """P(cell | secret): in rationals up to 10⁴ entries, else floats within a relative 2⁻⁵³ of them."""
+        if self.shape[0] * self.shape[1] <= EXACT_ENTRIES:
+            rows = np.full(self.shape, Fraction(0), dtype=object)
+            totals = self.of_secret[self.secret].tolist()
+            parts = [
+                Fraction(int(one), int(all_)) for one, all_ in zip(self.count.tolist(), totals, strict=True)
+            ]
+            rows[self.secret, self.cell] = parts
+            return Channel(rows)
+        from scipy.sparse import csr_array
+
+        rows = csr_array((self.chances(), (self.secret, self.cell)), shape=self.shape)
+        return Channel(
+            rows.toarray() if len(self.count) > _DENSE_FROM * self.shape[0] * self.shape[1] else rows
+        )
+
+    def prior(self) -> Prior:
+        """P(secret), in rationals where the channel is."""
+        if self.shape[0] * self.shape[1] <= EXACT_ENTRIES:
+            return Prior([self.prior_of(secret) for secret in range(self.shape[0])])
+        return Prior(divided(self.of_secret, self.total))
+
+
+def sum_by(group: Places, values: NDArray[Any], size: int) -> NDArray[Any]:
+    """Exact sums of whole numbers by group 0 … size − 1; 0 for a group without any.
+
+    >>> sum_by(np.array([1, 0, 1]), np.array([1, 2, 3]), 3)
+    array([2, 4, 0])
+    """
+    found = np.zeros(size, dtype=values.dtype)
+    if len(group):
+        order = np.argsort(group, kind="stable")
+        ordered = group[order]
+        starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+        found[ordered[starts]] = np.add.reduceat(values[order], starts)
+    return found
+
+
+def grouped(keys: NDArray[Any]) -> tuple[NDArray[Any], Places]:
+    """The distinct keys in order, and which of them each key is."""
+    found, place = np.unique(keys, return_inverse=True)
+    return found, place.astype(np.intp)
+
+
+def group_rows(codes: NDArray[np.int64]) -> tuple[Places, Places]:
+    """Equal rows of a matrix of codes: one row of each kind, in order, and the kind of each row.
+
+    >>> kinds, place = group_rows(np.array([[1, 0], [0, 5], [1, 0]]))
+    >>> kinds.tolist(), place.tolist()
+    ([1, 0], [1, 0, 1])
+    """
+    place = np.zeros(len(codes), dtype=np.intp)
+    for column in codes.T:
+        values = grouped(column)[1]
+        place = grouped(place * (int(values.max()) + 1) + values)[1]
+    return np.unique(place, return_index=True)[1].astype(np.intp), place
+
+
+def divided(numerator: NDArray[Any], denominator: Any) -> FloatArray:
+    """Quotients of whole numbers, each rounded once to nearest."""
+    return np.asarray(numerator / denominator, dtype=np.float64)
+
+
+def _whole(count: Iterable[int]) -> NDArray[Any]:
+    counts = np.asarray(count)
+    if counts.dtype != object and int(counts.sum(dtype=np.float64)) >= _EXACT_INTEGER:
+        counts = counts.astype(object)
+    return counts

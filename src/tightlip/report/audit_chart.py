@@ -1,0 +1,175 @@
+"""The pictures of an audit as Vega-Lite: how likely each leak is, and what survives post-processing."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tightlip.errors import InvalidInput
+
+_BLUE, _ORANGE, _RED = "#3b7dd8", "#d9822b", "#d0453e"  # readable on white and on black
+_HEIGHT = 260
+_PLACES: dict[str, dict[str, Any]] = {
+    "level": {"y": 0, "align": "center", "dy": -8},
+    "chance": {"x": "width", "align": "right", "dy": -8},
+    "epsilon": {"x": 0, "align": "left", "dx": 6, "dy": 9},
+}
+_CONFIG: dict[str, Any] = {
+    "background": "transparent",
+    "view": {"stroke": None},
+    "font": "system-ui, sans-serif",
+    "axis": {
+        "labelColor": "currentColor",
+        "titleColor": "currentColor",
+        "domainColor": "currentColor",
+        "tickColor": "currentColor",
+        "gridColor": "currentColor",
+        "gridOpacity": 0.15,
+        "labelFontSize": 12,
+        "titleFontSize": 13,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "labelOverlap": True,
+        "tickCount": 5,
+    },
+    "legend": {"labelColor": "currentColor", "labelFontSize": 12, "labelLimit": 0, "orient": "top"},
+    "text": {"color": "currentColor", "fontSize": 12},
+    "rule": {"color": "currentColor"},
+}
+
+
+def require_charts() -> None:
+    """Refuse, with the line to run, where the libraries of the report are not installed."""
+    try:
+        import altair  # noqa: F401
+        import jinja2  # noqa: F401
+        import vl_convert  # noqa: F401
+    except ImportError as error:
+        raise InvalidInput(
+            "the HTML report needs more libraries; run pip install 'tightlip[chart]'."
+        ) from error
+
+
+def audit_charts(
+    view: dict[str, Any], *, unit: str, budget: dict[str, Any] | None
+) -> dict[str, dict[str, Any]]:
+    """Both pictures of one view of `audit_record`, by name, each a Vega-Lite specification with its data inside."""
+    return {
+        "tail": _tail_chart(view, unit, budget).to_dict(),
+        "envelope": _envelope_chart(view, unit, budget).to_dict(),
+    }
+
+
+def _tail_chart(view: dict[str, Any], unit: str, budget: dict[str, Any] | None) -> Any:
+    """P(leakage > level) as steps on a log scale, with δ and the budget as dashed rules."""
+    import altair as alt
+
+    steps = [
+        {
+            "level": point["level"]["value"],
+            "chance": point["above"]["value"],
+            "level_words": point["level"]["words"],
+            "chance_words": point["above"]["words"],
+        }
+        for point in view["tail"]
+        if point["above"]["value"] > 0  # a log scale has no place for 0
+    ]
+    delta = view["envelope"]["delta"]
+    ticks = _powers(min([step["chance"] for step in steps] + [delta]))
+    base = alt.Chart(alt.Data(values=steps)).encode(
+        x=alt.X("level:Q", title=f"leakage ({unit})", scale=alt.Scale(zero=True)),
+        y=alt.Y(
+            "chance:Q",
+            title="chance of a larger leak",
+            scale=alt.Scale(type="log", domain=[ticks[0], 1]),
+            axis=alt.Axis(values=ticks, labelExpr=_PERCENT_TICK),
+        ),
+    )
+    tooltip = [
+        alt.Tooltip("level_words:N", title="leakage above"),
+        alt.Tooltip("chance_words:N", title="chance of a larger leak"),
+    ]
+    return _finished(
+        alt.layer(
+            base.mark_line(interpolate="step-after", color=_BLUE, strokeWidth=2.5),
+            *_rule("chance", delta, f"δ = {delta:g}", _ORANGE),
+            *_budget_rule("level", budget),
+            base.mark_point(color=_BLUE, filled=True, size=70, opacity=1).encode(tooltip=tooltip),
+        )
+    )
+
+
+def _envelope_chart(view: dict[str, Any], unit: str, budget: dict[str, Any] | None) -> Any:
+    """ε(δ) that is guaranteed, and what an attack reaches."""
+    import altair as alt
+
+    def curve(name: str, end: str, size: int, width: float) -> list[Any]:
+        points = [
+            {
+                "delta": point["delta"],
+                "epsilon": point[end]["value"],
+                "curve": name,
+                "delta_words": f"{point['delta']:g}",
+                "epsilon_words": point[end]["words"],
+            }
+            for point in view["curve"]
+        ]
+        base = alt.Chart(alt.Data(values=points)).encode(x=x, y=y, color=color)
+        marks = base.mark_point(filled=True, opacity=1, size=size).encode(tooltip=tooltip)
+        return [base.mark_line(strokeWidth=width), marks]
+
+    ticks = _powers(min(point["delta"] for point in view["curve"]))
+    x = alt.X(
+        "delta:Q",
+        title="probability δ that may be accepted",
+        scale=alt.Scale(type="log", nice=False),
+        axis=alt.Axis(values=ticks, format="~g"),
+    )
+    y = alt.Y("epsilon:Q", title=f"leakage ε ({unit})", scale=alt.Scale(zero=True))
+    names = ["guaranteed", "reached by an attack"]
+    color = alt.Color("curve:N", title=None, scale=alt.Scale(domain=names, range=[_BLUE, _ORANGE]))
+    tooltip = [
+        alt.Tooltip("curve:N", title="curve"),
+        alt.Tooltip("delta_words:N", title="δ"),
+        alt.Tooltip("epsilon_words:N", title="leakage ε"),
+    ]
+    # the guarantee is drawn broad, so that an attack that reaches it lies on top and not in its place
+    return _finished(
+        alt.layer(
+            *_budget_rule("epsilon", budget),
+            *curve(names[0], "upper", 150, 5),
+            *curve(names[1], "lower", 40, 1.5),
+        )
+    )
+
+
+_PERCENT_TICK = "format(datum.value * 100, datum.value < 1e-5 ? '.0e' : '~g') + ' %'"
+
+
+def _powers(smallest: float) -> list[float]:
+    """The powers of ten from 1 down to the first at or below the smallest value.
+
+    >>> _powers(0.02)
+    [0.01, 0.1, 1.0]
+    """
+    return [10.0**power for power in range(math.floor(math.log10(smallest)), 1)]
+
+
+def _budget_rule(field: str, budget: dict[str, Any] | None) -> list[Any]:
+    if budget is None:
+        return []
+    return _rule(field, budget["value"], f"budget {budget['words']}", _RED)
+
+
+def _rule(field: str, value: float, words: str, color: str) -> list[Any]:
+    """A dashed line across the picture, named where the falling curves leave room."""
+    import altair as alt
+
+    channel = alt.X(f"{field}:Q") if field == "level" else alt.Y(f"{field}:Q")
+    base = alt.Chart(alt.Data(values=[{field: value, "words": words}])).encode(channel)
+    rule = base.mark_rule(strokeDash=[5, 4], color=color, strokeWidth=1.5)
+    return [rule, base.mark_text(color=color, **_PLACES[field]).encode(text="words:N")]
+
+
+def _finished(chart: Any) -> Any:
+    return chart.properties(width="container", height=_HEIGHT).configure(**_CONFIG)

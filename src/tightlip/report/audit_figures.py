@@ -1,0 +1,75 @@
+"""The measures of an audit as people read them: a name, a value and what it means."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from tightlip.numeric.quantity import Nats
+from tightlip.report.amounts import Unit
+from tightlip.report.audit_amounts import amount, factor, percent, told_share
+
+if TYPE_CHECKING:
+    from tightlip.audit.result import Audit, SecretView
+
+
+def figures(audit: Audit, view: SecretView, unit: Unit) -> list[dict[str, str]]:
+    """The measures of one view, the worst leakage first."""
+    found = [_worst(view, unit), _envelope(view, unit), _average(view, unit)]
+    if audit.mode == "population":
+        found += [_ruled_out(view, unit), _told_apart(view, unit)]
+    if view.sml is not None:
+        found.append(
+            _figure("As a statistic (SML)", view.sml.value, unit, "for any prior of the joint secret")
+        )
+    if view.share_above_budget is not None and audit.budget is not None:
+        found.append(
+            {
+                "name": "People above the budget",
+                "value": f"at most {percent(view.share_above_budget)}",
+                "meaning": f"their released value leaks more than {amount(audit.budget, unit)['words']}",
+            }
+        )
+    return found
+
+
+def _figure(name: str, leakage: Nats, unit: Unit, meaning: str) -> dict[str, str]:
+    words = amount(leakage, unit)["words"]
+    return {"name": name, "value": words if math.isinf(leakage) else f"at most {words}", "meaning": meaning}
+
+
+def _worst(view: SecretView, unit: Unit) -> dict[str, str]:
+    prior, posterior = (told_share(part)["words"] for part in (view.worst.prior, view.worst.posterior))
+    meaning = f"a secret of {prior} can become {posterior} likely"
+    return _figure("Worst released value (PML)", view.worst.leakage, unit, meaning)
+
+
+def _envelope(view: SecretView, unit: Unit) -> dict[str, str]:
+    point = view.envelope
+    reached = amount(Nats(point.lower, rounding="down"), unit)["words"]
+    name = f"Exceeded with probability below {float(point.delta):g}, whatever values are grouped (envelope)"
+    return _figure(name, point.epsilon, unit, f"at least {reached} can be reached")
+
+
+def _average(view: SecretView, unit: Unit) -> dict[str, str]:
+    meaning = f"guessing gets at most {factor(view.maximal_leakage)} times as easy"
+    return _figure("Average over released values (maximal leakage)", view.maximal_leakage, unit, meaning)
+
+
+def _ruled_out(view: SecretView, unit: Unit) -> dict[str, str]:
+    cost = view.pmc.leakage
+    meaning = (
+        "some released value excludes a secret"
+        if math.isinf(cost)
+        else f"no secret becomes more than {factor(cost)} times less likely"
+    )
+    return _figure("What can be ruled out (PMC)", cost, unit, meaning)
+
+
+def _told_apart(view: SecretView, unit: Unit) -> dict[str, str]:
+    meaning = (
+        "some released value is possible for one secret and not for another"
+        if math.isinf(view.ldp)
+        else f"no released value is more than {factor(view.ldp)} times as likely for one secret as for another"
+    )
+    return _figure("Between any two secrets (LDP)", view.ldp, unit, meaning)

@@ -1,0 +1,99 @@
+"""An audit as text for the terminal: words first, then what is worst and what to change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+_MOST_CELLS = 8
+_STYLES = {True: "bold green", False: "bold red", None: "dim"}
+
+
+def audit_text(record: dict[str, Any]) -> RenderableType:
+    """The record of `audit_record` in words and tables."""
+    record = printable(record)
+    verdict = record["verdict"]
+    parts: list[RenderableType] = [
+        Text(record["headline"], style="bold"),
+        Text(verdict["words"], style=_STYLES[verdict["met"]]),
+        Text("\n".join(record["paragraphs"])),
+    ]
+    for view in record["views"]:
+        parts += [_words(view), _figures(view), _cells(view)]
+        if view["certified"]:
+            parts.append(Text(view["certified"]["words"]))
+        parts.append(_columns(view))
+    parts += [_remedies(record), Text(record["privacy_note"], style="dim")]
+    return Group(*(item for part in parts for item in (part, Text(""))))
+
+
+def printable(value: Any) -> Any:
+    """A record whose texts can do no harm: control characters, invisible ones and broken ones made visible.
+
+    >>> printable({"name": ["a\\x1b[31m", 1, None]})
+    {'name': ['a\\\\x1b[31m', 1, None]}
+    """
+    if isinstance(value, str):
+        return "".join(char if char.isprintable() else repr(char)[1:-1] for char in value)
+    if isinstance(value, dict):
+        return {printable(key): printable(item) for key, item in value.items()}
+    return [printable(item) for item in value] if isinstance(value, list) else value
+
+
+def _words(view: dict[str, Any]) -> RenderableType:
+    """Sentences with hanging bullets."""
+    table = Table.grid(padding=(0, 1))
+    for sentence in view["words"]:
+        _row(table, "•", sentence)
+    return Group(Text(f"About {view['name']}", style="bold"), table)
+
+
+def _figures(view: dict[str, Any]) -> Table:
+    table = _table("In numbers", "measure", "value", "meaning")
+    for figure in view["figures"]:
+        _row(table, figure["name"], figure["value"], figure["meaning"])
+    return table
+
+
+def _cells(view: dict[str, Any]) -> Table:
+    shown = view["worst_cells"][:_MOST_CELLS]
+    names = "released value", "people", "leakage", "points to", "share before", "share after"
+    table = _table(f"Worst cells, {len(shown)} of {view['cells']}", *names, right={1, 2, 4, 5})
+    for cell in shown:
+        shares = cell["prior"]["words"], cell["posterior"]["words"]
+        _row(table, cell["cell"], cell["people"], cell["leakage"]["words"], cell["secret"], *shares)
+    return table
+
+
+def _columns(view: dict[str, Any]) -> Table:
+    table = _table(
+        "Released columns, by what each adds", "column", "alone", "release without it", right={1, 2}
+    )
+    for effect in view["columns"]:
+        _row(table, effect["column"], effect["alone"]["words"], effect["without"]["words"])
+    return table
+
+
+def _remedies(record: dict[str, Any]) -> RenderableType:
+    if not record["remedies"]:
+        return Text(record["no_remedy"])
+    names = "change", "leakage after", "detail kept", "found by"
+    table = _table("What to change: each of these alone meets the budget", *names, right={1, 2})
+    for remedy in record["remedies"]:
+        kept = remedy["kept"]["words"]
+        _row(table, remedy["change"], remedy["leakage"]["words"], kept, remedy["kind"])
+    return table
+
+
+def _table(title: str, *names: str, right: frozenset[int] | set[int] = frozenset()) -> Table:
+    table = Table(title=Text(title), title_justify="left")
+    for place, name in enumerate(names):
+        table.add_column(name, overflow="fold", justify="right" if place in right else "left")
+    return table
+
+
+def _row(table: Table, *cells: str) -> None:
+    table.add_row(*(Text(cell) for cell in cells))

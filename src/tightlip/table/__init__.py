@@ -1,0 +1,14 @@
+"""Tables of any engine behind one interface: a planned release in, grouped counts and per-record risks out.
+
+    failure    one clear line when an engine fails or is not installed
+    kinds      which column types there are
+    source     open a file, a database, a data frame or an Ibis table
+    recoding   what is released of one column: as it is, prefixes, coded ends, nothing
+    bins       numbers in intervals
+    mapping    values replaced by groups, hierarchies
+    policy     the whole planned release, as code, TOML or flags
+    counts     how many rows have each secret in each released cell
+    risk       results joined back to the rows
+
+The engine counts and joins. Rows never come to Python, except one batch at a time on their way into a risk file.
+"""

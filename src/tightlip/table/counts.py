@@ -1,0 +1,143 @@
+"""How many rows have each secret in each released cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tightlip.errors import InvalidInput, quoted
+from tightlip.table.grouping import Codes, Groups, Label, count_groups, keys_of, too_many_cells
+from tightlip.table.policy import Policy
+from tightlip.table.recoding import require_whole
+from tightlip.table.source import Table
+
+MAX_CELLS = 250_000
+_DENSE = 10_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellCounts:
+    """Counts as triples: count[i] rows have the secret secrets[secret_of[i]] in the cell cells[cell_of[i]].
+
+    Attributes
+    ----------
+    secrets : the distinct secret values, one entry for each secret column; None is missing
+    cells : the distinct combinations of released values likewise; the suppressed one, always last, is the empty tuple
+    secret_of, cell_of, count : int64 arrays, sorted by cell and then secret; every count is at least 1
+    total : number of rows
+    suppressed : place of the suppressed cell; None where there is none
+
+    Order is the same on every engine: by column, missing first, numbers by size, texts by code point.
+    """
+
+    secrets: list[tuple[Label, ...]]
+    cells: list[tuple[Label, ...]]
+    secret_of: Codes
+    cell_of: Codes
+    count: Codes
+    total: int
+    suppressed: int | None
+
+    def sizes(self) -> Codes:
+        """The number of rows in each cell."""
+        sizes = np.zeros(len(self.cells), dtype=np.int64)
+        np.add.at(sizes, self.cell_of, self.count)
+        return sizes
+
+    def same_as(self, other: CellCounts) -> bool:
+        """Whether both count the same."""
+        return (
+            (self.secrets, self.cells, self.suppressed) == (other.secrets, other.cells, other.suppressed)
+            and np.array_equal(self.secret_of, other.secret_of)
+            and np.array_equal(self.cell_of, other.cell_of)
+            and np.array_equal(self.count, other.count)
+        )
+
+
+def count_cells(table: Table, policy: Policy, *, max_cells: int = MAX_CELLS) -> CellCounts:
+    """Count a table's rows by secret and released cell, after the policy's recodings and suppression.
+
+    Randomised response is not applied: it turns these counts into a channel later.
+
+    Raises
+    ------
+    InvalidInput
+        When a column is not there or of no use, the table is empty, a secret column has one value only, or there are
+        more than `max_cells` cells.
+
+    >>> import pyarrow
+    >>> from tightlip.table.source import open_table
+    >>> rows = pyarrow.table({"age": [31, 35, 47], "ill": ["no", "yes", "no"]})
+    >>> counts = count_cells(open_table(rows), Policy("ill", ["age"]))
+    >>> counts.cells, counts.secrets
+    ([('31',), ('35',), ('47',)], [('no',), ('yes',)])
+    """
+    require_whole(max_cells, "max_cells", 1)
+    groups = count_groups(table, keys_of(table, policy), max_cells)
+    return cells_of_groups(groups, policy, max_cells)[0]
+
+
+def cells_of_groups(groups: Groups, policy: Policy, max_cells: int) -> tuple[CellCounts, Codes]:
+    """Counted cells, and for each group the place of its triple."""
+    secret_columns = len(policy.secret)
+    for name, labels in zip(policy.secret, groups.labels, strict=False):
+        if len(labels) < 2:
+            raise InvalidInput(
+                f"secret column {quoted(name)} must have at least two values, got one; name another."
+            )
+    secrets, secret_of = _combine(groups.labels[:secret_columns], groups.codes[:secret_columns])
+    cells, cell_of = _combine(groups.labels[secret_columns:], groups.codes[secret_columns:])
+    if len(cells) > max_cells:
+        raise too_many_cells(f"{len(cells):,}", max_cells)
+    suppressed = None
+    if policy.min_count is not None:
+        cells, cell_of, suppressed = _suppress(cells, cell_of, groups.count, policy.min_count)
+    places, triple_of = _distinct(cell_of * len(secrets) + secret_of, len(cells) * len(secrets))
+    count = np.zeros(len(places), dtype=np.int64)
+    np.add.at(count, triple_of, groups.count)
+    counts = CellCounts(
+        secrets, cells, places % len(secrets), places // len(secrets), count, int(count.sum()), suppressed
+    )
+    return counts, triple_of
+
+
+def _combine(labels: Sequence[list[Label]], codes: Sequence[Codes]) -> tuple[list[tuple[Label, ...]], Codes]:
+    """The distinct combinations of some keys in order, and which one each group has."""
+    combined, span = codes[0], len(labels[0])
+    for more, names in zip(codes[1:], labels[1:], strict=True):
+        if span * len(names) >= 2**62:
+            distinct, combined = _distinct(combined, span)
+            span = len(distinct)
+        combined, span = combined * len(names) + more, span * len(names)
+    distinct, place = _distinct(combined, span)
+    first = np.empty(len(distinct), dtype=np.int64)
+    first[place[::-1]] = np.arange(len(place))[::-1]
+    columns = [
+        [names[code] for code in own[first].tolist()] for names, own in zip(labels, codes, strict=True)
+    ]
+    return list(zip(*columns, strict=True)), place
+
+
+def _distinct(values: Codes, span: int) -> tuple[Codes, Codes]:
+    """The distinct values below `span` in order, and the place of each value; without sorting where that is quicker."""
+    if span > _DENSE:
+        found, place = np.unique(values, return_inverse=True)
+        return found, place
+    seen = np.zeros(span, dtype=bool)
+    seen[values] = True
+    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[values]
+
+
+def _suppress(
+    cells: list[tuple[Label, ...]], cell_of: Codes, count: Codes, least: int
+) -> tuple[list[tuple[Label, ...]], Codes, int | None]:
+    """Put all cells of fewer than `least` rows into one, the last."""
+    sizes = np.zeros(len(cells), dtype=np.int64)
+    np.add.at(sizes, cell_of, count)
+    kept = sizes >= least
+    if kept.all():
+        return cells, cell_of, None
+    new = np.where(kept, np.cumsum(kept) - 1, kept.sum())
+    return [*(cells[place] for place in np.flatnonzero(kept)), ()], new[cell_of], int(kept.sum())

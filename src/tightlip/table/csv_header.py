@@ -1,0 +1,89 @@
+"""The first line of a CSV file, which says how the rest is to be read.
+
+DuckDB can guess all of this from a sample of lines. A wrong guess may drop rows without a word: lines that start with #
+as comments, or all lines of a file whose ends of line are not those it took. Told what they are, it reads all or fails.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tightlip.errors import InvalidInput, quoted
+from tightlip.table.failure import NOT_UTF8
+
+_LONGEST = 1_000_000
+_DELIMITERS = (",", ";", "\t", "|")
+_RECORD = re.compile(r'(?:[^"\r\n]|"(?:[^"]|"")*")*')
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_ESCAPED = {"\n": r"\n", "\r": r"\r", "\r\n": r"\r\n"}
+
+
+@dataclass(frozen=True, slots=True)
+class CsvHeader:
+    """Column names, what stands between fields and what ends a line."""
+
+    names: tuple[str, ...]
+    delimiter: str
+    newline: str
+
+    def physical(self) -> dict[str, str]:
+        """Neutral names for the columns, so that no name of the file can clash."""
+        return {name: f"c{place}" for place, name in enumerate(self.names)}
+
+    def options(self) -> dict[str, Any]:
+        """How DuckDB is told to read the file: every field as text, nothing guessed."""
+        return {
+            "auto_detect": False,
+            "columns": {f"c{place}": "VARCHAR" for place in range(len(self.names))},
+            "header": True,
+            "delim": self.delimiter,
+            "new_line": _ESCAPED[self.newline],
+            "quote": '"',
+            "escape": '"',
+            "comment": "",
+            "hive_partitioning": False,
+        }
+
+
+def read_header(path: Path) -> CsvHeader:
+    """Read the names; the delimiter is the most frequent of , ; tab and | outside quotes.
+
+    Raises
+    ------
+    InvalidInput
+        When the file cannot be read, its first line is not UTF-8 text, too long, or has a name twice.
+    """
+    text = _start(path)
+    record = _RECORD.match(text)
+    line = record.group() if record else ""
+    rest = text[len(line) : len(line) + 2]
+    if len(line) >= _LONGEST or rest.startswith('"'):
+        raise InvalidInput(
+            f"{path} must start with a line of column names, got no end of it; check its quotes."
+        )
+    if any("\udc80" <= letter <= "\udcff" for letter in line):  # bytes that are no text
+        raise InvalidInput(f"{path} cannot be read: {NOT_UTF8}")
+    newline = rest if rest == "\r\n" else rest[:1] or "\n"
+    unquoted = _QUOTED.sub("", line)
+    delimiter = max(_DELIMITERS, key=unquoted.count)
+    names = next(csv.reader([line], delimiter=delimiter), [])
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidInput(
+                f"{path} must have each column name once, got {quoted(name)} twice; rename one."
+            )
+    return CsvHeader(tuple(names), delimiter, newline)
+
+
+def _start(path: Path) -> str:
+    try:
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+            start = file.read(_LONGEST)
+    except (OSError, EOFError) as error:
+        raise InvalidInput(f"{path} cannot be read: {error}; check that it is whole.") from error
+    return start.decode("utf-8", errors="surrogateescape").removeprefix("\ufeff")

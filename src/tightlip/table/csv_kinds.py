@@ -1,0 +1,74 @@
+"""Which kind a CSV column has. Every field is read as text first, so that no guess from the first lines can lose one.
+
+A column is of whole numbers, reals, booleans or dates only if all of its fields are written so. "01234" is text: as
+a number it would be taken for 1234. So are digits too many for a float to tell apart. An empty field, in quotes or not,
+is missing; NA, None and null are text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tightlip.table.kinds import ISO_DATE, Kind
+
+_REAL = r"^-?(0|[1-9][0-9]{0,14})(\.[0-9]+)?([eE][-+]?[0-9]+)?$"
+
+
+def detect_kinds(backend: Any, expression: Any, names: Sequence[str]) -> list[Kind]:
+    """The kinds of some columns of a table that is all text, in two scans at most."""
+    counted = _count_each(backend, expression, names, _quick_tests)
+    kinds: dict[str, Kind] = {}
+    unsure: list[str] = []
+    for name, (fields, whole, booleans, reals, dates) in counted.items():
+        if fields and fields in (whole, booleans):
+            kinds[name] = "integer" if whole == fields else "boolean"
+        elif fields and fields in (reals, dates):
+            unsure.append(name)
+        else:
+            kinds[name] = "text"
+    for name, (fields, reals, dates) in _count_each(backend, expression, unsure, _slow_tests).items():
+        kinds[name] = "real" if reals == fields else "date" if dates == fields else "text"
+    return [kinds[name] for name in names]
+
+
+def typed(column: Any, kind: Kind) -> Any:
+    """The text column as a column of its kind; dates are plain already."""
+    casts = {"integer": "int64", "real": "float64"}
+    return (column.lower() == "true") if kind == "boolean" else column.cast(casts.get(kind, "string"))
+
+
+def _quick_tests(column: Any) -> list[Any]:
+    real = column.try_cast("float64")
+    return [
+        column.notnull(),
+        column.try_cast("int64").cast("string") == column,
+        column.lower().isin(["true", "false"]),
+        real.notnull() & ~real.isnan() & ~real.isinf(),
+        column.try_cast("date").notnull(),
+    ]
+
+
+def _slow_tests(column: Any) -> list[Any]:
+    real, date = column.re_search(_REAL), column.re_search(ISO_DATE)
+    return [
+        column.notnull(),
+        real & column.try_cast("float64").notnull(),
+        date & column.try_cast("date").notnull(),
+    ]
+
+
+def _count_each(backend: Any, expression: Any, names: Sequence[str], tests: Any) -> dict[str, list[int]]:
+    """How many fields of each column pass each test, all in one scan."""
+    if not names:
+        return {}
+    sums = {
+        f"s{place}_{number}": test.sum()
+        for place, name in enumerate(names)
+        for number, test in enumerate(tests(expression[name]))
+    }
+    found = backend.to_pyarrow(expression.aggregate(**sums)).to_pylist()[0]
+    return {
+        name: [count or 0 for key, count in found.items() if key.startswith(f"s{place}_")]
+        for place, name in enumerate(names)
+    }

@@ -1,0 +1,60 @@
+"""What can go wrong in an engine, said in one line."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tightlip.errors import InvalidInput, TightlipError
+
+_LONGEST = 200
+NOT_UTF8 = "it has text that is not valid UTF-8; save it as UTF-8."
+_SIGNS_OF_THAT = (
+    "not utf-8 encoded",
+    "Invalid unicode",
+    "invalid unicode",
+    "byte sequence mismatch",
+    "codec can't decode",
+)
+_INSTALL = {"duckdb": "table", "sqlite": "table", "pyspark": "spark", "postgres": "postgres"}
+
+
+def load_ibis(engine: str = "duckdb") -> Any:
+    """The Ibis module, or an InvalidInput with the line that installs what an engine needs."""
+    needed = {"duckdb": ["duckdb"], "pyspark": ["pyspark"], "postgres": ["psycopg"]}.get(engine, [])
+    try:
+        for module in (*needed, "pyarrow"):
+            importlib.import_module(module)
+        return importlib.import_module("ibis")
+    except ImportError as error:
+        raise InvalidInput(
+            f"table needs {error.name or engine}, which is not installed; "
+            f"run: pip install 'tightlip[{_INSTALL[engine]}]'"
+        ) from error
+
+
+@contextmanager
+def engine_work(name: str, done: str = "read") -> Iterator[None]:
+    """Turn whatever an engine raises into one InvalidInput that names the table.
+
+    Engines have exceptions of many kinds (DuckDB, SQLite, psycopg, Py4J, Arrow), so all but our own are caught.
+    """
+    try:
+        yield
+    except (TightlipError, MemoryError):
+        raise
+    except Exception as error:
+        raise InvalidInput(f"{name} cannot be {done}: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    """The first line of an engine's message: the lines after it may show rows of the table."""
+    text = str(error).strip()
+    first = text.splitlines()[0].strip() if text else type(error).__name__
+    if any(sign in text for sign in _SIGNS_OF_THAT):
+        return NOT_UTF8
+    if len(first) > _LONGEST:
+        first = first[: _LONGEST - 1] + "…"
+    return f"{first.rstrip('.;:')}; check that it is whole, of one type by column, and still there."

@@ -1,0 +1,149 @@
+"""The planned release: which columns are secret, and what is released of which others."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.numeric.quantity import level
+from tightlip.table.recoding import Keep, Recoding, require_whole
+
+
+@dataclass(frozen=True, slots=True)
+class RandomizedResponse:
+    """k-ary randomised response on the released values of a column, at a level in nats (`log_of(3)` is exact).
+
+    The engine does not randomise: what it does to the release is worked out from the counts.
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", level(self.epsilon))
+
+    def words(self) -> str:
+        """In words."""
+        return f"randomised response with ε = {self.epsilon}"
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """One released column: its recoding, then a mechanism on the recoded value.
+
+    >>> Released("age").words()
+    'age as it is'
+    """
+
+    column: str
+    recoding: Recoding = Keep()  # noqa: RUF009 (frozen, so it can be shared)
+    mechanism: RandomizedResponse | None = None
+
+    def __post_init__(self) -> None:
+        _require_name(self.column, "release")
+
+    def words(self) -> str:
+        """In words."""
+        mechanism = f", then {self.mechanism.words()}" if self.mechanism else ""
+        return f"{self.column} {self.recoding.words()}{mechanism}"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A planned release.
+
+    Attributes
+    ----------
+    secret : names of the secret columns
+    release : the released columns; names alone stand for columns released as they are
+    min_count : cells (combinations of released values) of fewer rows are released as one, "suppressed"
+
+    >>> Policy("disease", ["age", "zip"], min_count=5).columns
+    ('disease', 'age', 'zip')
+    """
+
+    secret: tuple[str, ...]
+    release: tuple[Released, ...]
+    min_count: int | None
+
+    def __init__(
+        self,
+        secret: str | Iterable[str],
+        release: Iterable[str | Released],
+        *,
+        min_count: int | None = None,
+    ) -> None:
+        object.__setattr__(self, "secret", _read_secret(secret))
+        object.__setattr__(self, "release", _read_release(release))
+        object.__setattr__(self, "min_count", min_count)
+        if min_count is not None:
+            require_whole(min_count, "min_count", 1)
+        _require_distinct(self.secret, "secret")
+        _require_distinct(tuple(item.column for item in self.release), "release")
+        for item in self.release:
+            if item.column in self.secret:
+                raise InvalidInput(
+                    f"release must not have a secret column, got {quoted(item.column)} in both; drop it from one."
+                )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns in use: secret ones first."""
+        return (*self.secret, *(item.column for item in self.release))
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Policy:
+        """Read a policy file; the format is described in docs/policy.md."""
+        from tightlip.table.policy_file import read_policy
+
+        return read_policy(Path(path))
+
+    @classmethod
+    def from_flags(cls, secret: Sequence[str], release: Sequence[str], **flags: Any) -> Policy:
+        """Read a policy from the command line; see `policy_flags.policy_from_flags`."""
+        from tightlip.table.policy_flags import policy_from_flags
+
+        return policy_from_flags(secret, release, **flags)
+
+
+def require_known(name: str, known: Collection[str], what: str) -> None:
+    """Refuse a name that is not there, and suggest those that look like it."""
+    if name in known:
+        return
+    by_case = [other for other in known if other.casefold() == name.casefold()]
+    near = by_case or difflib.get_close_matches(name, list(known), n=3)
+    names = near or list(known)[:8]
+    shown = ", ".join(quoted(other, 40) for other in names) + ("" if near or len(known) <= 8 else ", …")
+    hint = f"did you mean {shown}?" if near else f"there are {shown or 'none'}."
+    raise InvalidInput(f"{what} {quoted(name)} is not there; {hint}")
+
+
+def _read_secret(secret: str | Iterable[str]) -> tuple[str, ...]:
+    names = (secret,) if isinstance(secret, str) else tuple(secret)
+    for name in names:
+        _require_name(name, "secret")
+    return names
+
+
+def _read_release(release: Iterable[str | Released]) -> tuple[Released, ...]:
+    if isinstance(release, str):
+        raise WrongType(
+            f"release must be a list of columns, got the text {quoted(release)}; put it in a list."
+        )
+    return tuple(item if isinstance(item, Released) else Released(item) for item in release)
+
+
+def _require_name(name: object, argument: str) -> None:
+    if not isinstance(name, str) or not name:
+        raise WrongType(f"{argument} must name columns by text, got {quoted(name)}.")
+
+
+def _require_distinct(names: tuple[str, ...], argument: str) -> None:
+    if not names:
+        raise InvalidInput(f"{argument} must have at least one column, got none; name one.")
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidInput(f"{argument} must have each column once, got {quoted(name)} twice; drop one.")

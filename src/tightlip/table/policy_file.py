@@ -1,0 +1,149 @@
+"""A policy as a TOML file.
+
+secret = "disease"
+min_count = 5
+
+[release.age]
+bins = 10
+
+[release.sex]
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tightlip.errors import InvalidInput, TightlipError, WrongType, quoted
+from tightlip.numeric.quantity import log_of
+from tightlip.table.bins import Bins
+from tightlip.table.mapping import Mapping
+from tightlip.table.policy import Policy, RandomizedResponse, Released, require_known
+from tightlip.table.recoding import BottomCode, Keep, Prefix, Recoding, Suppress, TopCode
+
+_TOP_KEYS = ("secret", "release", "min_count")
+_MODIFIERS = {
+    "mapping": ("level", "otherwise"),
+    "bins": (),
+    "prefix": (),
+    "top": (),
+    "bottom": (),
+    "suppress": (),
+}
+
+
+def read_policy(path: Path) -> Policy:
+    """Read a policy file; mapping files are looked for beside it.
+
+    Raises
+    ------
+    InvalidInput
+        When the file cannot be read or says something that is no policy; the message names the file and the place.
+    """
+    try:
+        with path.open("rb") as file:
+            content = tomllib.load(file)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise InvalidInput(f"policy file {path} cannot be read: {reason}.") from error
+    try:
+        return _policy(content, path.parent)
+    except TightlipError as error:
+        raise type(error)(f"policy file {path}: {error}") from error
+
+
+def _policy(content: dict[str, Any], folder: Path) -> Policy:
+    for key in content:
+        require_known(key, _TOP_KEYS, "key")
+    for key in ("secret", "release"):
+        if key not in content:
+            raise InvalidInput(f"{key} must be given, got none; add it.")
+    secret, release = content["secret"], content["release"]
+    if not isinstance(secret, (str, list)):
+        raise WrongType(f"secret must be a column or a list of columns, got {quoted(secret)}.")
+    if isinstance(release, dict):
+        release = [read_released(column, settings, folder) for column, settings in release.items()]
+    elif not isinstance(release, list):
+        raise WrongType(f"release must be a table or a list of columns, got {quoted(release)}.")
+    return Policy(secret, release, min_count=content.get("min_count"))
+
+
+def read_released(column: str, settings: Any, folder: Path) -> Released:
+    """One released column from its settings, as they stand in a policy file."""
+    place = f"release.{column}"
+    if not isinstance(settings, dict):
+        raise WrongType(f"{place} must be a table of settings, got {quoted(settings)}; write [{place}].")
+    used = [key for key in _MODIFIERS if key in settings]
+    if len(used) > 1:
+        raise InvalidInput(f"{place} must have one recoding, got {' and '.join(used)}; keep one.")
+    allowed = (*(used or _MODIFIERS), *(_MODIFIERS[used[0]] if used else ()), "randomized_response")
+    for key in settings:
+        require_known(key, allowed, f"{place} key")
+    recoding = _READERS[used[0]](_Settings(place, settings, folder)) if used else Keep()
+    noise = settings.get("randomized_response")
+    return Released(column, recoding, None if noise is None else RandomizedResponse(read_level(noise)))
+
+
+def read_level(value: Any) -> Any:
+    """A level in nats; text like "log 3" is exact.
+
+    >>> read_level("log 3").ratio
+    Fraction(3, 1)
+    """
+    if not isinstance(value, str):
+        return value
+    word, _, ratio = value.strip().partition(" ")
+    if word == "log":
+        return log_of(ratio)
+    try:
+        return float(value)
+    except ValueError:
+        raise InvalidInput(
+            f'randomized_response must be a number of nats or text like "log 3", got {quoted(value)}.'
+        ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    place: str
+    values: dict[str, Any]
+    folder: Path
+
+
+def _bins(given: _Settings) -> Recoding:
+    value = given.values["bins"]
+    if not isinstance(value, dict):
+        return Bins(width=value)
+    for key in value:
+        require_known(key, ("width", "origin", "edges"), f"{given.place}.bins key")
+    return Bins(**value)
+
+
+def _mapping(given: _Settings) -> Recoding:
+    value, otherwise = given.values["mapping"], given.values.get("otherwise")
+    if isinstance(value, dict):
+        if "level" in given.values:
+            raise InvalidInput(f"{given.place}.level is for mapping files, got it with a mapping; drop it.")
+        return Mapping(value, otherwise=otherwise)
+    if not isinstance(value, str):
+        raise WrongType(f"{given.place}.mapping must be a file name or a table, got {quoted(value)}.")
+    return Mapping.from_file(given.folder / value, level=given.values.get("level", 1), otherwise=otherwise)
+
+
+def _suppress(given: _Settings) -> Recoding:
+    if given.values["suppress"] is not True:
+        raise InvalidInput(f"{given.place}.suppress must be true, got {quoted(given.values['suppress'])}.")
+    return Suppress()
+
+
+_READERS: dict[str, Callable[[_Settings], Recoding]] = {
+    "bins": _bins,
+    "mapping": _mapping,
+    "suppress": _suppress,
+    "prefix": lambda given: Prefix(given.values["prefix"]),
+    "top": lambda given: TopCode(given.values["top"]),
+    "bottom": lambda given: BottomCode(given.values["bottom"]),
+}

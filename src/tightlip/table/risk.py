@@ -1,0 +1,158 @@
+"""The risk of each record: results of its cell joined back to the rows by the engine, in the order of the input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightlip.errors import InvalidInput, ShapeMismatch, quoted
+from tightlip.table.counts import MAX_CELLS, CellCounts, cells_of_groups
+from tightlip.table.failure import engine_work
+from tightlip.table.grouping import Key, count_groups, keys_of, without_gaps
+from tightlip.table.kinds import Kind
+from tightlip.table.policy import Policy
+from tightlip.table.risk_file import write_batches
+from tightlip.table.source import Table
+from tightlip.table.whole_file import whole_file
+
+RISK_COLUMNS = ("cell_size", "leakage_nats", "posterior")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellRisks:
+    """What was found for counted cells.
+
+    Attributes
+    ----------
+    counts : as `count_cells` made them, with the policy's suppression
+    leakage : one number in nats for each cell, upper ends; may be infinite
+    posterior : for each triple of `counts`, the probability of its secret given its cell
+    """
+
+    counts: CellCounts
+    leakage: NDArray[np.float64]
+    posterior: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        for name, values, size in (
+            ("leakage", self.leakage, len(self.counts.cells)),
+            ("posterior", self.posterior, len(self.counts.count)),
+        ):
+            if np.shape(values) != (size,):
+                raise ShapeMismatch(f"{name} must have {size} numbers, got shape {np.shape(values)}.")
+            if np.isnan(values).any():
+                raise InvalidInput(
+                    f"{name} must not be NaN, got one at entry {int(np.isnan(values).argmax())}."
+                )
+
+
+def write_risks(
+    table: Table,
+    policy: Policy,
+    risks: CellRisks,
+    path: str | Path,
+    *,
+    id_column: str | None = None,
+    force: bool = False,
+    max_cells: int = MAX_CELLS,
+) -> None:
+    """Write cell size, leakage of the cell and posterior of the own secret for every row, as CSV or Parquet.
+
+    Rows come in the order of the input. Engines without an order (Postgres, Spark, views) need an id column of distinct
+    values, and rows come in the order of it. In CSV, text that a spreadsheet would run as a formula gets an apostrophe
+    in front; Parquet is written as it is. On Spark, Parquet is a folder that Spark writes itself.
+
+    Raises
+    ------
+    InvalidInput
+        When the file exists and force is not set, ids are needed, or the table changed since it was counted.
+    """
+    path = Path(path)
+    if path.suffix.lower() not in (".csv", ".parquet"):
+        raise InvalidInput(f"risk file must end with .csv or .parquet, got {quoted(str(path))}.")
+    with whole_file(path, force=force) as partial:
+        keys = keys_of(table, policy)
+        lookup = _lookup(table, keys, policy, risks, max_cells)
+        identity = _identity(table, policy, id_column, risks.counts.total)
+        joined = _joined(table, keys, lookup, identity)
+        with engine_work(table.name, "joined with its risks"):
+            written = write_batches(
+                table.backend, joined, partial, id_column, _kind(identity), path.suffix.lower()
+            )
+        if written != risks.counts.total:
+            raise _changed(table)
+
+
+_Identity = tuple[Any, Kind] | None
+
+
+def _kind(identity: _Identity) -> Kind | None:
+    return identity[1] if identity else None
+
+
+def _changed(table: Table) -> InvalidInput:
+    return InvalidInput(f"{table.name} has changed since it was counted; audit it again.")
+
+
+def _lookup(table: Table, keys: Sequence[Key], policy: Policy, risks: CellRisks, max_cells: int) -> Any:
+    """The groups of the table with what was found for them, as a small table to join with."""
+    import ibis
+    import pyarrow as pa
+
+    groups = count_groups(table, keys, max_cells)
+    counts, triple_of = cells_of_groups(groups, policy, max_cells)
+    if not counts.same_as(risks.counts):
+        raise _changed(table)
+    cell_of = counts.cell_of[triple_of]
+    found = (counts.sizes()[cell_of], risks.leakage[cell_of], risks.posterior[triple_of])
+    arrow = groups.arrow.drop_columns(["n"])
+    for name, values in zip(RISK_COLUMNS, found, strict=True):
+        arrow = arrow.append_column(name, pa.array(values))
+    return ibis.memtable(arrow)
+
+
+def _identity(table: Table, policy: Policy, id_column: str | None, total: int) -> _Identity:
+    """The id column in plain form; checked where rows have no other order."""
+    if id_column is None:
+        if table.ordered_by is None:
+            raise InvalidInput(
+                f"{table.name} keeps no order of rows; name a column of distinct values with --id (id_column=…)."
+            )
+        return None
+    if id_column in policy.secret or id_column in RISK_COLUMNS:
+        raise InvalidInput(
+            f"id_column must not be a secret column or one of {', '.join(RISK_COLUMNS)}, got {quoted(id_column)}."
+        )
+    ((column, kind),) = table.plain_columns([id_column])
+    if table.ordered_by is None:
+        with engine_work(table.name):
+            distinct = table.fetch(table.expression.select(i=column).aggregate(n=lambda t: t["i"].nunique()))
+        if distinct["n"][0].as_py() != total:
+            raise InvalidInput(
+                f"id_column must have a distinct value in every row, got {quoted(id_column)} with "
+                f"{distinct['n'][0].as_py():,} values in {total:,} rows; {table.name} keeps no other order."
+            )
+    return column, kind
+
+
+def _joined(table: Table, keys: Sequence[Key], lookup: Any, identity: _Identity) -> Any:
+    """The results of every row, in order."""
+    names = [f"k{place}" for place in range(len(keys))]
+    chosen = {name: key.expression for name, key in zip(names, keys, strict=True)}
+    if (
+        identity
+    ):  # whole numbers travel as text: some engines' ways to Python turn them into floats where some miss
+        column, kind = identity
+        chosen["id"] = column.cast("string") if kind == "integer" else column
+    chosen["place"] = table.ordered_by if table.ordered_by is not None else identity[0] if identity else None
+    rows = table.expression.select(**chosen)
+    whole = without_gaps(rows, names)
+    rows = rows.select(**whole, **{name: rows[name] for name in chosen if name not in names})
+    joined = rows.left_join(lookup, [rows[name] == lookup[name] for name in whole])
+    kept = [*(["id"] if identity else []), *RISK_COLUMNS]
+    return joined.order_by(joined["place"]).select(*kept)

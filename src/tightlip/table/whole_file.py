@@ -1,0 +1,47 @@
+"""Write a file or folder wholly or not at all."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tightlip.errors import InvalidInput
+from tightlip.files import require_free
+
+
+@contextmanager
+def whole_file(path: Path, *, force: bool) -> Iterator[Path]:
+    """A name beside `path` to write to; what is there takes the name `path` when the block ends without an error.
+
+    Raises
+    ------
+    InvalidInput
+        When the name is taken and force is not set, is that of a folder, or the place cannot be written; nothing of
+        what was there is lost and nothing partial stays.
+    """
+    if not path.parent.is_dir():
+        raise InvalidInput(f"{path} cannot be written: there is no folder {path.parent}; make it first.")
+    _require_free(path, force=force)
+    partial = path.parent / f".{path.name[:100]}.{secrets.token_hex(8)}.partial"
+    try:
+        yield partial
+        _require_free(path, force=force)
+        partial.replace(path)
+    except OSError as error:
+        raise InvalidInput(
+            f"{path} cannot be written: {error.strerror or error}; check the folder and the name."
+        ) from error
+    finally:
+        if partial.is_dir():
+            shutil.rmtree(partial, ignore_errors=True)
+        else:
+            partial.unlink(missing_ok=True)
+
+
+def _require_free(path: Path, *, force: bool) -> None:
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a folder; choose another name or remove it first.")
+    require_free(path, force=force)

@@ -1,0 +1,175 @@
+"""A view of a population: every number against its definition, the envelope against the true counts."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import audit_oracle as oracle
+import tightlip as tl
+from tightlip.audit.counted import Counted
+from tightlip.audit.envelope import tally_envelope
+from tightlip.audit.result import risen
+from tightlip.audit.tally import Tally
+from tightlip.audit.view import population_view, tail_levels
+from tightlip.numeric.quantity import Nats
+
+ROWS = st.lists(
+    st.tuples(st.sampled_from("xyz"), st.sampled_from("abc"), st.sampled_from("01")), min_size=3, max_size=40
+).filter(lambda rows: len({row[0] for row in rows}) > 1)
+
+
+def view_of(rows, delta=Fraction(1, 10), budget=None):
+    counted = Counted.of(oracle.counts_of(rows), ["s"], ["a", "b"])
+    return counted, population_view(counted, Fraction(1), delta, budget, columns=())
+
+
+@given(ROWS)
+@settings(max_examples=30)
+def test_a_view_is_the_definition(rows):
+    counted, view = view_of(rows, budget=tl.log_of(2))
+    joint = oracle.joint_of(rows)
+    prior, cell = oracle.margins(joint)
+    lifts = oracle.lifts(joint)
+    assert view.worst.leakage.ratio == max(lifts.values())
+    assert lifts[counted.cell_label(view.worst.cell)] == max(lifts.values())
+    assert view.worst.posterior.exact / view.worst.prior.exact == max(lifts.values())
+    assert view.worst.prior.exact == prior[counted.secret_label(view.worst.secret)]
+    assert view.at_least <= view.worst.leakage
+    assert [point.above.exact for point in view.tail] == [
+        oracle.tail(joint, point.level.ratio) for point in view.tail
+    ]
+    assert view.tail[-1].above == 0
+    assert view.share_above_budget.exact == oracle.tail(joint, 2)
+    assert view.maximal_leakage.ratio == oracle.maximal_leakage(joint)
+    costs = oracle.costs(joint)
+    if None in costs.values():
+        found = (counted.secret_label(view.pmc.secret), counted.cell_label(view.pmc.cell))
+        assert view.pmc.leakage == np.inf
+        assert found not in joint
+        others = [prior[x] for x in prior for y in cell if (x, y) not in joint]
+        assert view.pmc.prior.exact == max(others)
+    else:
+        assert view.pmc.leakage.ratio == max(costs.values())
+    assert [risk.size for risk in view.worst_cells] == [
+        cell[counted.cell_label(risk.cell)] * len(rows) for risk in view.worst_cells
+    ]
+
+
+@given(ROWS, st.sampled_from(["1/100", "1/10", "1/2", "1"]))
+@settings(max_examples=25)
+def test_the_envelope_is_that_of_the_exact_channel_and_its_groups_reach_it(rows, delta):
+    counted, view = view_of(rows, Fraction(delta))
+    exact = tl.envelope(counted.tally.channel(), counted.tally.prior(), delta)
+    assert view.envelope.lower <= exact.upper
+    assert exact.lower <= view.envelope.upper
+    for group in view.attack:
+        assert np.log(group.posterior / group.prior) >= view.envelope.lower - 1e-8
+        assert group.cells
+    assert sum(group.probability for group in view.attack) >= float(Fraction(delta)) - 1e-9
+
+
+def test_the_attack_says_when_it_splits_cells():
+    rows = [("x", "a", "0")] * 3 + [("y", "a", "0")] + [("x", "b", "0")] * 4 + [("y", "b", "0")] * 8
+    _, view = view_of(rows, Fraction(3, 10))
+    whole = [group for group in view_of(rows, Fraction(1, 4))[1].attack if not group.split]
+    assert [group.cells for group in whole] == [(0,)]
+    assert any(group.split for group in view.attack)
+
+
+@pytest.mark.parametrize("delta", ["1/50", "1/3", "1"])
+def test_float_envelopes_hold_for_the_true_counts(monkeypatch, delta):
+    generator = np.random.default_rng(9)
+    counts = generator.integers(0, 9, size=(4, 60))
+    counts[:, 0] = 3
+    secret, cell = np.nonzero(counts)
+    tally = Tally.of(secret, cell, counts[secret, cell], counts.shape)
+    exact, _ = tally_envelope(tally, Fraction(delta))
+    assert "widened" not in exact.method
+    monkeypatch.setattr("tightlip.audit.tally.EXACT_ENTRIES", 0)
+    rounded, _ = tally_envelope(tally, Fraction(delta))
+    assert "widened" in rounded.method
+    assert rounded.lower <= exact.upper
+    assert exact.lower <= rounded.upper
+    assert abs(rounded.upper - exact.upper) < 1e-8
+    rounded.verify()
+
+
+def many(seed, cells=120, secrets=4, most=6):
+    generator = np.random.default_rng(seed)
+    counts = generator.integers(0, most, size=(secrets, cells)) * (generator.random((secrets, cells)) < 0.5)
+    counts[0, counts.sum(axis=0) == 0] = 1
+    secret, cell = np.nonzero(counts)
+    return Tally.of(secret, cell, counts[secret, cell], counts.shape)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("delta", ["1/100", "1/20", "1/5", "9/10"])
+def test_a_core_of_the_cells_proves_the_same_envelope(monkeypatch, seed, delta):
+    tally = many(seed)
+    exact, _ = tally_envelope(tally, Fraction(delta))
+    monkeypatch.setattr("tightlip.audit.tally.EXACT_ENTRIES", 0)
+    monkeypatch.setattr("tightlip.audit.core.MANY_CELLS", 1)
+    found, attack = tally_envelope(tally, Fraction(delta))
+    found.verify()
+    assert found.lower <= exact.upper
+    assert exact.lower <= found.upper
+    assert found.gap < 1e-6
+    assert sum(group.probability for group in attack) >= float(Fraction(delta)) * (1 - 1e-9)
+
+
+def test_a_core_is_used_where_it_helps_and_only_there(monkeypatch):
+    monkeypatch.setattr("tightlip.audit.tally.EXACT_ENTRIES", 0)
+    monkeypatch.setattr("tightlip.audit.core.MANY_CELLS", 1)
+    methods = [tally_envelope(many(seed, 400), Fraction(1, 20))[0].method for seed in range(3)]
+    assert any("kinds of cell" in method for method in methods)
+    assert "kinds of cell" not in tally_envelope(many(0), Fraction(9, 10))[0].method
+    assert "kinds of cell" not in tally_envelope(many(0, secrets=2), Fraction(1, 50))[0].method
+
+
+@pytest.mark.parametrize("rounds", [1, 12])
+def test_a_core_that_does_not_close_the_gap_is_given_up(monkeypatch, rounds):
+    monkeypatch.setattr("tightlip.audit.core.MANY_CELLS", 1)
+    monkeypatch.setattr("tightlip.audit.core._ROUNDS", rounds)
+    counts = np.random.default_rng(1).integers(1, 60, size=(4, 3000))
+    secret, cell = np.nonzero(counts)
+    tally = Tally.of(secret, cell, counts[secret, cell], counts.shape)
+    solved, _ = tally_envelope(tally, Fraction(1, 20))
+    monkeypatch.setattr("tightlip.audit.core.proved_ratio", lambda *_: np.inf)
+    found, _ = tally_envelope(tally, Fraction(1, 20))
+    assert "kinds of cell" not in found.method
+    assert solved.lower <= found.upper
+    assert found.lower <= solved.upper
+
+
+def test_beyond_the_solver_only_bounds_are_given(monkeypatch):
+    monkeypatch.setattr("tightlip.audit.envelope.MOST_PAIRS", 3)
+    rows = [("x", "a", "0"), ("y", "a", "1"), ("x", "b", "1"), ("y", "b", "1"), ("y", "b", "0")]
+    _, view = view_of(rows)
+    assert "bounds only" in view.envelope.method
+    assert view.attack == ()
+    monkeypatch.undo()
+    _, solved = view_of(rows)
+    assert view.envelope.lower <= solved.envelope.upper
+    assert solved.envelope.lower <= view.envelope.upper
+
+
+def test_channel_and_prior_of_a_view():
+    _, view = view_of([("x", "a", "0"), ("y", "a", "0"), ("y", "b", "1")])
+    assert tl.pml(view.channel, view.prior).worst.ratio == view.worst.leakage.ratio
+
+
+def test_levels_are_fixed_and_exact():
+    levels = tail_levels()
+    assert levels[0].ratio == 1
+    assert levels[-1].ratio == 10**6
+    assert list(levels) == sorted(levels)
+
+
+def test_a_posterior_is_capped_and_rounded_up():
+    assert risen(Fraction(1, 20), tl.log_of(4)).exact == Fraction(1, 5)
+    assert risen(0.5, tl.log_of(4)) == 1
+    assert risen(0.05, Nats(np.inf)) == 1
+    assert risen(0.05, 2.1) >= 0.05 * np.exp(2.1)

@@ -1,0 +1,278 @@
+"""The audit command: words, JSON, files all together or not at all, exit statuses, and one line for bad input."""
+
+import json
+import random
+import shlex
+
+import pytest
+
+from contract.warnings_of_engines import IGNORED
+from tightlip.cli.audit import _command
+from tightlip.cli.main import main
+
+pytestmark = IGNORED
+HEADER = "id,age,zip,sex,disease\n"
+
+
+@pytest.fixture(scope="module")
+def people():
+    """Six hundred people; three old men in one zip code are all ill."""
+    draw = random.Random(7)
+    rows = [
+        f"p{place},{draw.randint(20, 79)},{draw.choice(['44139', '44141', '55301'])},{draw.choice('FM')},"
+        f"{draw.choices(['none', 'flu', 'asthma'], [7, 2, 1])[0]}"
+        for place in range(597)
+    ]
+    return HEADER + "\n".join([*rows, *(f"old{place},91,55301,M,=HIV" for place in range(3))]) + "\n"
+
+
+@pytest.fixture
+def table(tmp_path, people):
+    path = tmp_path / "patients.csv"
+    path.write_text(people)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def quick_library(monkeypatch):
+    monkeypatch.setattr("vl_convert.javascript_bundle", lambda _: "window.vegaEmbed = async () => {};")
+
+
+def run(capsys, *arguments):
+    status = main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def command(table, *options):
+    return "audit", table, "--secret", "disease", "--release", "age,zip,sex", "--bins", "age=10", *options
+
+
+def test_text_finds_the_planted_cell(capsys, table):
+    status, out, err = run(capsys, *command(table))
+    words = " ".join(out.split())
+    assert (status, err) == (0, "")
+    assert words.startswith("In the worst case, cell ")
+    assert "to 100 %" in words
+    assert "HIV" not in out
+    shown = " ".join(run(capsys, *command(table, "--show-values"))[1].split())
+    assert (
+        'age = [90, 100), zip = 55301, sex = M, the release raises the probability of disease "=HIV"' in shown
+    )
+
+
+def test_json_is_one_object_and_the_command_makes_it_again(capsys, table):
+    status, out, err = run(
+        capsys, *command(table, "--json", "--delta", "1/50", "--unit", "bits", "--min-count", 5)
+    )
+    record = json.loads(out)
+    assert (status, err, record["unit"], record["delta"]) == (0, "", "bits", 0.02)
+    again = shlex.split(record["command"])
+    assert again[0] == "tightlip"
+    repeated = json.loads(run(capsys, *again[1:])[1])
+    assert repeated["command"] == record["command"]
+    for part in ("figures", "tail", "columns"):  # codes of equally frequent values are drawn anew
+        assert repeated["views"][0][part] == record["views"][0][part]
+    assert record["plan"] == [
+        "age in bins of 10",
+        "zip as it is",
+        "sex as it is",
+        "cells of fewer than 5 rows released as one",
+    ]
+
+
+def test_a_budget_decides_the_exit_status(capsys, table):
+    status, out, _ = run(capsys, *command(table, "--budget", "log(3)"))
+    assert status == 1
+    assert "Over the budget" in out
+    assert "each of these alone meets the budget" in out
+    assert run(capsys, *command(table, "--budget", "10"))[0] == 0
+
+
+def test_page_and_risks(capsys, table, tmp_path):
+    page, risks = tmp_path / "report.html", tmp_path / "risks.csv"
+    status, _, err = run(
+        capsys, *command(table, "--html", page, "--risks", risks, "--id", "id", "--budget", 1)
+    )
+    assert (err, status) == ("", 1)
+    assert "<h1" in page.read_text()
+    assert "HIV" not in page.read_text()
+    lines = risks.read_text().splitlines()
+    assert len(lines) == 601
+    assert lines[1].startswith('"p0",')
+    assert all(line.split(",")[1] == "3" and line.endswith(",1") for line in lines[-3:])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["patients.csv", "report.html", "risks.csv"]
+
+
+def test_files_are_kept_without_force(capsys, table, tmp_path):
+    page = tmp_path / "report.html"
+    page.write_text("old")
+    status, out, err = run(capsys, *command(table, "--html", page))
+    assert (status, out, page.read_text()) == (2, "", "old")
+    assert "exists already" in err
+    assert run(capsys, *command(table, "--html", page, "--force"))[0] == 0
+    assert "<h1" in page.read_text()
+
+
+def test_when_the_risks_fail_there_is_no_page_either(capsys, table, tmp_path):
+    page, risks = tmp_path / "report.html", tmp_path / "risks.csv"
+    page.write_text("old")
+    options = ("--html", page, "--risks", risks, "--force")
+    status, out, err = run(capsys, *command(table, *options, "--id", "disease"))
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert page.read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["patients.csv", "report.html"]
+
+
+def test_when_the_page_fails_there_are_no_risks_either(capsys, table, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tightlip.report.audit_html._library", full)
+    status, out, err = run(
+        capsys, *command(table, "--html", tmp_path / "r.html", "--risks", tmp_path / "r.parquet")
+    )
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "No space left" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["patients.csv"]
+
+
+def test_policy_files(capsys, table, tmp_path):
+    policy = tmp_path / "plan.toml"
+    policy.write_text('secret = "disease"\nmin_count = 5\n[release.age]\nbins = 20\n[release.sex]\n')
+    status, out, _ = run(capsys, "audit", table, "--policy", policy, "--json")
+    record = json.loads(out)
+    assert (status, record["released"]) == (0, ["age", "sex"])
+    for extra in (("--secret", "disease"), ("--min-count", "3"), ("--bins", "age=3")):
+        status, _, err = run(capsys, "audit", table, "--policy", policy, *extra)
+        assert status == 2
+        assert f"{extra[0]} must not be given with --policy" in err
+
+
+def test_samples(capsys, table):
+    status, out, _ = run(capsys, *command(table, "--sample", "--confidence", "0.9", "--json"))
+    record = json.loads(out)
+    assert (status, record["mode"], record["confidence"]) == (0, "sample", 0.9)
+    assert "--sample --confidence 0.9" in record["command"]
+    assert json.loads(run(capsys, *command(table, "--sample", "--json"))[1])["confidence"] == 0.95
+
+
+def test_every_flag_reaches_the_plan(capsys, table, tmp_path):
+    groups = tmp_path / "groups.csv"
+    groups.write_text("value,group\n44139,a\n44141,a\n55301,b\n")
+    flags = ("--top", "age=70", "--map", f"zip={groups}", "--suppress", "sex")
+    given = ("audit", table, "--secret", "disease", "--release", "age,zip,sex", *flags, "--json")
+    status, out, err = run(capsys, *given)
+    assert (status, err) == (0, "")
+    plan = json.loads(out)["plan"]
+    assert "70" in plan[0]
+    assert plan[2] == "sex suppressed"
+    bottom = ("audit", table, "--secret", "disease", "--release", "age", "--bottom", "age=30", "--json")
+    assert "30" in json.loads(run(capsys, *bottom)[1])["plan"][0]
+    noisy = (
+        "audit",
+        table,
+        "--secret",
+        "disease",
+        "--release",
+        "sex,zip",
+        "--prefix",
+        "zip=2",
+        "--randomize",
+        "sex=1",
+    )
+    assert "randomised response" in json.loads(run(capsys, *noisy, "--json")[1])["plan"][0]
+
+
+def test_names_with_commas_are_quoted(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('"ill, or not",age\nyes,1\nno,2\nno,1\n')
+    status, out, _ = run(capsys, "audit", path, "--secret", '"ill, or not"', "--release", "age", "--json")
+    assert (status, json.loads(out)["secret_columns"]) == (0, ["ill, or not"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (("--secret", "diseese"), "disease"),
+        (("--release", "age,zipp"), "zip"),
+        (("--release", "age,,zip"), "separated by commas"),
+        (("--release", "disease,age"), "must not have a secret column"),
+        (("--delta", "2"), "strictly between 0 and 1"),
+        (("--delta", "0.1,0.2"), "one probability"),
+        (("--budget", "-1"), "must not be negative"),
+        (("--budget", "much"), "budget"),
+        (("--confidence", "0.9"), "--confidence must be given with --sample"),
+        (("--sample", "--confidence", "2"), "confidence must be strictly between 0 and 1"),
+        (("--id", "id"), "--id must be given with --risks"),
+        (("--risks", "risks.csv", "--sample"), "--risks must not be given with --sample"),
+        (("--risks", "risks.txt"), "must end in .csv or .parquet"),
+        (("--html", "nowhere/report.html"), "there is no folder"),
+        (("--bins", "age"), "COLUMN=VALUE"),
+        (("--table", "people"), "for databases"),
+    ],
+)
+def test_bad_requests_are_one_line(capsys, table, changes, message):
+    status, out, err = run(capsys, *command(table, *changes))
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+def test_columns_must_be_named(capsys, table):
+    assert "--secret and --release must be given" in run(capsys, "audit", table, "--secret", "disease")[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("empty.csv", b"", "empty"),
+        ("no-rows.csv", HEADER.encode(), ""),
+        ("one.csv", (HEADER + "1,2,3,F,flu\n2,3,4,M,flu\n").encode(), "flu|disease|two values|one value"),
+        ("broken.csv", HEADER.encode() + b"1,2,3,\xff\xfe,flu\n2,3,4,M,none\n", "UTF-8"),
+        ("cut.parquet", b"PAR1\x00\x01\x02", "cannot be read"),
+        ("table.xlsx", b"PK", "must be a CSV"),
+    ],
+)
+def test_bad_tables_are_one_line(capsys, tmp_path, name, content, message):
+    path, page = tmp_path / name, tmp_path / "report.html"
+    path.write_bytes(content)
+    status, out, err = run(
+        capsys, "audit", path, "--secret", "disease", "--release", "age,zip,sex", "--html", page
+    )
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert any(part in err for part in message.split("|"))
+    assert not page.exists()
+
+
+def test_a_missing_table(capsys, tmp_path):
+    status, _, err = run(capsys, *command(tmp_path / "none.csv"))
+    assert (status, err.count("\n")) == (2, 1)
+    assert "none.csv" in err
+
+
+def test_outputs_do_not_destroy_inputs_or_each_other(capsys, table, tmp_path):
+    before = table.read_text()
+    assert "must not be the table itself" in run(capsys, *command(table, "--risks", table, "--force"))[2]
+    assert table.read_text() == before
+    same = tmp_path / "same.csv"
+    assert "asked for twice" in run(capsys, *command(table, "--html", same, "--risks", same))[2]
+
+
+def test_passwords_stay_out_of_the_report():
+    import typer
+
+    app = typer.Typer()
+    seen = []
+
+    @app.command()
+    def audit(context: typer.Context, table: str, release: str = "") -> None:
+        seen.append(_command(context))
+
+    app(["postgresql://me:geheim@host/db?password=geheim", "--release", "a b"], standalone_mode=False)
+    assert "geheim" not in seen[0]
+    assert seen[0].endswith("--release 'a b'")
+
+
+def test_work_is_shown_on_a_terminal(capsys, table, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert run(capsys, *command(table))[0] == 0

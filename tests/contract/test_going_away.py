@@ -1,0 +1,33 @@
+"""A database that goes away between the count and the join: one clear line, and no file."""
+
+import numpy as np
+import pytest
+
+from contract.postgres_server import PostgresServer
+from contract.warnings_of_engines import IGNORED
+from tightlip.errors import InvalidInput
+from tightlip.table.counts import count_cells
+from tightlip.table.policy import Policy
+from tightlip.table.risk import CellRisks, write_risks
+from tightlip.table.source import open_table
+
+pytestmark = IGNORED
+
+
+def test_postgres_stops(tmp_path):
+    server = PostgresServer()
+    try:
+        server.fill()
+        policy = Policy("disease", ["age"])
+        with open_table(server.url) as table:
+            counts = count_cells(table, policy)
+            risks = CellRisks(counts, np.zeros(len(counts.cells)), np.ones(len(counts.count)))
+            server.stop()
+            with pytest.raises(
+                InvalidInput, match='"people" of Postgres database "postgres" cannot be'
+            ) as caught:
+                write_risks(table, policy, risks, tmp_path / "risks.csv", id_column="id")
+            assert "\n" not in str(caught.value)
+    finally:
+        server.remove()
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,156 @@
+"""The audit's page and text, without a browser: self-contained, escaped, and made from the record alone."""
+
+import base64
+import hashlib
+import json
+import re
+import sys
+from html.parser import HTMLParser
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+import tightlip as tl
+from audit_example import HOSTILE, example_record
+from tightlip.audit.sample import SampleMode
+from tightlip.errors import InvalidInput
+from tightlip.report.audit_html import audit_html
+from tightlip.report.audit_text import audit_text, printable
+
+
+class Page(HTMLParser):
+    """Elements with their attributes, the texts of scripts, and the text that is read."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.elements, self.scripts, self.texts, self._inside = [], [], [], None
+        self.feed(source)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag in ("script", "style"):
+            self._inside = tag
+            self.scripts += [""] if tag == "script" else []
+
+    def handle_endtag(self, tag):
+        self._inside = None if tag == self._inside else self._inside
+
+    def handle_data(self, data):
+        if self._inside == "script":
+            self.scripts[-1] += data
+        elif self._inside is None:
+            self.texts.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.texts).split())
+
+
+@pytest.fixture(scope="module")
+def library():
+    """The charts' library takes seconds to bundle; a stand-in will do where no browser runs it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("vl_convert.javascript_bundle", lambda _: "window.vegaEmbed = async () => {};")
+        yield
+
+
+@pytest.fixture(scope="module", params=["", HOSTILE], ids=["plain", "hostile"])
+def page(request, library):
+    record = example_record(request.param)
+    return Page(audit_html(record)), record
+
+
+def test_it_shows_the_record(page):
+    found, record = page
+    record = printable(record)
+    wanted = [record["headline"], record["verdict"]["words"], record["command"], record["privacy_note"]]
+    wanted += [cell["cell"] for view in record["views"] for cell in view["worst_cells"]]
+    wanted += [figure["value"] for view in record["views"] for figure in view["figures"]]
+    wanted += [remedy["change"] for remedy in record["remedies"]] + record["plan"] + record["method"]
+    for words in wanted:
+        assert " ".join(words.split()) in found.text
+    assert json.loads(found.scripts[0]) == record
+
+
+def test_it_loads_nothing_and_runs_only_what_it_names(page):
+    found, _ = page
+    assert not {tag for tag, _ in found.elements} & {
+        "img",
+        "iframe",
+        "object",
+        "embed",
+        "form",
+        "base",
+        "a",
+        "b",
+    }
+    assert len([tag for tag, _ in found.elements if tag == "script"]) == 4
+    loading = [attrs.get(name) for _, attrs in found.elements for name in ("src", "href") if name in attrs]
+    assert loading == ["data:,"]
+    assert not any(name.startswith("on") for _, attrs in found.elements for name in attrs)
+    policy = next(attrs["content"] for _, attrs in found.elements if "http-equiv" in attrs)
+    allowed = re.findall(r"'sha256-([^']+)'", policy)
+    assert policy.startswith("default-src 'none'")
+    assert allowed == [
+        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in found.scripts[2:]
+    ]
+    assert "unsafe-inline" not in policy.split("script-src")[1]
+
+
+def test_each_chart_has_its_place_and_data(page):
+    found, record = page
+    charts = json.loads(found.scripts[1])
+    places = [attrs["id"] for tag, attrs in found.elements if attrs.get("class") == "chart"]
+    assert sorted(charts) == sorted(places)
+    text = json.dumps(charts)
+    for point in record["views"][0]["curve"]:
+        assert point["upper"]["words"] in text
+    assert "budget" in text
+
+
+def test_several_secrets_samples_and_no_budget(library):
+    several = Page(audit_html(example_record(secrets=2, show_values=False)))
+    assert len([1 for _, attrs in several.elements if attrs.get("class") == "chart"]) == 6
+    sample = Page(audit_html(example_record(sample=SampleMode(0.9), show_values=False)))
+    assert "too rare" in sample.text
+    free = Page(audit_html(example_record(budget=None)))
+    assert "No budget was set" in free.text
+    assert "budget" not in free.scripts[1]
+
+
+def test_a_library_that_would_end_its_element_is_refused(monkeypatch):
+    monkeypatch.setattr("vl_convert.javascript_bundle", lambda _: "'</SCRIPT>'")
+    with pytest.raises(InvalidInput, match="another vl-convert-python"):
+        audit_html(example_record())
+
+
+def test_missing_libraries_are_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    with pytest.raises(InvalidInput, match=r"tightlip\[chart\]"):
+        audit_html(example_record())
+
+
+def written(record):
+    console = Console(file=StringIO(), width=100, force_terminal=True)
+    console.print(audit_text(record))
+    return console.file.getvalue()
+
+
+def test_text_says_the_same():
+    record = example_record(show_values=False, secrets=2)
+    text = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", written(record)).split())
+    for words in (record["headline"], record["verdict"]["words"], "About ill × rich", "Worst cells, 8 of 18"):
+        assert words in text
+    assert "each of these alone meets the budget" in text
+    sample = written(example_record(sample=SampleMode(0.9), show_values=False))
+    assert "too rare" in sample
+    assert "Nothing has to change" in written(example_record(budget=tl.log_of(10)))
+
+
+def test_values_cannot_write_to_the_terminal():
+    text = re.sub(r"\x1b\[[0-9;]*m", "", written(example_record("\x1b]0;t\x07[bold]\u202e")))
+    assert "\x1b" not in text
+    assert "\x07" not in text
+    assert "\u202e" not in text
+    assert "[bold]" in text

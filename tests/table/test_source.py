@@ -1,0 +1,343 @@
+"""Opening tables: what is refused, in one line, and what is read."""
+
+import gzip
+import sqlite3
+from decimal import Decimal
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from contract.warnings_of_engines import IGNORED
+from tightlip.errors import InvalidInput, WrongType
+from tightlip.table.counts import count_cells
+from tightlip.table.policy import Policy
+from tightlip.table.source import open_table
+
+pytestmark = IGNORED
+
+PEOPLE = pa.table({"age": [30, 31, 30], "ill": ["yes", "no", "no"]})
+POLICY = Policy("ill", ["age"])
+
+
+def refused(call, *words) -> str:
+    with pytest.raises(InvalidInput) as caught:
+        call()
+    message = str(caught.value)
+    assert "\n" not in message
+    for word in words:
+        assert word in message, message
+    return message
+
+
+def csv_file(folder, content: bytes | str, name="people.csv"):
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def counted(source, policy=POLICY, **options) -> dict:
+    with open_table(source, **options) as table:
+        counts = count_cells(table, policy)
+    triples = zip(counts.secret_of, counts.cell_of, counts.count, strict=True)
+    return {(counts.secrets[s], counts.cells[c]): int(n) for s, c, n in triples}
+
+
+EXPECTED = {(("yes",), ("30",)): 1, (("no",), ("30",)): 1, (("no",), ("31",)): 1}
+
+
+def test_missing_and_unknown_files(tmp_path):
+    refused(lambda: open_table(tmp_path / "none.csv"), "none.csv cannot be read", "No such file")
+    refused(lambda: open_table(tmp_path), "cannot be read")
+    refused(
+        lambda: open_table(csv_file(tmp_path, "x", "people.xlsx")), "must be a CSV, Parquet, DuckDB or SQLite"
+    )
+    refused(lambda: open_table(csv_file(tmp_path, b"")), "is empty")
+    refused(lambda: open_table(csv_file(tmp_path, "age,ill\n"), table="people"), "is for databases")
+
+
+def test_what_is_no_table_is_refused():
+    with pytest.raises(WrongType, match="got 3 of type int"):
+        open_table(3)
+
+
+def test_a_table_without_rows_is_refused(tmp_path):
+    refused(lambda: counted(csv_file(tmp_path, "age,ill\n")), "has no rows")
+    refused(lambda: counted(PEOPLE.slice(0, 0)), "has no rows")
+    assert open_table(csv_file(tmp_path, "age,ill")).rows() == 0
+
+
+def test_a_parquet_file_cut_short(tmp_path):
+    path = tmp_path / "people.parquet"
+    pyarrow.parquet.write_table(PEOPLE, path)
+    path.write_bytes(path.read_bytes()[:-20])
+    refused(lambda: open_table(path), "people.parquet cannot be read")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"age,ill\n30,yes\n31,\xff\xfe\n", "not valid UTF-8"),
+        (b"age,\xff\n30,yes\n", "not valid UTF-8"),
+        (b"age,ill\n30,yes\n31\n", "CSV Error on Line: 3"),
+        (b"age,ill\n30,yes\n31,no,x\n", "CSV Error on Line: 3"),
+        (b'age,ill\n30,"yes\n', "CSV Error on Line: 2"),
+        (b"age,ill\n30," + b"x" * 3_000_000 + b"\n", "people.csv cannot be"),
+        (b"age,ill\n30,yes\r\n31,no\n", "people.csv cannot be"),
+        (b"age,ill,age\n30,yes,1\n", '"age" twice'),
+        (b'age,"ill\n30,yes\n', "check its quotes"),
+    ],
+)
+def test_broken_csv_files(tmp_path, content, words):
+    message = refused(lambda: counted(csv_file(tmp_path, content)), words)
+    assert len(message) < 500
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("between", [",", ";", "\t", "|"])
+def test_csv_dialects(tmp_path, end, between):
+    lines = [["age", "ill"], ["30", "yes"], ["31", "no"], ["30", "no"]]
+    text = "\ufeff" + end.join(between.join(line) for line in lines) + end
+    assert counted(csv_file(tmp_path, text)) == EXPECTED
+    packed = tmp_path / "people.csv.gz"
+    packed.write_bytes(gzip.compress(text.encode()))
+    assert counted(packed) == EXPECTED
+
+
+def test_a_broken_archive(tmp_path):
+    refused(lambda: open_table(csv_file(tmp_path, "age,ill\n", "people.csv.gz")), "cannot be read")
+
+
+def test_csv_keeps_rows_that_look_like_comments_and_quoted_lines(tmp_path):
+    path = csv_file(tmp_path, '"age","ill\nness"\r\n#1,"a\nb"\r\n"x ""y""",#\r\n')
+    found = counted(path, Policy("ill\nness", ["age"]))
+    assert found == {(("a\nb",), ("#1",)): 1, (("#",), ('x "y"',)): 1}
+
+
+def test_csv_kinds(tmp_path):
+    columns = {
+        "zip": ("01234", "1234", "text"),
+        "plus": ("+1", "2", "text"),
+        "whole": ("-5", "9223372036854775807", "integer"),
+        "long": ("12345678901234567890", "12345678901234567891", "text"),
+        "real": ("1.50", "-2e3", "real"),
+        "mixed": ("1.5", "x", "text"),
+        "endless": ("1e400", "inf", "text"),
+        "nan": ("nan", "1.5", "text"),
+        "flag": ("TRUE", "false", "boolean"),
+        "bit": ("0", "1", "integer"),
+        "yes": ("yes", "no", "text"),
+        "day": ("2024-02-29", "1999-12-31", "date"),
+        "nearly": ("2024-02-30", "1999-12-31", "text"),
+        "short": ("2024-2-9", "1999-12-31", "text"),
+        "gaps": ("", "7", "integer"),
+        "none": ("", "", "text"),
+    }
+    rows = [columns, *([values[place] for values in columns.values()] for place in range(2))]
+    path = csv_file(tmp_path, "".join(",".join(row) + "\n" for row in rows))
+    with open_table(path) as table:
+        assert table.columns == {name: values[2] for name, values in columns.items()}
+
+
+def test_csv_empty_fields_are_missing_and_words_for_it_are_not(tmp_path):
+    path = csv_file(tmp_path, 'age,ill\n,NA\n"",None\n,null\nx,\n')
+    missing = (None,)
+    assert counted(path) == {
+        (("NA",), missing): 1,
+        (("None",), missing): 1,
+        (("null",), missing): 1,
+        (missing, ("x",)): 1,
+    }
+
+
+def test_empty_text_is_not_missing_elsewhere():
+    table = pa.table({"age": ["", None, "None"], "ill": ["a", "b", "b"]})
+    assert counted(table) == {(("a",), ("",)): 1, (("b",), (None,)): 1, (("b",), ("None",)): 1}
+
+
+def test_file_names_are_not_patterns(tmp_path):
+    folder = tmp_path / "year=2024"
+    folder.mkdir()
+    csv_file(folder, "age,ill\n99,yes\n98,no\n", "ab.csv")
+    path = csv_file(folder, "age,ill\n30,yes\n31,no\n30,no\n", "a*.csv")
+    assert counted(path) == EXPECTED
+    with open_table(path) as table:
+        assert list(table.columns) == ["age", "ill"]
+
+
+def test_databases_with_several_tables(tmp_path):
+    path = tmp_path / "people.duckdb"
+    with duckdb.connect(path) as connection:
+        connection.from_arrow(PEOPLE).create("people")
+        connection.from_arrow(PEOPLE).create("others")
+    refused(lambda: open_table(path), 'which has "others", "people"; add --table')
+    refused(lambda: open_table(path, table="peeple"), 'did you mean "people"?')
+    assert counted(path, table="people") == EXPECTED
+
+
+def sqlite_file(folder, declared: str, rows) -> object:
+    path = folder / "people.sqlite"
+    path.unlink(missing_ok=True)
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute(f"CREATE TABLE people ({declared})")
+        connection.executemany(f"INSERT INTO people VALUES ({', '.join('?' * len(rows[0]))})", rows)
+        connection.execute("CREATE VIEW seen AS SELECT * FROM people")
+    connection.close()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("declared", "value"),
+    [
+        ("INTEGER", "old"),
+        ("REAL", "old"),
+        ("TEXT", b"old"),
+        ("BOOLEAN", 2),
+        ("DATE", "last year"),
+        ("", "old"),
+    ],
+)
+def test_sqlite_columns_of_mixed_types_are_refused(tmp_path, declared, value):
+    good = {"TEXT": "x", "DATE": "2024-02-29"}.get(declared, 1)
+    path = sqlite_file(tmp_path, f"age {declared}, ill TEXT", [(good, "yes"), (value, "no"), (None, "no")])
+    refused(lambda: counted(path, table="people"), 'column "age" must hold one type, got 1 values')
+
+
+def test_collations_do_not_merge_values(tmp_path):
+    path = sqlite_file(tmp_path, "age TEXT COLLATE NOCASE, ill TEXT", [("a", "yes"), ("A", "no")])
+    before = path.read_bytes()
+    assert counted(path, table="people") == {(("yes",), ("a",)): 1, (("no",), ("A",)): 1}
+    assert path.read_bytes() == before
+    other = tmp_path / "people.duckdb"
+    with duckdb.connect(other) as connection:
+        connection.execute("CREATE TABLE people (age VARCHAR COLLATE NOCASE, ill VARCHAR)")
+        connection.execute("INSERT INTO people VALUES (NULL, 'no'), ('a', 'yes'), ('A', 'no')")
+    refused(lambda: counted(other), 'column "age" has a collation')
+
+
+def test_row_numbers_that_a_column_hides_and_views_have_no_order(tmp_path):
+    path = sqlite_file(tmp_path, "rowid INTEGER, ill TEXT", [(2, "yes"), (1, "no")])
+    for name in ("people", "seen"):
+        with open_table(path, table=name) as table:
+            assert table.ordered_by is None
+    path = sqlite_file(tmp_path, "age INTEGER, ill TEXT", [(2, "yes"), (1, "no")])
+    with open_table(path, table="people") as table:
+        assert table.ordered_by is not None
+
+
+def test_types_that_are_not_read_are_refused_by_name():
+    import datetime as dt
+
+    table = pa.table(
+        {
+            "when": [dt.datetime(2024, 1, 1, 12)] * 2,
+            "parts": [[1], [2]],
+            "price": pa.array([Decimal("1.5"), Decimal(2)], pa.decimal128(30, 2)),
+            "small": pa.array([Decimal("1.5"), Decimal(2)], pa.decimal128(9, 2)),
+            "ill": ["yes", "no"],
+        }
+    )
+    with open_table(table) as opened:
+        assert opened.columns["ill"] == "text"
+        assert opened.columns["small"] == "real"
+        assert opened.columns["when"].startswith("timestamp")
+        for name in ("when", "parts", "price"):
+            refused(lambda name=name: count_cells(opened, Policy("ill", [name])), f'column "{name}" has type')
+
+
+def test_pandas_columns_of_mixed_types_are_refused_only_when_used():
+    import pandas as pd
+
+    frame = pd.DataFrame(
+        {"age": [30, 31, 30], "odd": [1, "x", None], "ill": ["yes", "no", "no"], 7: [1.0, None, 2.0]}
+    )
+    assert counted(frame) == EXPECTED
+    refused(lambda: counted(frame, Policy("ill", ["odd"])), 'column "odd" has type mixed')
+    assert counted(frame, Policy("ill", ["7"])) == {
+        (("yes",), ("1",)): 1,
+        (("no",), (None,)): 1,
+        (("no",), ("2",)): 1,
+    }
+
+
+def test_pandas_categories_and_dates_and_empty_columns():
+    import pandas as pd
+
+    frame = pd.DataFrame(
+        {"age": pd.Categorical(["b", "a", None]), "ill": ["yes", "no", "no"], "void": [None] * 3}
+    )
+    assert counted(frame, Policy("ill", ["age", "void"])) == {
+        (("yes",), ("b", None)): 1,
+        (("no",), ("a", None)): 1,
+        (("no",), (None, None)): 1,
+    }
+
+
+def test_frames_that_are_none(tmp_path):
+    import pandas as pd
+    import polars as pl
+
+    refused(lambda: open_table(pl.LazyFrame({"a": [1]})), "call .collect()")
+    refused(lambda: open_table(pd.Series([1])), "must be a data frame, got a Series")
+    refused(lambda: open_table(pl.Series([1])), "must be a data frame, got a Series")
+    refused(lambda: open_table(pd.DataFrame([[1, 2]], columns=["a", "a"])), '"a" twice')
+
+
+def test_numbers_that_are_not_a_number_are_missing_and_zero_has_no_sign():
+    table = pa.table({"age": [float("nan"), None, -0.0, 0.0, float("inf")], "ill": ["a", "b", "a", "b", "a"]})
+    assert counted(table) == {
+        (("a",), (None,)): 1,
+        (("b",), (None,)): 1,
+        (("a",), ("0",)): 1,
+        (("b",), ("0",)): 1,
+        (("a",), ("inf",)): 1,
+    }
+
+
+def test_a_file_that_goes_away(tmp_path):
+    path = csv_file(tmp_path, "age,ill\n30,yes\n31,no\n")
+    with open_table(path) as table:
+        path.unlink()
+        refused(lambda: count_cells(table, POLICY), "people.csv cannot be")
+        refused(table.rows, "people.csv cannot be read")
+
+
+@pytest.mark.parametrize(
+    ("source", "module", "extra"),
+    [(PEOPLE, "ibis", "table"), ("postgres://tester:geheim@localhost/x", "psycopg", "postgres")],
+)
+def test_a_missing_extra_prints_the_line_that_installs_it(monkeypatch, source, module, extra):
+    import importlib
+
+    real = importlib.import_module
+
+    def without(name, *rest):
+        if name == module:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(importlib, "import_module", without)
+    refused(lambda: open_table(source), f"needs {module}", f"pip install 'tightlip[{extra}]'")
+
+
+def test_no_password_in_messages():
+    message = refused(
+        lambda: open_table("postgres://tester:geheim@127.0.0.1:1/clinic"), 'Postgres database "clinic"'
+    )
+    assert "geheim" not in message
+
+
+def test_an_open_table_and_an_ibis_table_are_taken_as_they_are():
+    import ibis
+
+    with open_table(PEOPLE) as table:
+        assert open_table(table) is table
+    connection = ibis.duckdb.connect()
+    connection.con.from_arrow(PEOPLE).create("people")
+    theirs = connection.table("people")
+    assert counted(theirs) == EXPECTED
+    assert counted(theirs.filter(theirs["age"] == 30)) == {key: 1 for key in EXPECTED if key[1] == ("30",)}
+    assert connection.list_tables() == ["people"]  # still open
+    connection.disconnect()
