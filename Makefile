@@ -3,7 +3,7 @@ BIN := .venv/bin
 
 .PHONY: demo test lint format types bench clean
 
-demo: .venv/.runtime ## measure a mechanism that ships with the project, explained step by step
+demo: .venv/.runtime ## measure a mechanism and audit a table that ship with the project, explained step by step
 	$(BIN)/python examples/demo.py
 
 test: .venv/.dev ## the whole test suite, warnings are errors, coverage of src at least 95 %
@@ -28,7 +28,7 @@ bench: .venv/.dev ## every claim about speed, as a ratio measured in this run
 	$(PYTHON) -m venv .venv
 
 .venv/.runtime: pyproject.toml | .venv/bin/python
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[chart,table]'
 	touch $@
 
 .venv/.dev: pyproject.toml | .venv/bin/python

@@ -8,12 +8,15 @@ from rich.rule import Rule
 
 import tightlip as tl
 from tightlip.cli.channel_file import read_channel_file
+from tightlip.cli.main import main as run
 from tightlip.measure.summary import measure_all
 from tightlip.numeric.display import format_up
 from tightlip.report.measurement import headline, measurement_record
 from tightlip.report.text import measurement_text
 
 SHIPPED = Path(__file__).parent / "clinic.json"
+RECORDS = Path(__file__).parent / "health_records.csv"
+REPORT = RECORDS.parents[1] / "build" / "demo" / "report.html"
 
 
 def main() -> None:
@@ -51,8 +54,18 @@ def main() -> None:
     implied = tl.convert.implied("pml", budget, prior)
     console.print(
         f"  For this prior, {format_up(implied.pml)}-PML also means {format_up(implied.pmc)}-PMC "
-        f"and {format_up(implied.ldp)}-LDP ({implied.why.pmc})."
+        f"and {format_up(implied.ldp)}-LDP ({implied.why.pmc}).\n"
     )
+
+    console.print(Rule("4. A whole table"))
+    console.print(
+        f"{RECORDS.name} is synthetic: patients with age, zip code, sex and disease. May age, zip and sex be published "
+        "when no released value may leak more than 1.5 nats about the disease?\n"
+    )
+    REPORT.parent.mkdir(parents=True, exist_ok=True)
+    command = ["audit", str(RECORDS), "--secret", "disease", "--release", "age,zip,sex"]
+    run([*command, "--delta", "0.01", "--budget", "1.5", "--html", str(REPORT), "--force"])
+    console.print(f"The same as a page that works offline: {REPORT.relative_to(RECORDS.parents[1])}")
 
 
 def _worst(channel: tl.Channel, prior: tl.Prior) -> str:
