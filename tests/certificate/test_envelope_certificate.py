@@ -11,6 +11,7 @@ import pytest
 import tightlip as tl
 from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof, input_digest
 from tightlip.envelope.exact import envelope
+from tightlip.errors import CertificateInvalid
 
 CHANNEL, PRIOR = tl.mechanism.env_example_1(), tl.Prior.uniform(4)
 
@@ -154,3 +155,11 @@ class TestJson:
             EnvelopeCertificate.from_json(self.changed(certificate, lambda record: record.update(format="x")))
         with pytest.raises(tl.errors.InvalidInput, match="certificate must have the key"):
             EnvelopeCertificate.from_json("{}")
+
+
+@pytest.mark.parametrize("delta", ["1/10", "1"])
+def test_a_proof_for_another_probability_is_refused(delta):
+    found = tl.envelope(tl.mechanism.env_example_1(), tl.Prior.uniform(4), "0.9")
+    found.verify()
+    with pytest.raises(CertificateInvalid, match="certificate proves"):
+        replace(found, delta=Fraction(delta)).verify()

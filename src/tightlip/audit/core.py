@@ -110,6 +110,6 @@ def _expanded(
     certificate = EnvelopeCertificate(channel, prior, UpperProof(Fraction(proved), delta, prices), lower)
     certificate.verify()
     high = max(log_bounds(Fraction(proved))[1], 0.0)
-    low = min(max(log_bounds(ratio)[0], 0.0), high)
+    low = min(max(log_bounds(certificate.lower_at(delta))[0], 0.0), high)
     method = f"linear program over {int(group.max()) + 1} of {len(group)} kinds of cell, proved for all"
     return Envelope(delta, low, high, method, "any", attack, certificate)

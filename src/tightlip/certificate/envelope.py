@@ -87,6 +87,20 @@ class EnvelopeCertificate:
         _check_upper(self.upper, release)
         _check_lower(self.lower, release, self.channel.outputs)
 
+    def upper_at(self, delta: Fraction) -> Fraction | None:
+        """What the upper end proves of e^ε at a probability; None if nothing."""
+        return self.upper.ratio if self.upper.multipliers is None or self.upper.mass <= delta else None
+
+    def lower_at(self, delta: Fraction) -> Fraction:
+        """What the lower end proves of e^ε at a probability.
+
+        An attack of too small a mass m grows to δ by taking more of the rest: its ratios fall by m/δ at most.
+        """
+        mass = self.lower.mass
+        if mass >= delta or mass >= RationalRelease.of(self.channel, self.prior).total():
+            return self.lower.ratio
+        return self.lower.ratio * mass / delta
+
     def digest(self) -> str:
         """A hash of the channel and the prior that the proof is about."""
         return input_digest(self.channel, self.prior)

@@ -89,6 +89,14 @@ class RandomizedResponseCertificate:
         _check_upper(self.upper, outcomes, mass)
         _check_lower(self.lower, outcomes, mass)
 
+    def upper_at(self, delta: Fraction) -> Fraction | None:
+        """What the upper end proves of e^ε at a probability; None if nothing."""
+        return self.upper.ratio if self.delta <= delta else None
+
+    def lower_at(self, delta: Fraction) -> Fraction:
+        """What the lower end proves of e^ε at a probability; see the certificate of other channels."""
+        return self.lower.ratio * min(self.delta / delta, Fraction(1))
+
     def digest(self) -> str:
         """A hash of the two entries and the prior that the proof is about."""
         record = [exact_text(self.alpha), exact_text(self.beta), self.prior.to_dict()["prior"]]

@@ -8,6 +8,7 @@ only that secret is looked at exactly (a floating-point filter; the verdict is t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from operator import mul
 from typing import Any
@@ -48,6 +49,11 @@ class RationalRelease:
     def entry(self, secret: int, outcome: int) -> Any:
         """K_xy."""
         return rational(self.matrix.item(secret, outcome))
+
+    def total(self) -> Fraction:
+        """The probability of all outcomes together: 1, but for the rounding of stored floats."""
+        total = sum(self.marginal, rational(0.0))
+        return Fraction(int(total.p), int(total.q))
 
     def peaks(self) -> list[Any]:
         """The largest K_xy of each outcome, over possible secrets."""

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 from tightlip.errors import CertificateInvalid, InvalidInput
 from tightlip.model.channel import Channel
 from tightlip.numeric.ball import log_bounds
-from tightlip.numeric.display import format_down, format_up
+from tightlip.numeric.display import format_about, format_down, format_up
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats
 
@@ -29,6 +29,12 @@ class Certificate(Protocol):
 
     def verify(self) -> None:
         """Raise CertificateInvalid unless the proof holds."""
+
+    def upper_at(self, delta: Fraction) -> Fraction | None:
+        """What the upper end proves of e^ε at a probability; None if nothing."""
+
+    def lower_at(self, delta: Fraction) -> Fraction:
+        """What the lower end proves of e^ε at a probability."""
 
     def digest(self) -> str:
         """A hash of what the proof is about."""
@@ -86,7 +92,12 @@ class Envelope:
                 f"this envelope has no certificate (method: {self.method}); nothing to verify."
             )
         self.certificate.verify()
-        low, high = log_bounds(self.certificate.lower.ratio)[0], log_bounds(self.certificate.upper.ratio)[1]
+        most = self.certificate.upper_at(self.delta)
+        if most is None:
+            raise CertificateInvalid(
+                f"the certificate proves no upper end at δ = {format_about(self.delta)}."
+            )
+        low, high = log_bounds(self.certificate.lower_at(self.delta))[0], log_bounds(most)[1]
         if max(high, 0.0) > self.upper or self.lower > max(low, 0.0):
             raise CertificateInvalid(
                 f"the certificate proves {low!r} to {high!r} nats, not {self.lower!r} to {self.upper!r}."
