@@ -53,7 +53,9 @@ def core_envelope(
         proof = found.certificate
         if not isinstance(proof, EnvelopeCertificate) or proof.upper.multipliers is None:
             return None
-        thresholds = np.array([float(proof.upper.ratio - 1 / price) for price in proof.upper.multipliers])
+        thresholds = np.array(
+            [float(proof.upper.ratio - 1 / Fraction(price)) for price in proof.upper.multipliers]
+        )
         proved = proved_ratio(pairs, thresholds, float(delta), 1.0, highest)
         if proved <= float(proof.lower.ratio) * (1 + gap):
             return _expanded(channel, prior, delta, proof, group, thresholds, proved)

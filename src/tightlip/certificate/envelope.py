@@ -42,12 +42,13 @@ _MULTIPLIERS = "upper end fails: there must be one multiplier for each secret, p
 class UpperProof:
     """No post-processing leaks more than log(ratio) with probability `mass` or more.
 
-    `multipliers` has one number for each secret of the channel; None means that no lift exceeds the ratio.
+    `multipliers` has one number for each secret of the channel, a float being what it stores; None means that no
+    lift exceeds the ratio.
     """
 
     ratio: Fraction
     mass: Fraction
-    multipliers: tuple[Fraction, ...] | None
+    multipliers: tuple[Fraction | float, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +197,8 @@ def _number(value: Fraction) -> float | str:
     return nearest if Fraction(nearest) == value else number_to_json(value)
 
 
-def _numbers(values: tuple[Fraction, ...] | None) -> list[float | str] | None:
-    return None if values is None else [_number(value) for value in values]
+def _numbers(values: tuple[Fraction | float, ...] | None) -> list[float | str] | None:
+    return None if values is None else [_number(Fraction(value)) for value in values]
 
 
 def _check_upper(proof: UpperProof, release: RationalRelease) -> None:

@@ -23,7 +23,7 @@ from tightlip.model.prior import Prior
 from tightlip.numeric.parse import FloatArray
 
 _BLOCK = 500_000
-_RELATIVE, _ABSOLUTE = 2.0**-49, 1e-290  # of five roundings; below the second floats lose digits
+_RELATIVE, _ABSOLUTE = 2.0**-49, 1e-290  # of nine roundings; below the second floats lose digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +61,15 @@ class RationalRelease:
 
     def dual_value(self, multipliers: list[Any], ratio: Any) -> Any:
         """Σ_y max(0, max_x λ_x K_xy + (1 − λ_x T) q_y), exactly; λ in the order of possible secrets."""
-        rests = [1 - multiplier * ratio for multiplier in multipliers]
-        slopes, floors = (
-            np.array([_nearest(value) for value in values])[:, None] for values in (multipliers, rests)
-        )
+        slopes, limit = np.array([_nearest(value) for value in multipliers])[:, None], _nearest(ratio)
+        rests: dict[int, Any] = {}
         total = rational(0.0)
         width = max(_BLOCK // len(self.possible), 1)
         for start in range(0, len(self.marginal), width):
             best: dict[int, Any] = {}
-            for place, outcome in self._contenders(slopes, floors, slice(start, start + width)):
+            for place, outcome in self._contenders(slopes, limit, slice(start, start + width)):
+                if place not in rests:
+                    rests[place] = 1 - multipliers[place] * ratio
                 weighted = multipliers[place] * self.entry(int(self.possible[place]), outcome)
                 value = weighted + rests[place] * self.marginal[outcome]
                 if value > best.get(outcome, 0):
@@ -77,12 +77,14 @@ class RationalRelease:
             total = sum(best.values(), total)
         return total
 
-    def _contenders(self, slopes: FloatArray, floors: FloatArray, block: slice) -> list[tuple[int, int]]:
+    def _contenders(self, slopes: FloatArray, limit: float, block: slice) -> list[tuple[int, int]]:
         """The pairs (place of a secret, outcome) of which one may be an outcome's largest positive value."""
         chances = self.matrix[self.possible, block].astype(np.float64, copy=False)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            first, second = slopes * chances, floors * self.approximate_marginal[block]
-            slack = _RELATIVE * (first + np.abs(second)) + _ABSOLUTE * (1 + slopes + np.abs(floors))
+            taken = slopes * limit
+            first, second = slopes * chances, (1 - taken) * self.approximate_marginal[block]
+            size = first + (1 + taken) * self.approximate_marginal[block]
+            slack = _RELATIVE * size + _ABSOLUTE * (1 + slopes + taken)
             value = first + second
             best = np.fmax(np.fmax.reduce(value - slack, axis=0), 0.0)
             places, outcomes = np.nonzero(~(value + slack < best))  # what is not a number stays in

@@ -106,13 +106,16 @@ def proof(
 
 
 def _matrix(rows: Places, columns: Places, values: FloatArray, rest: FloatArray, symbols: int) -> object:
+    if len(rest) * (symbols + 1) <= 4_000_000:
+        matrix = np.zeros((len(rest), symbols + 1))
+        matrix[rows, columns] = values
+        matrix[:, symbols] = rest
+        return matrix
     from scipy.sparse import coo_array
 
     every = np.arange(len(rest))
     place = (np.concatenate([rows, every]), np.concatenate([columns, np.full(len(rest), symbols)]))
-    matrix = coo_array((np.concatenate([values, rest]), place), shape=(len(rest), symbols + 1)).tocsr()
-    dense_is_fine = len(rest) * (symbols + 1) <= 4_000_000
-    return matrix.toarray() if dense_is_fine else matrix
+    return coo_array((np.concatenate([values, rest]), place), shape=(len(rest), symbols + 1)).tocsr()
 
 
 def _rest_label(names: list[Label]) -> Label:

@@ -7,15 +7,16 @@ are split by the secret that the last thresholds give each outcome to, and outco
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.envelope.attack import margin
+from tightlip.envelope.bracket import Aim, Bracket, with_attack, with_thresholds
 from tightlip.envelope.pairs import Pairs, Places
-from tightlip.envelope.program import RestrictedProgram
-from tightlip.envelope.search import Bracket, Enough, search, with_attack, with_thresholds
+from tightlip.envelope.search import Search
 from tightlip.numeric.parse import FloatArray
 
 _FEW_OUTCOMES = 4000
@@ -30,28 +31,29 @@ def worth_grouping(pairs: Pairs) -> bool:
     return pairs.outcomes > max(_FEW_OUTCOMES, _CROWD * pairs.secrets)
 
 
-def search_by_groups(pairs: Pairs, delta: float, bracket: Bracket, gap: float, enough: Enough) -> Bracket:
+def search_by_groups(pairs: Pairs, aim: Aim, bracket: Bracket) -> Bracket:
     """Narrow a bracket until its ends are within a relative gap, or splitting gains nothing more."""
     labels = _first_groups(pairs)
-    program = RestrictedProgram(pairs.merged(labels), 1.0)
+    search = Search(pairs.merged(labels))
     for _ in range(_MOST_ROUNDS):
-        groups = program.pairs
-        inner_gap = max(gap / 4, 0.02 * (bracket.high / bracket.low - 1))
-        start = _all_to_one(groups, bracket.high)
-        found = search(groups, delta, start, inner_gap, _nearly(delta, groups), program)
+        groups = search.pairs
+        inner_gap = max(aim.gap / 4, 0.02 * (bracket.high / bracket.low - 1))
+        inner = Aim(aim.delta, inner_gap, _nearly(aim.delta, groups))
+        found = search.narrow(inner, _all_to_one(groups, bracket.high))
         bracket = replace(bracket, solves=bracket.solves + found.solves)
-        if program.last is None or found.weights is None:
+        thresholds = search.thresholds if found.thresholds is None else found.thresholds
+        if thresholds is None or found.weights is None:
             break
-        bracket = with_thresholds(pairs, delta, bracket, program.last)
-        bracket = with_attack(pairs, enough, bracket, _spread(pairs, found.weights, labels), found.low)
-        if bracket.high <= bracket.low * (1 + gap):
+        bracket = with_thresholds(pairs, aim.delta, bracket, thresholds)
+        bracket = with_attack(pairs, aim, bracket, _spread(pairs, found.weights, labels), found.low)
+        if bracket.within(aim.gap):
             break
-        labels = _split(pairs, labels, program.last, found.high)
-        program = program.resumed(pairs.merged(labels))
+        labels = _split(pairs, labels, thresholds, found.high)
+        search = search.resumed(pairs.merged(labels))
     return bracket
 
 
-def _nearly(delta: float, groups: Pairs) -> Enough:
+def _nearly(delta: float, groups: Pairs) -> Callable[[FloatArray, float], bool]:
     least = delta * (1 - 4 * margin(groups))  # the attack is judged by outcomes, not here
     return lambda _, mass: mass >= least
 

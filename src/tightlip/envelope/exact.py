@@ -9,7 +9,7 @@ The answer is a bracket whose ends are proved separately; how it was found does 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -17,14 +17,15 @@ from typing import Any
 import numpy as np
 
 from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof
+from tightlip.certificate.quick import FloatRelease, surely_holds
 from tightlip.certificate.rational import RationalRelease
 from tightlip.envelope.attack import has_mass, proof, worth
+from tightlip.envelope.bracket import Aim, Bracket
 from tightlip.envelope.coarse import search_by_groups, worth_grouping
 from tightlip.envelope.pairs import Pairs, Places, pairs_of
-from tightlip.envelope.program import RestrictedProgram
 from tightlip.envelope.randomized_response import channel_envelope, response_pair
 from tightlip.envelope.result import Envelope, read_delta
-from tightlip.envelope.search import Bracket, search
+from tightlip.envelope.search import Search
 from tightlip.envelope.two_secrets import two_secrets
 from tightlip.errors import InvalidInput
 from tightlip.measure.distribution import PointwiseLeakage
@@ -72,6 +73,9 @@ def envelope_curve(
 ) -> list[Envelope]:
     """The envelope at several δ, in the order given; work is shared between them.
 
+    Each point's proof is checked before it is returned: in floats with a bound on every rounding, and in rationals
+    where these cannot tell. `verify()` of a point does it in rationals.
+
     >>> from tightlip import mechanism, Prior
     >>> curve = envelope_curve(mechanism.env_example_1(), Prior.uniform(4), ["0.1", "0.5"])
     >>> [round(point.upper, 6) for point in curve]
@@ -97,7 +101,7 @@ def envelope_points(
         return
     release = Release.of(channel, aligned)
     for delta in wanted:
-        yield release.envelope(delta, allowed)
+        yield release.envelope(delta, allowed, one_of_many=len(wanted) > 1)
 
 
 @dataclass(frozen=True)
@@ -118,17 +122,22 @@ class Release:
         return cls(channel, prior, joint, pairs, from_joint(joint, "pml"))
 
     @cached_property
-    def program(self) -> RestrictedProgram:
-        """The program over the outcomes."""
-        return RestrictedProgram(self.pairs, 1.0)
+    def search(self) -> Search:
+        """The search over the outcomes."""
+        return Search(self.pairs)
 
     @cached_property
     def rationals(self) -> RationalRelease:
         """What proofs are checked against."""
         return RationalRelease.of(self.channel, self.prior)
 
-    def envelope(self, delta: Fraction, gap: float) -> Envelope:
-        """ε_c(δ) with its certificate."""
+    @cached_property
+    def floats(self) -> FloatRelease:
+        """What proofs are checked against when there are many."""
+        return FloatRelease.of(self.channel, self.prior)
+
+    def envelope(self, delta: Fraction, gap: float, *, one_of_many: bool = False) -> Envelope:
+        """ε_c(δ) with its certificate, which was checked."""
         mass = delta
         if delta > _NEAR_ALL:  # stored floats may sum to less than 1
             mass = min(delta, self.joint.exact_mass(range(len(self.joint.outcomes))))
@@ -136,28 +145,43 @@ class Release:
         def enough(weights: FloatArray, reached: float) -> bool:
             return has_mass(self.pairs, weights, reached, self.joint, mass)
 
-        start = self._start(mass)
-        if start.high <= start.low * (1 + gap):
+        aim = Aim(float(mass), gap, enough)
+        start = self._start(aim, mass)
+        if start.within(gap):
             found = start
         elif self.pairs.secrets == 2:
-            found = two_secrets(self.pairs, float(mass), start, gap, enough)
+            found = two_secrets(self.pairs, aim, start)
         elif worth_grouping(self.pairs):
-            found = search_by_groups(self.pairs, float(mass), start, gap, enough)
+            found = search_by_groups(self.pairs, aim, start)
         else:
-            found = search(self.pairs, float(mass), start, gap, enough, self.program)
-        return self._certified(found, delta, mass, gap)
+            found = self.search.narrow(aim, start)
+        certificate = self._certificate(found, mass)
+        if len(self.pairs.chance) <= _ALWAYS_VERIFIED:  # a solver's answer is none until its proof is checked
+            self._check(certificate, in_floats=one_of_many)
+        return _result(certificate, delta, _method(found, gap))
 
-    def _start(self, mass: Fraction) -> Bracket:
-        """The outcomes themselves are an attack: the worst of them, each blamed on its likeliest secret."""
+    def _check(self, certificate: EnvelopeCertificate, *, in_floats: bool) -> None:
+        if not (in_floats and surely_holds(certificate, self.floats)):
+            certificate.verify_for(self.rationals)
+
+    def _start(self, aim: Aim, mass: Fraction) -> Bracket:
+        """The outcomes themselves are an attack: the worst of them, each blamed on its likeliest secret.
+
+        Unless these decide, an attack that was found for a larger δ is better.
+        """
         order, reached = self._worst_first
+        high = float(np.exp(self.leak.worst)) * (1 + 1e-15)
+        if "search" in vars(self) and reached[self._worst - 1] < aim.delta * (1 - 1e-9):
+            known = self.search.attack_for(aim.delta)
+            if known is not None:
+                return replace(known, high=high, thresholds=None, solves=0)
         count = min(int(np.searchsorted(reached, float(mass) * (1 - 1e-12))) + 1, len(order))
         while True:
-            weights = _blame(self.pairs, order[:count])
+            weights = self._blame(count)
             ratio, weight = worth(self.pairs, weights)
             if count == len(order) or has_mass(self.pairs, weights, weight, self.joint, mass):
                 break
             count += 1
-        high = float(np.exp(self.leak.worst)) * (1 + 1e-15)
         return Bracket(low=min(ratio, high), high=high, weights=weights, thresholds=None)
 
     @cached_property
@@ -166,25 +190,31 @@ class Release:
         order = np.argsort(-self.leak.values, kind="stable")
         return order, np.cumsum(self.pairs.marginal[order])
 
-    def _certified(self, found: Bracket, delta: Fraction, mass: Fraction, gap: float) -> Envelope:
+    @cached_property
+    def _worst(self) -> int:
+        """How many outcomes have the largest leakage, or nearly."""
+        return int((self.leak.values >= self.leak.worst - 1e-6).sum())
+
+    def _blame(self, count: int) -> FloatArray:
+        """Give each of the worst outcomes wholly to the secret with the largest lift."""
+        weights = np.zeros(len(self.pairs.chance))
+        weights[self._suspects[:count]] = 1.0
+        return weights
+
+    @cached_property
+    def _suspects(self) -> Places:
+        """The pair of largest lift of each outcome, from the worst outcome down."""
+        leads = np.flatnonzero(self.pairs.chance == self.pairs.best(self.pairs.chance)[self.pairs.outcome])
+        first = leads[np.flatnonzero(np.diff(self.pairs.outcome[leads], prepend=-1))]
+        return np.asarray(first[self._worst_first[0]])
+
+    def _certificate(self, found: Bracket, mass: Fraction) -> EnvelopeCertificate:
         upper = self._upper_proof(found, mass)
         assert found.weights is not None
         lower = proof(
             self.pairs, found.weights, self.joint, self.channel, ratio=Fraction(found.low), mass=mass
         )
-        high = max(log_bounds(upper.ratio)[1], 0.0)
-        certificate = EnvelopeCertificate(self.channel, self.prior, upper, lower)
-        if len(self.pairs.chance) <= _ALWAYS_VERIFIED:  # a solver's answer is none until its proof is checked
-            certificate.verify_for(self.rationals)
-        return Envelope(
-            delta=delta,
-            lower=min(max(log_bounds(lower.ratio)[0], 0.0), high),
-            upper=high,
-            method=_method(found, gap),
-            adversary="any",
-            attack=lower.attack,
-            certificate=certificate,
-        )
+        return EnvelopeCertificate(self.channel, self.prior, upper, lower)
 
     def _upper_proof(self, found: Bracket, mass: Fraction) -> UpperProof:
         if found.thresholds is None:
@@ -192,23 +222,24 @@ class Release:
             return UpperProof(max(self.joint.exact_lift(int(place)) for place in close), mass, None)
         return UpperProof(Fraction(found.high), mass, self.multipliers(found.thresholds, found.high))
 
-    def multipliers(self, thresholds: FloatArray, ratio: float) -> tuple[Fraction, ...]:
+    def multipliers(self, thresholds: FloatArray, ratio: float) -> tuple[float, ...]:
         """λ_x = 1/(t − θ_x) for every secret of the channel, 0 for impossible ones."""
         found = np.zeros(self.channel.shape[0])
         found[self.joint.support] = 1 / (ratio - thresholds)
-        return tuple(map(Fraction, found.tolist()))
+        return tuple(found.tolist())
 
 
-def _blame(pairs: Pairs, outcomes: Places) -> FloatArray:
-    """Give each of some outcomes wholly to the secret with the largest lift."""
-    chosen = np.zeros(pairs.outcomes, dtype=bool)
-    chosen[outcomes] = True
-    best = pairs.best(pairs.chance)
-    leads = np.flatnonzero((pairs.chance == best[pairs.outcome]) & chosen[pairs.outcome])
-    first = leads[np.flatnonzero(np.diff(pairs.outcome[leads], prepend=-1))]
-    weights = np.zeros(len(pairs.chance))
-    weights[first] = 1.0
-    return weights
+def _result(certificate: EnvelopeCertificate, delta: Fraction, method: str) -> Envelope:
+    high = max(log_bounds(certificate.upper.ratio)[1], 0.0)
+    return Envelope(
+        delta=delta,
+        lower=min(max(log_bounds(certificate.lower.ratio)[0], 0.0), high),
+        upper=high,
+        method=method,
+        adversary="any",
+        attack=certificate.lower.attack,
+        certificate=certificate,
+    )
 
 
 def _method(found: Bracket, gap: float) -> str:

@@ -18,8 +18,8 @@ from tightlip.certificate.envelope import EnvelopeCertificate, LowerProof, Upper
 from tightlip.envelope.attack import margin, proof, repaired, worth
 from tightlip.envelope.dual import dual_value
 from tightlip.envelope.exact import Release
-from tightlip.envelope.program import leading
-from tightlip.envelope.search import price
+from tightlip.envelope.program import RestrictedProgram, leading
+from tightlip.envelope.search import improving
 from tightlip.errors import CertificateInvalid
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
@@ -119,15 +119,14 @@ def _impossible(release: Release, epsilon: float, worst: Fraction) -> FailurePro
 
 
 def _solved(release: Release, epsilon: float, below: Fraction, above: float) -> FailureProbability:
-    pairs, program = release.pairs, release.program
+    pairs, program = release.pairs, RestrictedProgram(release.pairs, above)
     program.add(leading(pairs, pairs.lift, 4))
-    program.move(above)
     found = program.solve()
     for _ in range(_MOST_SOLVES):
-        if not price(program, found.prices, program.thresholds(found.multipliers)):
+        if not program.add(improving(program, found.prices, program.thresholds(found.reaches, above))):
             break
         found = program.solve()
-    thresholds = program.thresholds(found.multipliers)
+    thresholds = program.thresholds(found.reaches, above)
     floor = math.nextafter(float(below), 0.0)
     thresholds = np.minimum(thresholds, floor * (1 - 1e-9))
     value, error = dual_value(pairs, thresholds, floor)

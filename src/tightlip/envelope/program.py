@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlip.envelope.drift import TERMS, Drift, reciprocal
 from tightlip.envelope.pairs import Pairs, Places
 from tightlip.errors import SolverFailure
 from tightlip.numeric.parse import FloatArray
@@ -28,6 +29,12 @@ class Optimum:
     multipliers: FloatArray
     weights: FloatArray
 
+    @property
+    def reaches(self) -> FloatArray:
+        """1/λ of each secret."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(1 / self.multipliers)
+
 
 class RestrictedProgram:
     """max Σ q_y w_i over chosen pairs i; rows are the outcomes (Σ w ≤ 1) and the secrets (ratio ≥ t)."""
@@ -38,9 +45,6 @@ class RestrictedProgram:
         self.pairs = pairs
         self.ratio = ratio
         self.chosen: Places = np.array([], dtype=np.intp)
-        self.last: FloatArray | None = None  # the thresholds of the last solve
-        self.attack: FloatArray | None = None  # the weights of the last attack that was accepted
-        self.path: list[Any] = []  # what the search remembers of V
         self._has = np.zeros(len(pairs.chance), dtype=bool)
         self._scale = 1 / float(pairs.marginal.mean())
         self._infinite = highspy.kHighsInf
@@ -56,15 +60,9 @@ class RestrictedProgram:
         self._optimal = highspy.HighsModelStatus.kOptimal
         self.move(ratio)
 
-    def resumed(self, pairs: Pairs) -> RestrictedProgram:
-        """A program for other pairs of the same secrets, with what this one remembers."""
-        following = RestrictedProgram(pairs, self.ratio)
-        following.last, following.path = self.last, self.path
-        return following
-
     def add(self, places: Places) -> int:
         """Let more pairs in; returns how many are new."""
-        fresh = np.unique(places[~self._has[places]])
+        fresh = np.unique(self.absent(places))
         if not len(fresh):
             return 0
         self._has[fresh] = True
@@ -74,6 +72,10 @@ class RestrictedProgram:
         self._solver.addCols(size, cost, least, most, 2 * size, starts, rows, values)
         self.chosen = np.concatenate([self.chosen, fresh])
         return size
+
+    def absent(self, places: Places) -> Places:
+        """Those of some pairs that have not been let in."""
+        return places[~self._has[places]]
 
     def move(self, ratio: float) -> None:
         """Change t; the last basis is kept as the start of the next solve."""
@@ -151,15 +153,37 @@ class RestrictedProgram:
         for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
             self._solver.setOptionValue(name, tolerance)
 
-    def thresholds(self, multipliers: FloatArray) -> FloatArray:
-        """θ_x = t − 1/λ_x, at most surely above the largest lift of x: beyond it would prove no more.
+    def drift(self, found: Optimum) -> Drift:
+        """How the optimum just found moves with the ratio."""
+        basic = np.array(self._solver.getBasicVariables()[1])
+        rows = np.flatnonzero(basic >= 0)
+        columns = basic[rows]
+        places = self.chosen[columns]
+        secret, weight = self.pairs.secret[places], self.pairs.weight[places] * self._scale
+        caps, size = self.pairs.outcomes, self.pairs.outcomes + self.pairs.secrets
+        weights, multipliers = [found.weights[columns]], [found.multipliers]
+        for _ in range(TERMS - 1):
+            right = np.zeros(size)
+            right[caps:] = np.bincount(secret, weight * weights[-1], self.pairs.secrets)
+            weights.append(np.asarray(self._solver.getBasisSolve(right)[1])[rows])
+            right = np.zeros(size)
+            right[rows] = weight * multipliers[-1][secret]
+            multipliers.append(np.asarray(self._solver.getBasisTransposeSolve(right)[1])[caps:])
+        terms = np.array(weights)
+        return Drift(
+            self.ratio, places, terms @ self.pairs.weight[places], terms, reciprocal(np.array(multipliers))
+        )
 
-        It is negative where x swallows outcomes it never causes; without these pairs it must not be.
+    def thresholds(self, reaches: FloatArray, ratio: float) -> FloatArray:
+        """θ_x = t − 1/λ_x, from 1/λ, at most surely above the largest lift of x: beyond it would prove no more.
+
+        It is there for secrets that never reach t, and negative where x swallows outcomes it never causes; without
+        these pairs it must not be.
         """
-        least = -1e6 * self.ratio if self.pairs.complete else 0.0
-        with np.errstate(divide="ignore"):
-            found = np.clip(self.ratio - 1 / multipliers, least, self.ratio * (1 - 1e-12))
-        return np.minimum(found, self.peaks * ABOVE)
+        least = -1e6 * ratio if self.pairs.complete else 0.0
+        found = np.clip(ratio - reaches, least, ratio * (1 - 1e-12))
+        most = self.peaks * ABOVE
+        return np.where(most < ratio, most, np.minimum(found, most))
 
     def slope(self, found: Optimum) -> float:
         """dV/dt = −Σ_x λ_x Σ_y w_xy q_y, where the optimum is the only one."""
@@ -174,8 +198,12 @@ class RestrictedProgram:
 
     def weights(self, chosen_weights: FloatArray) -> FloatArray:
         """w of every pair, cleaned: not negative, no outcome given away more than once."""
+        return self.spread(self.chosen, chosen_weights)
+
+    def spread(self, places: Places, values: FloatArray) -> FloatArray:
+        """The same from weights of some pairs."""
         weights = np.zeros(len(self.pairs.chance))
-        weights[self.chosen] = np.maximum(chosen_weights, 0.0)
+        weights[places] = np.maximum(values, 0.0)
         return normalized(self.pairs, weights)
 
 

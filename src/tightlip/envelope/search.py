@@ -1,158 +1,128 @@
 """Closing in on e^{ε_c(δ)}: dual thresholds push the upper end down, attacks the lower end up.
 
-Every solve tells V(t) and its slope, so the next ratio is where t as a function of log V meets log δ, to the second
-order. V can jump, but only where a secret's largest lift is passed: when that gains little, such a place or else the
-middle of the bracket is tried.
+An optimum at one ratio is moved with its basis to where it meets δ (drift.py); as long as the basis lasts, that ends
+the search. What was found for one δ is the start for the next.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from tightlip.envelope.attack import repaired, worth
-from tightlip.envelope.dual import proved_ratio
-from tightlip.envelope.pairs import Pairs
+from tightlip.envelope.bracket import Aim, Bracket, with_attack, with_thresholds
+from tightlip.envelope.course import FLAT, Course, Point
+from tightlip.envelope.drift import Drift
+from tightlip.envelope.dual import dual_value
+from tightlip.envelope.pairs import Pairs, Places
 from tightlip.envelope.program import RestrictedProgram, leading
 from tightlip.numeric.parse import FloatArray
-
-Enough = Callable[[FloatArray, float], bool]
 
 _MOST_SOLVES = 120
 _START_EACH = 4
 _ADD_EACH = 3
-_PATIENCE = 2  # solves that may gain little in a row
-_FLAT = 1e-9  # so near 1 a value says nothing about the slope
-_WIDE, _NEAR = 1.03, 1.01
-_CLOSE = 1 - 1e-11
+_NEGATIVE = 1e-9  # so far below 0 a weight tells that the basis has ended
 
 
-@dataclass(frozen=True, slots=True)
-class Bracket:
-    """low ≤ e^{ε_c(δ)} ≤ high, with the attack and the thresholds that prove it (None: not by these)."""
+class Search:
+    """Searches over one program, for one δ after another; each begins with what the last one found."""
 
-    low: float
-    high: float
-    weights: FloatArray | None
-    thresholds: FloatArray | None
-    solves: int = 0
+    def __init__(self, pairs: Pairs) -> None:
+        self.pairs = pairs
+        self.thresholds: FloatArray | None = None  # of the last solve
+        self._program = RestrictedProgram(pairs, 1.0)
+        self._path: list[Point] = []
+        self._drift: Drift | None = None
+        self._last: tuple[float, Bracket] | None = None  # δ and its bracket
 
+    def resumed(self, pairs: Pairs) -> Search:
+        """A search over other pairs of the same secrets, with what this one learned."""
+        following = Search(pairs)
+        following.thresholds, following._path = self.thresholds, self._path
+        return following
 
-def search(
-    pairs: Pairs, delta: float, bracket: Bracket, gap: float, enough: Enough, program: RestrictedProgram
-) -> Bracket:
-    """Narrow a bracket until its ends are within a relative gap, or nothing more can be gained.
+    def attack_for(self, delta: float) -> Bracket | None:
+        """The last bracket, if its attack has probability δ because it was found for a larger one."""
+        return self._last[1] if self._last is not None and delta <= self._last[0] else None
 
-    `enough` decides whether an attack, by its weights and their mass, surely has probability δ; `program` may have
-    been used before, for another δ.
-    """
-    if program.last is None:
-        bracket = with_thresholds(pairs, delta, bracket, _common_threshold(pairs, delta))
-    else:
-        bracket = with_thresholds(pairs, delta, bracket, program.last)
-    if program.attack is not None:
-        bracket = with_attack(pairs, enough, bracket, program.attack, 0.0)
-    if not len(program.chosen):
-        program.add(leading(pairs, pairs.lift, _START_EACH))
-    course = Course(delta, gap, program.peaks, program.path)
-    while bracket.high > bracket.low * (1 + gap) and bracket.solves < _MOST_SOLVES and course.stuck < 4:
-        ratio = course.next_ratio(bracket)
+    def narrow(self, aim: Aim, bracket: Bracket) -> Bracket:
+        """Narrow a bracket until its ends are within the gap, or nothing more can be gained."""
+        course = Course(aim, self._program.peaks, self._path)
+        bracket = self._recalled(aim, course, bracket)
+        if not len(self._program.chosen):
+            self._program.add(leading(self.pairs, self.pairs.lift, _START_EACH))
+        while not bracket.within(aim.gap) and bracket.solves < _MOST_SOLVES and course.stuck < 4:
+            bracket = self._step(aim, course, replace(bracket, solves=bracket.solves + 1))
+        self._last, self._path = (aim.delta, bracket), course.path
+        return bracket
+
+    def _step(self, aim: Aim, course: Course, before: Bracket) -> Bracket:
+        """One solve, and what it proves."""
+        program, ratio = self._program, course.next_ratio(before)
         program.move(ratio)
         found = program.solve()
-        thresholds = program.last = program.thresholds(found.multipliers)
-        before = bracket
-        bracket = replace(bracket, solves=bracket.solves + 1)
-        bracket = with_thresholds(pairs, delta, bracket, thresholds)
-        if found.value > delta * (1 - _FLAT):
-            bracket = with_attack(pairs, enough, bracket, program.weights(found.weights), ratio)
         point = Point(ratio, found.value, program.slope(found))
-        course.learn(point, price(program, found.prices, thresholds), before, bracket)
-    program.attack = bracket.weights
-    program.path = course.path
-    return bracket
+        self.thresholds = program.thresholds(found.reaches, ratio)
+        wanted = improving(program, found.prices, self.thresholds)
+        self._drift = None if len(wanted) else program.drift(found)
+        bracket = self._followed(aim, course, before)
+        if not bracket.within(aim.gap):
+            bracket = with_thresholds(self.pairs, aim.delta, bracket, self.thresholds)
+            if found.value > aim.delta * (1 - FLAT):
+                bracket = with_attack(self.pairs, aim, bracket, program.weights(found.weights), ratio)
+        course.learn(point, program.add(wanted), before, bracket)
+        return bracket
 
+    def _recalled(self, aim: Aim, course: Course, bracket: Bracket) -> Bracket:
+        """What is known from another δ."""
+        if self._last is None:
+            known = (
+                self.thresholds if self.thresholds is not None else _common_threshold(self.pairs, aim.delta)
+            )
+            return with_thresholds(self.pairs, aim.delta, bracket, known)
+        last = self._last[1]
+        if last.weights is not None and last.low > bracket.low:
+            bracket = with_attack(self.pairs, aim, bracket, last.weights, 0.0)
+        if last.high < bracket.high and course.beside_a_jump(last.high):  # both δ may be within it
+            bracket = self._with_upper_end(aim, bracket, last.thresholds, last.high)
+        if not bracket.within(aim.gap):
+            bracket = self._followed(aim, course, bracket)
+        if not bracket.within(aim.gap) and not course.aims_into(bracket) and self.thresholds is not None:
+            bracket = with_thresholds(self.pairs, aim.delta, bracket, self.thresholds)
+        return bracket
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """V and its slope at one ratio."""
+    def _followed(self, aim: Aim, course: Course, bracket: Bracket) -> Bracket:
+        """Narrow to where the last optimum, moved with its basis, meets δ, or to the jump before that."""
+        drift = self._drift
+        if drift is None:
+            return bracket
+        lowest, highest = course.smooth_around(drift.ratio)
+        meeting = drift.crossing(aim.delta, lowest, highest)
+        if meeting is None or not bracket.low < meeting < bracket.high:
+            return bracket
+        if meeting < highest:
+            high = meeting if meeting == lowest else meeting * (1 + aim.gap / 8)
+            thresholds = self._program.thresholds(drift.reaches_at(high), high)
+            bracket = self._with_upper_end(aim, bracket, thresholds, high)
+        if meeting > lowest:
+            low = meeting if meeting == highest else meeting * (1 - aim.gap / 8)
+            bracket = self._with_moved_attack(aim, bracket, drift, low)
+        return bracket
 
-    ratio: float
-    value: float
-    slope: float
+    def _with_upper_end(
+        self, aim: Aim, bracket: Bracket, thresholds: FloatArray | None, ratio: float
+    ) -> Bracket:
+        """The ratio as upper end, if the thresholds prove it."""
+        if thresholds is None:
+            return bracket
+        value, error = dual_value(self.pairs, thresholds, ratio)
+        return replace(bracket, high=ratio, thresholds=thresholds) if value + error <= aim.delta else bracket
 
-    @property
-    def stretch(self) -> float:
-        """The slope of t as a function of log V."""
-        return self.value / self.slope
-
-
-class Course:
-    """Where to solve next, from what the solves so far have told about V."""
-
-    def __init__(self, delta: float, gap: float, jumps: FloatArray, path: list[Point]) -> None:
-        self.stuck = 0
-        self.path = path
-        self._delta = delta
-        self._step = gap / 3
-        beside = jumps * (1 - self._step / 2), jumps * (1 + 1.5 * self._step)  # a solver sees no closer above
-        self._jumps = np.sort(np.concatenate(beside))
-        self._slow = 0
-        self._last = self._stride = math.inf
-        self._again: float | None = None
-
-    def learn(self, point: Point, added: int, before: Bracket, after: Bracket) -> None:
-        """Note a solve; the value counts once no pair is left that would improve it."""
-        narrowed = (before.low, before.high) != (after.low, after.high)
-        self.stuck = 0 if narrowed or added else self.stuck + 1
-        halved = after.high / after.low - 1 <= 0.5 * (before.high / before.low - 1)
-        previous, self._stride, self._last = self._stride, abs(point.ratio - self._last), point.ratio
-        self._slow = 0 if halved or added or self._stride < previous / 4 else self._slow + 1
-        self._again = (
-            point.ratio if added and after.low * (1 + self._step) < point.ratio < after.high else None
-        )
-        if not added and 0 < point.value < 1 - _FLAT and point.slope < 0:
-            self.path = [*self.path[-1:], point]
-
-    def next_ratio(self, bracket: Bracket) -> float:
-        """A ratio inside the bracket, a little below where V is expected to meet δ."""
-        low, high = bracket.low, bracket.high
-        if self.stuck:  # the optimum there says no more: go to the attack's side of the upper end
-            return high * (1 - self._step * (0.5 if self.stuck == 1 else 1.4))
-        if self._again is not None:
-            return self._again
-        untold = not self.path and high > low * _WIDE
-        if untold or self._slow >= _PATIENCE:
-            self._slow = 0
-            return self._middle(low, high)
-        guess = self._crossing()
-        if not low * (1 + 2 * self._step) < guess < high:
-            guess = high  # a Newton step: thresholds prove an upper end where their line meets δ
-        return max(guess * (1 - self._step), low * (1 + self._step / 4))
-
-    def _middle(self, low: float, high: float) -> float:
-        """Beside the middle one of V's possible jumps, or the middle itself."""
-        first, last = np.searchsorted(self._jumps, [low, high])
-        if first == last or high > low * _NEAR:
-            return math.sqrt(low * high)
-        place = (first + last) // 2
-        chosen = float(self._jumps[place])
-        self._jumps = np.delete(self._jumps, place)  # once is enough
-        return chosen
-
-    def _crossing(self) -> float:
-        if not self.path:
-            return math.inf
-        here = self.path[-1]
-        way = math.log(self._delta / here.value)
-        bend = 0.0
-        if len(self.path) == 2:
-            back = math.log(here.value / self.path[0].value)
-            if abs(back) > _FLAT and abs(way) < 2 * abs(back):
-                bend = (here.stretch - self.path[0].stretch) / back
-        return here.ratio + way * (here.stretch + way * bend / 2)
+    def _with_moved_attack(self, aim: Aim, bracket: Bracket, drift: Drift, ratio: float) -> Bracket:
+        weights = drift.weights_at(ratio)
+        if weights.min() < -_NEGATIVE:
+            return bracket
+        return with_attack(self.pairs, aim, bracket, self._program.spread(drift.places, weights), ratio)
 
 
 def _common_threshold(pairs: Pairs, delta: float) -> FloatArray:
@@ -163,35 +133,14 @@ def _common_threshold(pairs: Pairs, delta: float) -> FloatArray:
     return np.full(pairs.secrets, peaks[order[min(int(last), len(order) - 1)]])
 
 
-def with_thresholds(pairs: Pairs, delta: float, bracket: Bracket, thresholds: FloatArray) -> Bracket:
-    """Lower the upper end to what the thresholds prove, if that is less."""
-    proved = proved_ratio(pairs, thresholds, delta, bracket.low, bracket.high)
-    if proved < bracket.high:
-        return replace(bracket, high=proved, thresholds=thresholds)
-    return bracket
-
-
-def with_attack(pairs: Pairs, enough: Enough, bracket: Bracket, weights: FloatArray, ratio: float) -> Bracket:
-    """Try the attack as it is, and if that misses the ratio mended to reach it."""
-    for attempt in (weights, None):
-        tried = repaired(pairs, weights, ratio) if attempt is None else attempt
-        reached, mass = worth(pairs, tried)
-        if reached > bracket.low and enough(tried, mass):
-            bracket = replace(bracket, low=min(reached, bracket.high), weights=tried)
-        if reached >= ratio * _CLOSE:
-            break
-    return bracket
-
-
-def price(program: RestrictedProgram, prices: FloatArray, thresholds: FloatArray) -> int:
-    """Let in the pairs that would improve the program most, a few for each outcome; how many were new."""
+def improving(program: RestrictedProgram, prices: FloatArray, thresholds: FloatArray) -> Places:
+    """The pairs that would improve the program most, a few for each outcome."""
     worth_of = program.worth(prices, thresholds)
-    wanted = worth_of > 1e-12 * program.pairs.weight
-    if not wanted.any():
-        return 0
-    places = np.flatnonzero(wanted)
+    places = program.absent(np.flatnonzero(worth_of > 1e-12 * program.pairs.weight))
+    if not len(places):
+        return places
     order = np.lexsort((-worth_of[places], program.pairs.outcome[places]))
     places = places[order]
     first = np.flatnonzero(np.diff(program.pairs.outcome[places], prepend=-1))
     rank = np.arange(len(places)) - np.repeat(first, np.diff(np.append(first, len(places))))
-    return program.add(places[rank < _ADD_EACH])
+    return places[rank < _ADD_EACH]

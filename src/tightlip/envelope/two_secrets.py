@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tightlip.envelope.attack import margin, worth
+from tightlip.envelope.bracket import Aim, Bracket
 from tightlip.envelope.dual import proved_ratio
 from tightlip.envelope.pairs import Pairs, Places
 from tightlip.envelope.program import ABOVE
-from tightlip.envelope.search import Bracket, Enough
 from tightlip.numeric.parse import FloatArray
 
 
@@ -52,7 +52,7 @@ class _Side:
         return start + (share * float(pairs.weight[self.places[whole]]) if share else 0.0)
 
 
-def two_secrets(pairs: Pairs, delta: float, bracket: Bracket, gap: float, enough: Enough) -> Bracket:
+def two_secrets(pairs: Pairs, aim: Aim, bracket: Bracket) -> Bracket:
     """Narrow a bracket by bisection on t over prefix sums."""
     sides = _Side.of(pairs, 0), _Side.of(pairs, 1)
     low, high = bracket.low, bracket.high
@@ -60,17 +60,17 @@ def two_secrets(pairs: Pairs, delta: float, bracket: Bracket, gap: float, enough
         middle = low + (high - low) / 2
         if not low < middle < high:
             break
-        reached = sum(side.mass(pairs, middle) for side in sides) >= delta
+        reached = sum(side.mass(pairs, middle) for side in sides) >= aim.delta
         low, high = (middle, high) if reached else (low, middle)
     thresholds = np.array([_boundary(side, pairs, high) for side in sides])
-    proved = proved_ratio(pairs, thresholds, delta, bracket.low, bracket.high)
+    proved = proved_ratio(pairs, thresholds, aim.delta, bracket.low, bracket.high)
     if proved < bracket.high:
         bracket = Bracket(bracket.low, proved, bracket.weights, thresholds)
-    steps = (1e-15, 1e-13, 1e-12, gap / 4, gap / 2)
-    for step in (step for step in steps if step >= gap / 4 or step > margin(pairs)):
+    steps = (1e-15, 1e-13, 1e-12, aim.gap / 4, aim.gap / 2)
+    for step in (step for step in steps if step >= aim.gap / 4 or step > margin(pairs)):
         weights = _weights(sides, pairs, low * (1 - step))
         reached_ratio, mass = worth(pairs, weights)
-        if reached_ratio > bracket.low and enough(weights, mass):
+        if reached_ratio > bracket.low and aim.enough(weights, mass):
             return Bracket(min(reached_ratio, bracket.high), bracket.high, weights, bracket.thresholds)
     return bracket
 

@@ -1,0 +1,97 @@
+"""The proof of an envelope checked in floats, with a bound on every rounding: it surely holds, or floats cannot tell.
+
+For many proofs about one release; what floats cannot tell is for rationals to decide.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightlip.certificate.envelope import EnvelopeCertificate, LowerProof, UpperProof
+from tightlip.model.align import align
+from tightlip.model.channel import Channel
+from tightlip.model.labels import Labels
+from tightlip.model.matrix import dense
+from tightlip.model.prior import Prior
+from tightlip.numeric.parse import FloatArray
+from tightlip.numeric.rounding import UNIT, gamma
+
+_NORMAL, _ABSOLUTE = 1e-280, 1e-290  # floats below the first are not trusted, nor digits below the second
+
+
+@dataclass(frozen=True, slots=True)
+class FloatRelease:
+    """K, and q within a relative `error`, in floats."""
+
+    matrix: FloatArray
+    possible: NDArray[np.bool_]
+    marginal: FloatArray
+    error: float
+    outputs: Labels
+
+    @classmethod
+    def of(cls, channel: Channel, prior: Prior) -> FloatRelease:
+        """The channel and the prior in the channel's order of secrets."""
+        matrix = dense(channel.matrix).astype(np.float64)
+        masses = align(prior, channel).masses
+        possible = np.array([bool(mass) for mass in masses.tolist()])
+        products = masses.astype(np.float64)[:, None] * matrix
+        marginal = np.array([math.fsum(column) for column in products.T.tolist()])
+        return cls(matrix, possible, marginal, gamma(6), channel.outputs)
+
+
+def surely_holds(certificate: EnvelopeCertificate, release: FloatRelease) -> bool:
+    """Whether floats are enough to see that both ends hold; False says nothing."""
+    if (release.marginal[release.marginal > 0] < _NORMAL).any():
+        return False
+    with np.errstate(all="ignore"):
+        return _upper_holds(certificate.upper, release) and _lower_holds(certificate.lower, release)
+
+
+def _upper_holds(proof: UpperProof, release: FloatRelease) -> bool:
+    if proof.multipliers is None or len(proof.multipliers) != len(release.possible) or proof.ratio <= 0:
+        return False
+    slopes = np.array(proof.multipliers, dtype=np.float64)
+    if not ((slopes >= 0) & ((slopes > 0) | ~release.possible)).all():
+        return False
+    slopes = slopes[release.possible, None]
+    taken = slopes * float(proof.ratio)
+    first = slopes * release.matrix[release.possible]
+    size = first + (1 + taken) * release.marginal
+    slack = (release.error + 16 * UNIT) * size + _ABSOLUTE * (1 + slopes + taken)
+    terms = np.maximum.reduce(first + (1 - taken) * release.marginal + slack, axis=0)  # NaN stays NaN
+    total = math.fsum(np.maximum(terms, 0.0).tolist()) * (1 + 8 * UNIT)
+    return total <= _below(proof.mass)
+
+
+def _lower_holds(proof: LowerProof, release: FloatRelease) -> bool:
+    attack = dense(proof.attack.matrix)
+    if release.outputs.given and proof.attack.inputs != release.outputs:
+        return False
+    if attack.dtype != np.float64 or attack.shape != (len(release.marginal), len(proof.suspects)):
+        return False
+    symbols = [symbol for symbol, suspect in enumerate(proof.suspects) if suspect is not None]
+    suspects = [suspect for suspect in proof.suspects if suspect is not None]
+    if not all(0 <= suspect < len(release.possible) and release.possible[suspect] for suspect in suspects):
+        return False
+    shares = (attack / attack.sum(axis=1, keepdims=True))[:, symbols]
+    weight = release.marginal @ shares
+    likelihood = np.einsum("zy,yz->z", release.matrix[suspects], shares)
+    terms = sum(int(np.count_nonzero(attack, axis=axis).max()) for axis in (0, 1))  # zeros are added exactly
+    error = 2 * (release.error + gamma(terms + 8))
+    used = weight != 0
+    if not (np.minimum(weight, likelihood)[used] > _NORMAL).all():
+        return False
+    enough = likelihood * (1 - error) >= float(proof.ratio) * (1 + 4 * UNIT) * weight * (1 + error)
+    reached = math.fsum(weight.tolist()) * (1 - error) * (1 - 4 * UNIT)
+    return bool(enough[used].all()) and reached >= float(proof.mass) * (1 + 4 * UNIT)
+
+
+def _below(value: Any) -> float:
+    """A float that is no more."""
+    return float(value) * (1 - 4 * UNIT)

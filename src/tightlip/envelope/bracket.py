@@ -1,0 +1,60 @@
+"""A bracket around e^{ε_c(δ)} and what may narrow it: thresholds from above, attacks from below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from tightlip.envelope.attack import repaired, worth
+from tightlip.envelope.dual import proved_ratio
+from tightlip.envelope.pairs import Pairs
+from tightlip.numeric.parse import FloatArray
+
+_CLOSE = 1 - 1e-11
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What is searched for: the δ, the relative gap allowed, and what has probability δ.
+
+    `enough` decides whether an attack, by its weights and their mass, surely has.
+    """
+
+    delta: float
+    gap: float
+    enough: Callable[[FloatArray, float], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """low ≤ e^{ε_c(δ)} ≤ high, with the attack and the thresholds that prove it (None: not by these)."""
+
+    low: float
+    high: float
+    weights: FloatArray | None
+    thresholds: FloatArray | None
+    solves: int = 0
+
+    def within(self, gap: float) -> bool:
+        """Whether the ends are within a relative gap."""
+        return self.high <= self.low * (1 + gap)
+
+
+def with_thresholds(pairs: Pairs, delta: float, bracket: Bracket, thresholds: FloatArray) -> Bracket:
+    """Lower the upper end to what the thresholds prove, if that is less."""
+    proved = proved_ratio(pairs, thresholds, delta, bracket.low, bracket.high)
+    if proved < bracket.high:
+        return replace(bracket, high=proved, thresholds=thresholds)
+    return bracket
+
+
+def with_attack(pairs: Pairs, aim: Aim, bracket: Bracket, weights: FloatArray, ratio: float) -> Bracket:
+    """Try the attack as it is, and if that misses the ratio mended to reach it."""
+    for attempt in (weights, None):
+        tried = repaired(pairs, weights, ratio) if attempt is None else attempt
+        reached, mass = worth(pairs, tried)
+        if reached > bracket.low and aim.enough(tried, mass):
+            bracket = replace(bracket, low=min(reached, bracket.high), weights=tried)
+        if reached >= ratio * _CLOSE:
+            break
+    return bracket
