@@ -1,0 +1,124 @@
+"""The check in floats: what it passes holds in rationals, and it passes what the search proves."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tightlip as tl
+from tightlip.certificate.quick import FloatRelease, surely_holds
+from tightlip.envelope.exact import envelope, envelope_curve
+
+
+def release(seed, secrets=6, outcomes=7):
+    generator = np.random.default_rng(seed)
+    channel = tl.Channel(generator.dirichlet(np.full(outcomes, 0.3) + 1e-3, secrets))
+    return channel, tl.Prior(generator.dirichlet(np.ones(secrets)))
+
+
+def holds(certificate):
+    try:
+        certificate.verify()
+    except tl.errors.CertificateInvalid:
+        return False
+    return True
+
+
+def test_it_passes_what_the_search_proves():
+    channel, prior = release(1, 30, 30)
+    points = envelope_curve(channel, prior, np.linspace(0.05, 0.95, 19))
+    floats = FloatRelease.of(channel, prior)
+    passed = [surely_holds(point.certificate, floats) for point in points]
+    assert sum(passed) >= 15
+    assert all(holds(point.certificate) for point in points)
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from(["0.05", "0.3", "0.7"]),
+    st.integers(-60, 60),
+    st.sampled_from(["upper ratio", "upper mass", "lower ratio", "lower mass"]),
+    st.sampled_from([1e-16, 1e-15, 1e-13, 1e-10]),
+)
+def test_what_it_passes_holds(seed, delta, steps, what, unit):
+    channel, prior = release(seed)
+    certificate = envelope(channel, prior, delta).certificate
+    end, field = what.split()
+    proof = getattr(certificate, end)
+    moved = getattr(proof, field) * (1 + Fraction(unit) * steps)
+    changed = replace(certificate, **{end: replace(proof, **{field: moved})})
+    if surely_holds(changed, FloatRelease.of(channel, prior)):
+        changed.verify()
+
+
+class TestNotSure:
+    CHANNEL, PRIOR = release(3)
+    CERTIFICATE = envelope(CHANNEL, PRIOR, "0.5").certificate
+    FLOATS = FloatRelease.of(CHANNEL, PRIOR)
+
+    def test_untouched(self):
+        assert surely_holds(self.CERTIFICATE, self.FLOATS)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda upper: replace(upper, ratio=upper.ratio * Fraction(999, 1000)),
+            lambda upper: replace(upper, ratio=Fraction(-1)),
+            lambda upper: replace(upper, mass=upper.mass * Fraction(999, 1000)),
+            lambda upper: replace(upper, multipliers=upper.multipliers[:-1]),
+            lambda upper: replace(upper, multipliers=(0.0, *upper.multipliers[1:])),
+            lambda upper: replace(upper, multipliers=(-1.0, *upper.multipliers[1:])),
+            lambda upper: replace(upper, multipliers=(float("nan"), *upper.multipliers[1:])),
+            lambda upper: replace(upper, multipliers=(float("inf"), *upper.multipliers[1:])),
+            lambda upper: replace(upper, multipliers=None),
+        ],
+    )
+    def test_upper_ends(self, change):
+        assert not surely_holds(replace(self.CERTIFICATE, upper=change(self.CERTIFICATE.upper)), self.FLOATS)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda lower: replace(lower, ratio=lower.ratio * Fraction(1001, 1000)),
+            lambda lower: replace(lower, mass=lower.mass * Fraction(1001, 1000)),
+            lambda lower: replace(lower, suspects=(99, *lower.suspects[1:])),
+            lambda lower: replace(lower, suspects=(-1, *lower.suspects[1:])),
+            lambda lower: replace(lower, suspects=lower.suspects[1:]),
+            lambda lower: replace(lower, attack=tl.mechanism.randomized_response(4, 1.0)),
+        ],
+    )
+    def test_lower_ends(self, change):
+        assert not surely_holds(replace(self.CERTIFICATE, lower=change(self.CERTIFICATE.lower)), self.FLOATS)
+
+    def test_an_impossible_suspect(self):
+        channel, _ = release(3)
+        prior = tl.Prior([0.0, 0.2, 0.2, 0.2, 0.2, 0.2])
+        found = envelope(channel, prior, "0.5").certificate
+        floats = FloatRelease.of(channel, prior)
+        assert surely_holds(found, floats)
+        blamed = replace(found.lower, suspects=(0, *found.lower.suspects[1:]))
+        assert not surely_holds(replace(found, lower=blamed), floats)
+
+    def test_other_outcomes(self):
+        channel = tl.Channel(self.CHANNEL.matrix, None, list("abcdefg"))
+        floats = FloatRelease.of(channel, self.PRIOR)
+        assert not surely_holds(self.CERTIFICATE, floats)
+
+    def test_numbers_too_small_for_floats(self):
+        channel = tl.Channel([[1e-290, 0.5, 0.5], [0.0, 0.4, 0.6], [0.0, 0.3, 0.7]])
+        floats = FloatRelease.of(channel, tl.Prior.uniform(3))
+        assert not surely_holds(self.CERTIFICATE, floats)
+
+
+def test_exact_channels_too():
+    channel = tl.Channel([["1/7", "2/7", "4/7"], ["3/7", "3/7", "1/7"], ["1/3", "1/3", "1/3"]])
+    prior = tl.Prior(["1/10", "3/10", "6/10"])
+    certificate = envelope(channel, prior, "0.37").certificate
+    floats = FloatRelease.of(channel, prior)
+    slightly_worse = replace(certificate.lower, ratio=certificate.lower.ratio * (1 - Fraction(1, 10**12)))
+    higher = replace(certificate.upper, ratio=certificate.upper.ratio * (1 + Fraction(1, 10**9)))
+    assert surely_holds(replace(certificate, lower=slightly_worse, upper=higher), floats)

@@ -1,0 +1,124 @@
+"""A curve's points are those of single envelopes, found by following one optimum from point to point."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tightlip as tl
+from tightlip.envelope.drift import TERMS, Drift, reciprocal
+from tightlip.envelope.exact import Release, envelope, envelope_curve
+from tightlip.envelope.program import RestrictedProgram, leading
+from tightlip.envelope.search import improving
+
+
+def release(seed, size):
+    generator = np.random.default_rng(seed)
+    channel = tl.Channel(generator.dirichlet(np.full(size, 0.3), size))
+    return channel, tl.Prior(generator.dirichlet(np.ones(size)))
+
+
+def solves(point):
+    found = re.search(r"(\d+) solves", point.method)
+    return int(found.group(1)) if found else 0
+
+
+def optimum(program, ratio):
+    program.move(ratio)
+    found = program.solve()
+    while program.add(improving(program, found.prices, program.thresholds(found.reaches, ratio))):
+        found = program.solve()
+    return found
+
+
+def moving_program():
+    pairs = Release.of(*release(0, 40)).pairs
+    program = RestrictedProgram(pairs, 5.0)
+    program.add(leading(pairs, pairs.lift, 4))
+    return program
+
+
+class TestDrift:
+    def test_series_agree_with_another_solve(self):
+        program = moving_program()
+        ratio = 9.0
+        first = optimum(program, ratio)
+        assert 0.01 < first.value < 0.99
+        drift = program.drift(first)
+        for step in (-1e-4, 1e-4, 1e-3):
+            again = optimum(program, ratio + step)
+            weights = np.zeros(len(program.chosen))
+            places = {int(place): index for index, place in enumerate(program.chosen)}
+            weights[[places[int(place)] for place in drift.places]] = drift.weights_at(ratio + step)
+            assert np.allclose(weights, again.weights, atol=1e-9)
+            assert np.allclose(1 / drift.reaches_at(ratio + step), again.multipliers, rtol=1e-6, atol=1e-9)
+            assert step ** np.arange(TERMS) @ drift.values == pytest.approx(again.value, rel=1e-12)
+
+    def test_crossing(self):
+        values = np.zeros(TERMS)
+        values[:3] = 0.5, -0.25, 0.01
+        nothing = np.zeros((TERMS, 1))
+        drift = Drift(4.0, np.array([0]), values, nothing, nothing)
+        met = drift.crossing(0.49, 3.0, 5.0)
+        step = met - 4.0
+        assert 0.5 - 0.25 * step + 0.01 * step**2 == pytest.approx(0.49, rel=1e-14)
+        assert drift.crossing(0.49, 3.9, 4.01) == 4.01  # V is still above δ at the end
+        assert drift.crossing(0.51, 3.99, 5.0) == 3.99
+        assert drift.crossing(0.3, 3.0, 5.0) is None  # farther than series are trusted
+        assert drift.crossing(0.7, 3.0, 5.0) is None
+        flat = Drift(4.0, np.array([0]), np.abs(values), nothing, nothing)
+        assert flat.crossing(0.49, 3.0, 5.0) is None
+
+    @given(st.lists(st.floats(-3, 3), min_size=TERMS - 1, max_size=TERMS - 1), st.floats(0.5, 3))
+    def test_reciprocal(self, rest, first):
+        series = np.array([[first, 0.0], *([value, 0.0] for value in rest)])
+        found = reciprocal(series)
+        product = np.convolve(series[:, 0], found[:, 0])[:TERMS]
+        assert np.allclose(product, [1.0] + [0.0] * (TERMS - 1), atol=1e-9 * (1 + np.abs(found[:, 0]).max()))
+        assert found[0, 1] == np.inf
+        assert not found[1:, 1].any()
+
+
+class TestCurve:
+    @settings(max_examples=15)
+    @given(st.integers(0, 10**6), st.integers(3, 12), st.booleans())
+    def test_points_are_those_of_single_envelopes(self, seed, size, uneven):
+        channel, prior = release(seed, size)
+        deltas = np.linspace(0.05, 0.95, 7) if uneven else [0.5, 0.3, 0.3000001, 0.1, 0.9]
+        for delta, point in zip(deltas, envelope_curve(channel, prior, deltas), strict=True):
+            alone = envelope(channel, prior, delta)
+            assert point.lower <= alone.upper
+            assert alone.lower <= point.upper
+            assert point.upper - point.lower <= 1.1e-9
+            point.verify()
+
+    def test_one_solve_for_each_point_is_nearly_enough(self):
+        channel, prior = release(0, 60)
+        curve = envelope_curve(channel, prior, np.linspace(0.005, 0.995, 200))
+        assert np.mean([solves(point) for point in curve]) < 1.5
+
+    def test_points_within_a_jump_need_no_solve(self):
+        channel, prior = release(0, 60)
+        curve = envelope_curve(channel, prior, np.linspace(0.3, 0.7, 400))
+        same = [
+            solves(after)
+            for before, after in zip(curve[1:], curve[:-1], strict=True)
+            if abs(before.upper - after.upper) < 1e-12
+        ]
+        assert len(same) > 5
+        assert np.mean(same) < 0.5
+
+    def test_what_floats_cannot_tell_is_checked_in_rationals(self, monkeypatch):
+        asked = []
+        monkeypatch.setattr("tightlip.envelope.exact.surely_holds", lambda *_: asked.append(1) or False)
+        verified = []
+        monkeypatch.setattr(
+            "tightlip.certificate.envelope.EnvelopeCertificate.verify_for", lambda *_: verified.append(1)
+        )
+        channel, prior = release(2, 5)
+        envelope_curve(channel, prior, [0.2, 0.4, 0.6])
+        assert (len(asked), len(verified)) == (3, 3)
+        envelope(channel, prior, 0.4)
+        assert (len(asked), len(verified)) == (3, 4)
