@@ -187,7 +187,7 @@ class Release:
     @cached_property
     def _worst_first(self) -> tuple[Places, FloatArray]:
         """The outcomes from the largest leakage down, and the probability of as many."""
-        order = np.argsort(-self.leak.values, kind="stable")
+        order = np.argsort(-self.leak.values)
         return order, np.cumsum(self.pairs.marginal[order])
 
     @cached_property

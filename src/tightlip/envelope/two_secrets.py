@@ -21,23 +21,23 @@ from tightlip.numeric.parse import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One secret's pairs from its largest lift down, with prefix sums and prefix means."""
+    """One secret's pairs from its largest lift down, with prefix sums and, in rising order, minus prefix means."""
 
     places: Places
     chance: FloatArray
     weight: FloatArray
-    mean: FloatArray
+    minus_mean: FloatArray
 
     @classmethod
     def of(cls, pairs: Pairs, secret: int) -> _Side:
         own = np.flatnonzero(pairs.secret == secret)
-        own = own[np.argsort(-pairs.lift[own], kind="stable")]
+        own = own[np.argsort(-pairs.lift[own])]
         chance, weight = np.cumsum(pairs.chance[own]), np.cumsum(pairs.weight[own])
-        return cls(own, chance, weight, np.minimum.accumulate(chance / weight))
+        return cls(own, chance, weight, np.maximum.accumulate(-chance / weight))
 
     def taken(self, pairs: Pairs, ratio: float) -> tuple[int, float]:
         """How many outcomes are taken wholly at this ratio, and the share of the next one."""
-        whole = int(np.searchsorted(-self.mean, -ratio, side="right"))
+        whole = int(np.searchsorted(self.minus_mean, -ratio, side="right"))
         if whole == len(self.places):
             return whole, 0.0
         spare = (self.chance[whole - 1] - ratio * self.weight[whole - 1]) if whole else 0.0
