@@ -9,10 +9,11 @@ import pytest
 
 import tightlip as tl
 from audit_example import SECRETS, VALUES, example_audit, example_record
+from tightlip.audit.phrases import factor
 from tightlip.audit.sample import SampleMode
 from tightlip.errors import CertificateInvalid
 from tightlip.numeric.quantity import Nats, Probability
-from tightlip.report.audit_amounts import amount, factor, percent
+from tightlip.report.audit_amounts import amount, percent
 from tightlip.report.audit_figures import figures
 from tightlip.report.audit_json import audit_record
 
@@ -49,7 +50,7 @@ def test_bits_are_nats_over_log_two():
     for name in ("worst", "ruled_out"):
         one, two = nats["views"][0][name]["leakage"]["value"], bits["views"][0][name]["leakage"]["value"]
         assert (one == two == "inf") or two == pytest.approx(one / math.log(2))
-    assert bits["budget"]["words"] == "1 bits"
+    assert bits["budget"]["words"] == "1 bit"
 
 
 @pytest.mark.parametrize("secrets", [1, 2])
@@ -87,7 +88,7 @@ def test_the_proof_in_the_record_can_be_checked(tmp_path, capsys):
 
 
 def test_a_proof_that_is_too_long_is_left_out(monkeypatch):
-    monkeypatch.setattr("tightlip.report.audit_json._LARGEST_PROOF", 10)
+    monkeypatch.setattr("tightlip.report.audit_proof._LARGEST_PROOF", 10)
     proof = example_record()["views"][0]["proof"]
     assert "left out" in proof["words"]
     assert "certificate" not in proof
@@ -122,7 +123,7 @@ def test_samples_say_how_sure_they_are(budget, words):
     view = record["views"][0]
     assert words in record["verdict"]["words"]
     assert (record["mode"], record["confidence"], view["certified"]["confidence"]) == ("sample", 0.9, 0.9)
-    assert "too rare" in view["certified"]["words"]
+    assert "too small to certify" in view["words"][-1]
     assert len(view["curve"]) == 1
     assert not view["proof"]["checked"]
     assert "0.9" in record["method"][0]
