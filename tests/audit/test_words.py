@@ -115,3 +115,11 @@ def test_small_cells_are_called_small():
 
 def test_without_a_budget_there_is_no_verdict():
     assert verdict(example_audit(budget=None)).startswith("No budget was set")
+
+
+def test_an_audit_prints_as_its_words():
+    audit = example_audit()
+    assert str(audit) == "\n".join([headline(audit), *paragraphs(audit)])
+    assert audit.words(unit="bits").splitlines()[0] == headline(audit, unit="bits")
+    assert "asthma" in audit.words(show_values=True)
+    assert "asthma" not in str(audit)
