@@ -167,6 +167,10 @@ def test_finite_costs_and_statistics_have_meanings():
     assert "1.5 times less likely" in found["What can be ruled out (PMC)"]["meaning"]
     assert "1.5 times as likely" in found["Between any two secrets (LDP)"]["meaning"]
     assert found["As a statistic (SML)"]["value"].startswith("at most 0.223")
+    assert "some prior" not in found["As a statistic (SML)"]["meaning"]
+    apart = replace(view, sml=replace(view.sml, lower=0.1, exact=False, ratio=None))
+    meaning = figures(audit, apart, "nats")[-2]["meaning"]
+    assert meaning.endswith("; some prior reaches 0.1 nats")
 
 
 @pytest.mark.parametrize("ratio", [Fraction(3, 2), Fraction(10, 3), Fraction(10**6 + 1, 7)])
