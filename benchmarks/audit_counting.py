@@ -51,7 +51,7 @@ def bare(path: Path) -> object:
     names = ", ".join(["disease", *RELEASED])
     query = f"SELECT {names}, COUNT(*) FROM read_parquet(?) GROUP BY ALL"
     with duckdb.connect() as connection:
-        return connection.execute(query, [str(path)]).fetch_arrow_table()
+        return connection.execute(query, [str(path)]).to_arrow_table()
 
 
 def own(path: Path, policy: Policy) -> object:

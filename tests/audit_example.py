@@ -21,7 +21,7 @@ BUDGET = log_of(2)
 SECRETS = {"ill": ["none", "flu", "asthma"], "rich": ["no", "yes"]}
 
 
-def example_audit(text="", *, secrets=1, budget=BUDGET, sample=None, min_count=None):
+def example_audit(text="", *, secrets=1, budget=BUDGET, sample=None, min_count=None, statistic=()):
     """Columns of at most three values, so that no coarsening is tried and the counts are never asked for again."""
     columns, secret_columns = (
         [f"{name}{text}" for name in VALUES],
@@ -30,7 +30,7 @@ def example_audit(text="", *, secrets=1, budget=BUDGET, sample=None, min_count=N
     counts = _counts(text, secrets)
     return audit_counts(
         lambda plan: Counted.of(counts, plan.secret, [item.column for item in plan.release]),
-        Policy(secret_columns, columns, min_count=min_count),
+        Policy(secret_columns, columns, min_count=min_count, statistic=statistic),
         kinds=dict.fromkeys(columns, "text"),
         delta=read_delta("1/100"),
         budget=budget,

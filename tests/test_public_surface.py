@@ -31,6 +31,9 @@ API = {
         "psi2",
     ),
     *("gain_leakage", "cost_leakage", "convert", "mechanism", "errors"),
+    *("audit", "Audit", "SampleMode", "open_table", "Policy", "Released", "RandomizedResponse"),
+    *("Bins", "Prefix", "Mapping", "TopCode", "BottomCode", "Suppress"),
+    *("count_cells", "cell_risks", "write_risks"),
 }
 USE = "import tightlip as tl; tl.pml, tl.Channel, tl.Prior, tl.convert"
 

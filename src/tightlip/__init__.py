@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tightlip import histogram as histogram
     from tightlip import mechanism as mechanism
     from tightlip.audit.result import Audit as Audit
+    from tightlip.audit.risk import cell_risks as cell_risks
     from tightlip.audit.run import audit as audit
     from tightlip.audit.sample import SampleMode as SampleMode
     from tightlip.contraction.bound import dobrushin_bound as dobrushin_bound
@@ -166,11 +167,26 @@ if TYPE_CHECKING:
     from tightlip.statistic.relations import statistic_composition as statistic_composition
     from tightlip.statistic.relations import statistic_leakage_range as statistic_leakage_range
     from tightlip.statistic.result import StatisticLeakage as StatisticLeakage
+    from tightlip.table.bins import Bins as Bins
+    from tightlip.table.counts import count_cells as count_cells
+    from tightlip.table.mapping import Mapping as Mapping
+    from tightlip.table.policy import Policy as Policy
+    from tightlip.table.policy import RandomizedResponse as RandomizedResponse
+    from tightlip.table.policy import Released as Released
+    from tightlip.table.recoding import BottomCode as BottomCode
+    from tightlip.table.recoding import Keep as Keep
+    from tightlip.table.recoding import Prefix as Prefix
+    from tightlip.table.recoding import Suppress as Suppress
+    from tightlip.table.recoding import TopCode as TopCode
+    from tightlip.table.risk import write_risks as write_risks
+    from tightlip.table.source import Table as Table
+    from tightlip.table.source import open_table as open_table
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "audit.result": ("Audit",),
+    "audit.risk": ("cell_risks",),
     "audit.run": ("audit",),
     "audit.sample": ("SampleMode",),
     "contraction.bound": ("dobrushin_bound", "likelihood_ratio_bound"),
@@ -277,6 +293,13 @@ _HOMES = {
         "statistic_leakage_range",
     ),
     "statistic.result": ("StatisticLeakage",),
+    "table.bins": ("Bins",),
+    "table.counts": ("count_cells",),
+    "table.mapping": ("Mapping",),
+    "table.policy": ("Policy", "RandomizedResponse", "Released"),
+    "table.recoding": ("BottomCode", "Keep", "Prefix", "Suppress", "TopCode"),
+    "table.risk": ("write_risks",),
+    "table.source": ("Table", "open_table"),
 }
 _MODULES = ("convert", "errors", "histogram", "mechanism")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

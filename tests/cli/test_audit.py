@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import shlex
 
 import pytest
@@ -210,6 +211,9 @@ def test_names_with_commas_are_quoted(capsys, tmp_path):
         (("--html", "nowhere/report.html"), "there is no folder"),
         (("--bins", "age"), "COLUMN=VALUE"),
         (("--table", "people"), "for databases"),
+        (("--statistic", "disease"), "one of several secret columns"),
+        (("--budget", "log(2) bits"), "a logarithm has no unit"),
+        (("--budget", "20000 bits"), "at most 10000 bits"),
     ],
 )
 def test_bad_requests_are_one_line(capsys, table, changes, message):
@@ -273,6 +277,64 @@ def test_passwords_stay_out_of_the_report():
     assert seen[0].endswith("--release 'a b'")
 
 
-def test_work_is_shown_on_a_terminal(capsys, table, monkeypatch):
+def two_secrets(table, *options):
+    return "audit", table, "--secret", "disease,sex", "--release", "age,zip", "--bins", "age=20", *options
+
+
+def test_a_statistic_from_flags_and_from_a_policy(capsys, table, tmp_path):
+    status, out, err = run(capsys, *two_secrets(table, "--statistic", "disease", "--json"))
+    record = json.loads(out)
+    assert (status, err, record["statistic"]) == (0, "", ["disease"])
+    joint, disease, sex = record["views"]
+    assert joint["sml"] is sex["sml"] is None
+    assert (disease["sml"]["of"], disease["sml"]["exact"]) == ("disease × sex", True)
+    assert disease["sml"]["at_least"]["value"] <= disease["sml"]["value"] <= joint["maximal_leakage"]["value"]
+    assert disease["sml"]["proof"]["checked"]
+    assert any("(SML, exact)" in text for text in disease["words"])
+    assert "--statistic disease" in record["command"]
+    policy = tmp_path / "plan.toml"
+    policy.write_text(
+        'secret = ["disease", "sex"]\nstatistic = "disease"\n[release.age]\nbins = 20\n[release.zip]\n'
+    )
+    again = json.loads(run(capsys, "audit", table, "--policy", policy, "--json")[1])
+    assert again["views"][1]["sml"]["value"] == disease["sml"]["value"]
+    text = run(capsys, *two_secrets(table, "--statistic", "disease"))[1]
+    assert "As a statistic (SML)" in text
+    assert "SML" not in run(capsys, *two_secrets(table))[1]
+
+
+def test_the_proof_of_a_statistic_can_be_checked(capsys, table, tmp_path):
+    out = run(capsys, *two_secrets(table, "--statistic", "disease", "--json", "--show-values"))[1]
+    (tmp_path / "proof.json").write_text(
+        json.dumps(json.loads(out)["views"][1]["sml"]["proof"]["certificate"])
+    )
+    assert run(capsys, "verify", tmp_path / "proof.json")[0] == 0
+
+
+def test_budgets_in_bits(capsys, table):
+    exact = json.loads(run(capsys, *command(table, "--budget", "2 bits", "--unit", "bits", "--json"))[1])
+    assert (exact["budget"]["value"], exact["budget"]["words"]) == (2.0, "2 bits")
+    same = json.loads(run(capsys, *command(table, "--budget", "log(4)", "--unit", "bits", "--json"))[1])
+    assert same["verdict"] == exact["verdict"]
+    half = json.loads(run(capsys, *command(table, "--budget", "1.5 bits", "--unit", "bits", "--json"))[1])
+    assert half["budget"]["words"] == "1.5 bits"
+
+
+def test_text_in_bits_has_no_nats(capsys, table):
+    out = run(capsys, *command(table, "--unit", "bits", "--budget", "1 bit"))[1]
+    assert "nats" not in re.sub(r"ε = \S+ nats", "", " ".join(out.split()))
+
+
+@pytest.mark.parametrize("patience", [0.0, 60.0])
+def test_long_work_is_shown_on_a_terminal(capsys, table, monkeypatch, patience):
+    monkeypatch.setattr("tightlip.cli.stage_bar.PATIENCE", patience)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    assert run(capsys, *command(table))[0] == 0
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    status, _, err = run(capsys, *command(table))
+    assert status == 0
+    assert ("writing" in err or "envelope disease" in err) == (patience == 0)
+
+
+def test_nothing_is_shown_elsewhere(capsys, table):
+    assert run(capsys, *command(table))[2] == ""

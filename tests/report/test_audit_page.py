@@ -15,6 +15,7 @@ import tightlip as tl
 from audit_example import HOSTILE, example_record
 from tightlip.audit.sample import SampleMode
 from tightlip.errors import InvalidInput
+from tightlip.report.audit_chart import audit_charts
 from tightlip.report.audit_html import audit_html
 from tightlip.report.audit_text import audit_text, printable
 
@@ -113,7 +114,7 @@ def test_several_secrets_samples_and_no_budget(library):
     several = Page(audit_html(example_record(secrets=2, show_values=False)))
     assert len([1 for _, attrs in several.elements if attrs.get("class") == "chart"]) == 6
     sample = Page(audit_html(example_record(sample=SampleMode(0.9), show_values=False)))
-    assert "too rare" in sample.text
+    assert "too small to certify" in sample.text
     free = Page(audit_html(example_record(budget=None)))
     assert "No budget was set" in free.text
     assert "budget" not in free.scripts[1]
@@ -144,7 +145,7 @@ def test_text_says_the_same():
         assert words in text
     assert "each of these alone meets the budget" in text
     sample = written(example_record(sample=SampleMode(0.9), show_values=False))
-    assert "too rare" in sample
+    assert "too small to certify" in " ".join(sample.split())
     assert "Nothing has to change" in written(example_record(budget=tl.log_of(10)))
 
 
@@ -154,3 +155,35 @@ def test_values_cannot_write_to_the_terminal():
     assert "\x07" not in text
     assert "\u202e" not in text
     assert "[bold]" in text
+
+
+def test_a_statistic_has_its_figure_and_its_proof(library):
+    record = example_record(secrets=2, statistic="rich", unit="bits")
+    found = Page(audit_html(record))
+    assert "As a statistic (SML)" in found.text
+    assert found.text.count("Proof of SML about rich") == 1
+    assert "Statistic maximal leakage (SML) is the logarithm" in found.text
+    assert "SML" not in Page(audit_html(example_record(secrets=2))).text
+
+
+def test_the_tail_ends_at_the_worst_leakage_and_axes_name_the_unit():
+    record = example_record(unit="bits")
+    view = record["views"][0]
+    charts = audit_charts(view, unit="bits", budget=record["budget"])
+    line = charts["tail"]["layer"][0]["data"]["values"]
+    assert [point["level"] for point in line[-2:]] == [view["worst"]["leakage"]["value"]] * 2
+    assert charts["tail"]["layer"][0]["encoding"]["x"]["title"] == "leakage (bits)"
+    assert "leakage ε (bits)" in json.dumps(charts["envelope"], ensure_ascii=False)
+    assert "nats" not in json.dumps(charts)
+
+
+def test_a_release_that_tells_nothing_has_charts_too():
+    nothing = {"level": {"value": 0.0, "words": "0 nats"}, "above": {"value": 0.0, "words": "0 %"}}
+    point = {
+        "delta": 0.01,
+        "upper": {"value": 0.0, "words": "0 nats"},
+        "lower": {"value": 0.0, "words": "0 nats"},
+    }
+    view = {"tail": [nothing], "envelope": point, "curve": [point], "worst": {"leakage": {"value": 0.0}}}
+    charts = audit_charts(view, unit="nats", budget=None)
+    assert charts["tail"]["layer"][0]["data"]["values"] == []

@@ -9,10 +9,11 @@ import pytest
 
 import tightlip as tl
 from audit_example import SECRETS, VALUES, example_audit, example_record
+from tightlip.audit.phrases import factor
 from tightlip.audit.sample import SampleMode
 from tightlip.errors import CertificateInvalid
 from tightlip.numeric.quantity import Nats, Probability
-from tightlip.report.audit_amounts import amount, factor, percent
+from tightlip.report.audit_amounts import amount, percent
 from tightlip.report.audit_figures import figures
 from tightlip.report.audit_json import audit_record
 
@@ -49,7 +50,7 @@ def test_bits_are_nats_over_log_two():
     for name in ("worst", "ruled_out"):
         one, two = nats["views"][0][name]["leakage"]["value"], bits["views"][0][name]["leakage"]["value"]
         assert (one == two == "inf") or two == pytest.approx(one / math.log(2))
-    assert bits["budget"]["words"] == "1 bits"
+    assert bits["budget"]["words"] == "1 bit"
 
 
 @pytest.mark.parametrize("secrets", [1, 2])
@@ -87,7 +88,7 @@ def test_the_proof_in_the_record_can_be_checked(tmp_path, capsys):
 
 
 def test_a_proof_that_is_too_long_is_left_out(monkeypatch):
-    monkeypatch.setattr("tightlip.report.audit_json._LARGEST_PROOF", 10)
+    monkeypatch.setattr("tightlip.report.audit_proof._LARGEST_PROOF", 10)
     proof = example_record()["views"][0]["proof"]
     assert "left out" in proof["words"]
     assert "certificate" not in proof
@@ -122,7 +123,7 @@ def test_samples_say_how_sure_they_are(budget, words):
     view = record["views"][0]
     assert words in record["verdict"]["words"]
     assert (record["mode"], record["confidence"], view["certified"]["confidence"]) == ("sample", 0.9, 0.9)
-    assert "too rare" in view["certified"]["words"]
+    assert "too small to certify" in view["words"][-1]
     assert len(view["curve"]) == 1
     assert not view["proof"]["checked"]
     assert "0.9" in record["method"][0]
@@ -166,6 +167,10 @@ def test_finite_costs_and_statistics_have_meanings():
     assert "1.5 times less likely" in found["What can be ruled out (PMC)"]["meaning"]
     assert "1.5 times as likely" in found["Between any two secrets (LDP)"]["meaning"]
     assert found["As a statistic (SML)"]["value"].startswith("at most 0.223")
+    assert "some prior" not in found["As a statistic (SML)"]["meaning"]
+    apart = replace(view, sml=replace(view.sml, lower=0.1, exact=False, ratio=None))
+    meaning = figures(audit, apart, "nats")[-2]["meaning"]
+    assert meaning.endswith("; some prior reaches 0.1 nats")
 
 
 @pytest.mark.parametrize("ratio", [Fraction(3, 2), Fraction(10, 3), Fraction(10**6 + 1, 7)])

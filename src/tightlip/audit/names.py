@@ -44,9 +44,11 @@ class Names:
         label = self.view.counted.cell_label(place)
         if label is None:
             return "the cell of all suppressed people"
-        if not self.show_values and self.people(place) < SMALL:
-            return f"cell {place + 1}"
-        return _pairs(self.view.counted.columns, label)
+        return _pairs(self.view.counted.columns, label) if self.shows(place) else f"cell {place + 1}"
+
+    def shows(self, place: int) -> bool:
+        """Whether a cell may be called by its values: it is large, or values may be shown."""
+        return self.show_values or self.people(place) >= SMALL
 
     def people(self, place: int) -> Fraction:
         """How many people a cell has; with noise, how many are expected."""

@@ -17,6 +17,7 @@ from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.quantity import Nats, Probability
+from tightlip.numeric.unit import Unit
 from tightlip.statistic.result import StatisticLeakage
 from tightlip.table.policy import Policy
 
@@ -194,6 +195,15 @@ class Audit:
     def joint(self) -> SecretView:
         """The view about all secret columns together; no view of one of them leaks more."""
         return next(iter(self.views.values()))
+
+    def words(self, *, show_values: bool = False, unit: Unit = "nats") -> str:
+        """The headline and all paragraphs, a line each; codes in place of values unless they may be shown."""
+        from tightlip.audit.words import headline, paragraphs
+
+        told = paragraphs(self, show_values=show_values, unit=unit)
+        return "\n".join([headline(self, show_values=show_values, unit=unit), *told])
+
+    __str__ = words
 
 
 def risen(prior: float | Fraction, leakage: float) -> Probability:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,23 +13,20 @@ from tightlip.audit.counted import Counted
 from tightlip.audit.leakage import cell_pml
 from tightlip.audit.plan import released
 from tightlip.audit.remedy import remedies_for
-from tightlip.audit.result import Audit
+from tightlip.audit.result import Audit, Remedy, SecretView
 from tightlip.audit.sample import SampleMode
 from tightlip.audit.sample_remedy import departures, sampled_remedies
 from tightlip.audit.sample_view import sample_view, sampled_envelope
+from tightlip.audit.stages import OnStage, Subject, name_of, silent, subjects_of
+from tightlip.audit.statistic import statistic_of
 from tightlip.audit.view import population_view
 from tightlip.envelope.result import read_delta
 from tightlip.errors import InvalidInput, WrongType, quoted
-from tightlip.numeric.quantity import Nats, level
-from tightlip.statistic.maximal import statistic_maximal_leakage
-from tightlip.statistic.result import StatisticLeakage
+from tightlip.numeric.quantity import Nats, exact_level
+from tightlip.numeric.rounding import down
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, Released
 from tightlip.table.source import open_table
-
-Subject = tuple[str, ...]
-
-SML_SECONDS = 10.0
 
 
 def audit(
@@ -41,8 +38,9 @@ def audit(
     budget: Any = None,
     sample: SampleMode | None = None,
     policy: Policy | None = None,
-    statistic: bool = False,
+    statistic: str | Iterable[str] | None = None,
     code_seed: int | None = None,
+    on_stage: OnStage = silent,
 ) -> Audit:
     """What a planned release of a table gives away about its secret columns.
 
@@ -59,10 +57,12 @@ def audit(
         Worst leakage allowed, in nats; changes of the plan that meet it are searched for where it does not.
     sample : SampleMode, optional
         The rows are a sample; all numbers are then confidence bounds. By default the table is the population.
-    statistic : bool
-        Take each of several secret columns for a statistic of the joint secret and add its SML.
+    statistic : column names, optional
+        Of several secret columns those that are a statistic of all of them together; SML about each is added.
     code_seed : int, optional
         Makes the codes of equally frequent values repeatable.
+    on_stage : callable, optional
+        Is told the name of each stage when it begins; `stages_of` lists them.
 
     Returns
     -------
@@ -72,9 +72,9 @@ def audit(
     ------
     InvalidInput
         When the plan does not fit the table, or a sample is asked of a plan whose cells depend on it (min_count) or
-        are random (randomised response).
+        are random (randomised response), or about a statistic.
     """
-    plan = _plan(secret, release, policy)
+    plan = _plan(secret, release, statistic, policy)
     opened = open_table(table)
 
     def recount(changed: Policy) -> Counted:
@@ -88,8 +88,8 @@ def audit(
         delta=read_delta(delta),
         budget=None if budget is None else _read_budget(budget),
         sample=sample,
-        statistic=statistic,
         code_seed=code_seed,
+        on_stage=on_stage,
     )
 
 
@@ -101,33 +101,88 @@ def audit_counts(
     delta: Fraction,
     budget: Nats | None,
     sample: SampleMode | None = None,
-    statistic: bool = False,
     code_seed: int | None = None,
+    on_stage: OnStage = silent,
 ) -> Audit:
     """The audit of a policy, given what counts a policy's columns before small cells are hidden."""
     if sample is not None:
-        _require_fixed_cells(policy)
+        _require_judgeable(policy)
+    on_stage("counting")
     counted = recount(policy)
     release = coded(released(counted, policy), code_seed)
-    subjects = _subjects(policy.secret)
-    if sample is not None:
-        return _sampled(counted, release, policy, subjects, delta, budget, sample, code_seed)
-    effects = column_effects(counted, policy, subjects, worst_leakage)
-    scale = Fraction(counted.tally.total, release.tally.total)
-    views = {}
+    job = _Job(counted, release, policy, delta, budget, code_seed, on_stage)
+    return _population(job, recount, kinds) if sample is None else _sampled(job, sample)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What is audited: the counts before small cells are hidden, the release in code order, and what is asked."""
+
+    counted: Counted
+    release: Counted
+    policy: Policy
+    delta: Fraction
+    budget: Nats | None
+    code_seed: int | None
+    on_stage: OnStage
+
+    def seen(self, subject: Subject) -> Counted:
+        """The release about some secret columns, these in the order of their own codes; cells keep theirs."""
+        if subject == self.release.secret_columns:
+            return self.release
+        return coded(about(self.release, subject), self.code_seed, cells=False)
+
+
+def _population(job: _Job, recount: Callable[[Policy], Counted], kinds: Mapping[str, str]) -> Audit:
+    policy, budget = job.policy, job.budget
+    subjects = subjects_of(policy)
+    job.on_stage("columns")
+    effects = column_effects(job.counted, policy, subjects, worst_leakage)
+    total = job.counted.tally.total
+    scale = Fraction(total, job.release.tally.total)
+    views: dict[str, SecretView] = {}
     for subject in subjects:
-        seen = _recoded(release, subject, code_seed)
-        sml = _statistic(release, subject) if statistic and len(subject) < len(policy.secret) else None
-        view = population_view(seen, scale, delta, budget, columns=effects[subject], sml=sml)
-        views[view.name] = view
+        seen, sml = job.seen(subject), None
+        if len(subject) == 1 and subject[0] in policy.statistic:
+            job.on_stage(f"statistic {name_of(subject)}")
+            sml = statistic_of(job.release, seen)
+        views[name_of(subject)] = population_view(
+            seen, scale, job.delta, budget, columns=effects[subject], sml=sml, on_stage=job.on_stage
+        )
     verdict = None if budget is None else not next(iter(views.values())).share_above_budget
-    remedies = (
-        ()
-        if verdict is not False or budget is None
-        else remedies_for(counted, policy, budget, recount, kinds)
+    remedies: tuple[Remedy, ...] = ()
+    if budget is not None and verdict is False:
+        job.on_stage("remedies")
+        remedies = remedies_for(job.counted, policy, budget, recount, kinds)
+    return Audit(policy, total, job.delta, budget, "population", None, views, remedies, verdict)
+
+
+def _sampled(job: _Job, mode: SampleMode) -> Audit:
+    """Half of the error goes to the views, half to the effects of columns and to remedies; all in equal parts."""
+    policy, delta, budget = job.policy, job.delta, job.budget
+    subjects = subjects_of(policy)
+    error = float(1 - Fraction(mode.confidence)) * (1 - 2**-50)
+    trials = 2 * len(policy.release) * len(subjects) + len(departures(policy))
+    each = error / 2 / trials
+    job.on_stage("columns")
+    effects = column_effects(
+        job.counted, policy, subjects, lambda seen: sampled_envelope(seen, delta, each, mode)
     )
-    total = counted.tally.total
-    return Audit(policy, total, delta, budget, "population", None, views, remedies, verdict)
+    views: dict[str, SecretView] = {}
+    for subject in subjects:
+        job.on_stage(f"measuring {name_of(subject)}")
+        part = error / 2 / len(subjects)
+        views[name_of(subject)] = sample_view(
+            job.seen(subject), delta, budget, error=part, mode=mode, columns=effects[subject]
+        )
+    above = next(iter(views.values())).share_above_budget
+    verdict = None if above is None else above <= delta
+    remedies: tuple[Remedy, ...] = ()
+    if budget is not None and verdict is False:
+        job.on_stage("remedies")
+        remedies = sampled_remedies(job.counted, policy, budget, delta, each, mode)
+    total = job.counted.tally.total
+    return Audit(policy, total, delta, budget, "sample", mode.confidence, views, remedies, verdict)
 
 
 def worst_leakage(release: Counted) -> Nats:
@@ -136,76 +191,30 @@ def worst_leakage(release: Counted) -> Nats:
     return leak.value(leak.worst_first(1)[0])
 
 
-def _sampled(
-    counted: Counted,
-    release: Counted,
-    policy: Policy,
-    subjects: list[Subject],
-    delta: Fraction,
-    budget: Nats | None,
-    mode: SampleMode,
-    code_seed: int | None,
-) -> Audit:
-    """Half of the error goes to the views, half to the effects of columns and to remedies; all in equal parts."""
-    error = float(1 - Fraction(mode.confidence)) * (1 - 2**-50)
-    trials = 2 * len(policy.release) * len(subjects) + len(departures(policy))
-    each = error / 2 / trials
-    effects = column_effects(
-        counted, policy, subjects, lambda seen: sampled_envelope(seen, delta, each, mode)
-    )
-    views = {}
-    for subject in subjects:
-        seen = _recoded(release, subject, code_seed)
-        view = sample_view(
-            seen, delta, budget, error=error / 2 / len(subjects), mode=mode, columns=effects[subject]
-        )
-        views[view.name] = view
-    above = next(iter(views.values())).share_above_budget
-    verdict = None if above is None else above <= delta
-    remedies = (
-        ()
-        if verdict is not False or budget is None
-        else sampled_remedies(counted, policy, budget, delta, each, mode)
-    )
-    total = counted.tally.total
-    return Audit(policy, total, delta, budget, "sample", mode.confidence, views, remedies, verdict)
-
-
-def _plan(secret: Any, release: Any, policy: Policy | None) -> Policy:
+def _plan(secret: Any, release: Any, statistic: Any, policy: Policy | None) -> Policy:
     if policy is None:
         if secret is None or release is None:
             raise InvalidInput("secret and release must both be given, or a policy; name the columns.")
-        return Policy(secret, release)
-    if secret is not None or release is not None:
-        raise InvalidInput("policy already says what is secret and released; leave secret and release out.")
+        return Policy(secret, release, statistic=() if statistic is None else statistic)
     if not isinstance(policy, Policy):
         raise WrongType(f"policy must be a Policy, got {quoted(policy)}; use Policy.from_toml(path).")
+    if any(given is not None for given in (secret, release, statistic)):
+        raise InvalidInput(
+            "policy already says what is secret, released and a statistic; leave these arguments out."
+        )
     return policy
 
 
 def _read_budget(budget: Any) -> Nats:
-    amount = level(budget, "budget")
-    return amount if isinstance(amount, Nats) else Nats(amount)
+    """Never more than was given: rationals and text become the double at or below them."""
+    amount = exact_level(budget, "budget")
+    if isinstance(amount, Nats):
+        return amount
+    nearest = float(amount)
+    return Nats(nearest if Fraction(nearest) <= amount else down(nearest))
 
 
-def _subjects(secret: Subject) -> list[Subject]:
-    return [secret] if len(secret) == 1 else [secret, *((column,) for column in secret)]
-
-
-def _recoded(release: Counted, subject: Subject, code_seed: int | None) -> Counted:
-    """The release about some secret columns, these in the order of their own codes; cells keep theirs."""
-    if subject == release.secret_columns:
-        return release
-    return coded(about(release, subject), code_seed, cells=False)
-
-
-def _statistic(release: Counted, subject: Subject) -> StatisticLeakage:
-    places = [release.secret_columns.index(column) for column in subject]
-    groups = [tuple(row) for row in release.secret_codes[:, places].tolist()]
-    return statistic_maximal_leakage(release.tally.channel(), groups, time_limit=SML_SECONDS)
-
-
-def _require_fixed_cells(policy: Policy) -> None:
+def _require_judgeable(policy: Policy) -> None:
     if policy.min_count is not None:
         raise InvalidInput(
             "min_count hides cells that depend on the sample, so nothing is guaranteed about the population; "
@@ -216,4 +225,9 @@ def _require_fixed_cells(policy: Policy) -> None:
         raise InvalidInput(
             f"randomised response on column {quoted(noisy[0])} is audited for a population only; audit the sample "
             "without it: worst leakage and envelope bound the noisy release too."
+        )
+    if policy.statistic:
+        raise InvalidInput(
+            f"the statistic {quoted(policy.statistic[0])} is audited for a population only; leave it out: maximal "
+            "leakage about all secret columns together bounds its SML."
         )

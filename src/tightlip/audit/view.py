@@ -10,6 +10,7 @@ from tightlip.audit.counted import Counted
 from tightlip.audit.envelope import tally_envelope
 from tightlip.audit.leakage import CellLeakage, cell_pmc, cell_pml, local_privacy_of, maximal_leakage_of
 from tightlip.audit.result import CellRisk, ColumnEffect, Finding, SecretView, TailPoint
+from tightlip.audit.stages import OnStage, name_of, silent
 from tightlip.audit.tally import Tally
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.statistic.result import StatisticLeakage
@@ -37,14 +38,17 @@ def population_view(
     *,
     columns: tuple[ColumnEffect, ...],
     sml: StatisticLeakage | None = None,
+    on_stage: OnStage = silent,
 ) -> SecretView:
     """Measure the release as one secret sees it; `scale` is the number of people behind a count of 1."""
-    tally = counted.tally
+    tally, name = counted.tally, name_of(counted.secret_columns)
+    on_stage(f"measuring {name}")
     gain, cost = cell_pml(tally), cell_pmc(tally)
     worst = finding(gain, gain.worst_first(1)[0])
+    on_stage(f"envelope {name}")
     found, attack = tally_envelope(tally, delta)
     return SecretView(
-        name=" × ".join(counted.secret_columns),
+        name=name,
         counted=counted,
         shares=tuple(Probability.of(tally.prior_of(place), "nearest") for place in range(tally.shape[0])),
         worst=worst,

@@ -1,70 +1,70 @@
-"""An audit in words: a headline and paragraphs, guarantees rounded up and attacks down.
+"""An audit in words: a headline, a verdict and paragraphs, guarantees rounded up and attacks down.
 
 Nothing here shows a secret value or the values of a small cell unless `show_values` is set.
 """
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
-from tightlip.audit.names import Names
-from tightlip.audit.result import AttackGroup, Audit, Finding, SecretView, risen
-from tightlip.numeric.ball import exp_bounds
-from tightlip.numeric.display import format_about, format_down, format_up
-from tightlip.numeric.quantity import Nats, Probability
+from tightlip.audit.names import SMALL, Names
+from tightlip.audit.phrases import about, at_most, budget_words, by_factor, factor, grouped, leakage
+from tightlip.audit.result import Audit, SecretView
+from tightlip.audit.view_words import ViewWords
+from tightlip.numeric.display import format_down
+from tightlip.numeric.quantity import Probability
+from tightlip.numeric.unit import Unit
 
-_MOST_GROUPS = 3
-_MOST_CELLS = 3
 _MOST_REMEDIES = 3
-_TYPICAL = Fraction(1, 20)
 
 
-def headline(audit: Audit, *, show_values: bool = False) -> str:
+def headline(audit: Audit, *, show_values: bool = False, unit: Unit = "nats") -> str:
     """One sentence: the worst that the release does."""
     view = audit.joint
     if audit.mode == "sample":
         return _sample_headline(audit, view)
     if not view.worst.leakage:
         return f"The release gives nothing away about {view.name}."
-    names = Names(audit, view, show_values)
-    worst = view.worst
+    names, worst = Names(audit, view, show_values), view.worst
+    small = "" if names.shows(worst.cell) else f" (fewer than {SMALL} people)"
     return (
-        f"In the worst case, {names.cell(worst.cell)}, the release raises the probability of "
+        f"In the worst case, {names.cell(worst.cell)}{small}, the release raises the probability of "
         f"{names.secret(worst.secret)} from {about(worst.prior)} to {about(worst.posterior)}: "
-        f"{times(worst.leakage)}, {nats(worst.leakage)}."
+        f"{factor(worst.leakage)} times as likely, a leakage of {leakage(worst.leakage, unit)}."
     )
 
 
-def paragraphs(audit: Audit, *, show_values: bool = False) -> list[str]:
+def paragraphs(audit: Audit, *, show_values: bool = False, unit: Unit = "nats") -> list[str]:
     """The audit in a few paragraphs: verdict, then each view, then what to change and what the numbers mean."""
-    found = [verdict(audit)] if audit.verdict is not None else []
+    found = [verdict(audit, unit=unit)] if audit.verdict is not None else []
     for view in audit.views.values():
-        names = Names(audit, view, show_values)
-        found += [f"About {view.name}: {part}" for part in _about_view(audit, view, names)]
-    found += remedy_words(audit)
-    return [*found, *_reading(audit, show_values)]
+        said = ViewWords(audit, view, show_values, unit).sentences()
+        found += [f"About {view.name}: {sentence}" for sentence in said]
+    return [*found, *remedy_words(audit, unit=unit), *notes(audit, show_values=show_values)]
 
 
-def verdict(audit: Audit) -> str:
+def verdict(audit: Audit, *, unit: Unit = "nats") -> str:
     """Whether the budget is kept, and by how many people not."""
-    assert audit.budget is not None
-    view = audit.joint
-    share = view.share_above_budget
-    assert share is not None
+    view, budget = audit.joint, audit.budget
+    if budget is None or view.share_above_budget is None:
+        return "No budget was set, so there is no verdict."
+    allowed, above = f"{budget_words(budget, unit)} ({by_factor(budget)})", at_most(view.share_above_budget)
     if audit.mode == "sample":
-        told = f"a leakage above the budget of {nats(audit.budget)} has probability at most {up(share)}"
-        kept = "kept" if audit.verdict else "not shown to be kept"
-        return f"The budget is {kept}: with {sure(audit)} confidence {told} (allowed: {about(audit.delta)})."
+        proved = "is proved to be" if audit.verdict else "could not be proved to be"
+        return (
+            f"The chance of a leak above the budget of {allowed} {proved} at most {about(audit.delta)}: "
+            f"with {sure(audit)} confidence it is at most {above}."
+        )
+    worst = leakage(view.worst.leakage, unit)
     if audit.verdict:
-        most = nats(view.worst.leakage)
-        return f"The budget of {nats(audit.budget)} is kept: no released value leaks more than {most}."
+        return f"Within the budget of {allowed}: no released value leaks more than {worst}."
     return (
-        f"The budget of {nats(audit.budget)} is not kept: {up(share)} of people are in cells that leak more."
+        f"Over the budget of {allowed}: the worst released value leaks {worst}, "
+        f"and {above} of people have one that leaks more than the budget."
     )
 
 
-def remedy_words(audit: Audit) -> list[str]:
+def remedy_words(audit: Audit, *, unit: Unit = "nats") -> list[str]:
     """What to change, at most three ways; empty where nothing is wrong or asked."""
     if audit.verdict is not False:
         return []
@@ -72,98 +72,32 @@ def remedy_words(audit: Audit) -> list[str]:
         return ["No change of the plan was found that meets the budget and still releases something."]
     after = "worst leakage" if audit.mode == "population" else f"envelope at {about(audit.delta)} at most"
     return [
-        f"To meet the budget: {remedy.change}; {after} {nats(remedy.leakage)}, keeps {about(remedy.kept)} "
+        f"To meet the budget: {remedy.change}; {after} {leakage(remedy.leakage, unit)}, keeps {about(remedy.kept)} "
         f"of the detail ({_kind_words(remedy.kind)})."
         for remedy in audit.remedies[:_MOST_REMEDIES]
     ]
 
 
-def attack_words(audit: Audit, view: SecretView, *, show_values: bool = False) -> list[str]:
-    """The attack behind the envelope, a line for each of its likeliest groups."""
-    names = Names(audit, view, show_values)
-    lines = [_group_words(group, names) for group in view.attack[:_MOST_GROUPS]]
-    more = len(view.attack) - _MOST_GROUPS
-    return [*lines, f"{more} more group{'s' if more > 1 else ''} like these."] if more > 0 else lines
-
-
-def _group_words(group: AttackGroup, names: Names) -> str:
-    shown = ", ".join(f"[{names.cell(cell)}]" for cell in group.cells[:_MOST_CELLS])
-    rest = f" and {len(group.cells) - _MOST_CELLS} more" if len(group.cells) > _MOST_CELLS else ""
-    split = ", some of them only with a certain probability," if group.split else ""
-    return (
-        f"Grouping {shown}{rest}{split} tells a stranger that the secret is {names.secret(group.secret)} with "
-        f"probability {down(group.posterior)} instead of {about(group.prior)}; "
-        f"it happens to {about(group.probability)} of people."
+def notes(audit: Audit, *, show_values: bool = False) -> list[str]:
+    """What the numbers are about, and what is not shown."""
+    rows = grouped(audit.total)
+    basis = (
+        f"The table of {rows} rows counts as the whole population; the numbers are exact."
+        if audit.mode == "population"
+        else f"The {rows} rows count as a sample; all bounds hold together with {sure(audit)} confidence."
     )
-
-
-def _about_view(audit: Audit, view: SecretView, names: Names) -> list[str]:
-    parts = [_worst_words(audit, view, names), _tail_words(view), _envelope_words(audit, view)]
-    parts += attack_words(audit, view, show_values=names.show_values)
-    return [*parts, _cost_words(audit, view, names), _average_words(view), _column_words(audit, view)]
-
-
-def _worst_words(audit: Audit, view: SecretView, names: Names) -> str:
-    worst = view.worst
-    cap = f"A secret with prior 5 % can rise to at most {up(risen(_TYPICAL, worst.leakage))}."
-    if audit.mode == "sample":
-        known = f" It is at least {format_down(view.at_least)} nats." if view.at_least else ""
-        return f"no released value leaks more than {nats(worst.leakage)}.{known} {cap}"
-    return (
-        f"the worst leakage is {nats(worst.leakage)}, {names.cell(worst.cell)}, where {names.secret(worst.secret)} "
-        f"rises from {about(worst.prior)} to {about(worst.posterior)}. {cap}"
+    if show_values:
+        return [basis]
+    coded = (
+        f"Secret values and cells of fewer than {SMALL} people are shown as codes, numbered by size; "
+        "equal sizes are numbered at random."
     )
+    return [basis, coded]
 
 
-def _tail_words(view: SecretView) -> str:
-    wanted = {Fraction(ratio) for ratio in (2, 5, 10, 100)}
-    told = [point for point in view.tail if point.level.ratio in wanted]
-    if not told:
-        return f"nobody's cell multiplies a secret's probability by more than {times(view.worst.leakage, bare=True)}."
-    parts = [
-        f"{up(point.above)} by more than {format_about(float(point.level.ratio or 1))}" for point in told
-    ]
-    return f"share of people whose cell multiplies the probability of some secret: {', '.join(parts)}."
-
-
-def _envelope_words(audit: Audit, view: SecretView) -> str:
-    found = view.envelope
-    return (
-        f"whatever is done with the release, a leakage above {format_up(found.upper)} nats stays less likely than "
-        f"{about(audit.delta)} (envelope; at least {format_down(found.lower)} nats can be reached)."
-    )
-
-
-def _cost_words(audit: Audit, view: SecretView, names: Names) -> str:
-    cost: Finding = view.pmc
-    where = f"{names.cell(cost.cell)} makes {names.secret(cost.secret)}"
-    if audit.mode == "sample":
-        if cost.posterior >= cost.prior:
-            return "the sample does not prove that any secret can be ruled out, nor that none can."
-        return f"{where} less likely: from at least {down(cost.prior)} to at most {up(cost.posterior)}."
-    if math.isinf(cost.leakage):
-        return f"{where} impossible (prior {about(cost.prior)}): it can be ruled out."
-    return (
-        f"nothing can be ruled out; {where} less likely by at most {times(cost.leakage, bare=True)} "
-        f"(PMC {nats(cost.leakage)})."
-    )
-
-
-def _average_words(view: SecretView) -> str:
-    local = "infinite: some cell excludes a secret, or may" if math.isinf(view.ldp) else nats(view.ldp)
-    text = f"maximal leakage (average) is at most {nats(view.maximal_leakage)}; local differential privacy is {local}."
-    return (
-        text if view.sml is None else f"{text} Statistic maximal leakage is at most {nats(view.sml.value)}."
-    )
-
-
-def _column_words(audit: Audit, view: SecretView) -> str:
-    what = "worst leakage" if audit.mode == "population" else "bound on the envelope"
-    parts = [
-        f"{effect.column} (alone {format_up(effect.alone, 3)}, without it {format_up(effect.without, 3)})"
-        for effect in view.columns
-    ]
-    return f"released columns by what they add, {what} in nats: {'; '.join(parts)}."
+def sure(audit: Audit) -> str:
+    """The confidence of a sample in per cent, never more than it is."""
+    return f"{format_down(100 * Fraction(repr(audit.confidence or 0.0)))} %"
 
 
 def _sample_headline(audit: Audit, view: SecretView) -> str:
@@ -172,70 +106,9 @@ def _sample_headline(audit: Audit, view: SecretView) -> str:
     level, above = min(known)
     return (
         f"With {sure(audit)} confidence, the release multiplies the probability of a secret ({view.name}) "
-        f"by at most {times(level, bare=True)} for all but {up(above)} of people."
-    )
-
-
-def _reading(audit: Audit, show_values: bool) -> list[str]:
-    found = []
-    if audit.mode == "population":
-        found.append(
-            f"The table of {audit.total} rows counts as the whole population; the numbers are exact."
-        )
-    else:
-        found += [_certified_words(view, audit) for view in audit.views.values()]
-    if not show_values:
-        found.append(
-            "Secret values and cells of fewer than 10 people are shown as codes, numbered by size; "
-            "equal sizes are numbered at random."
-        )
-    return found
-
-
-def _certified_words(view: SecretView, audit: Audit) -> str:
-    found = view.certified
-    assert found is not None
-    return (
-        f"The {audit.total} rows count as a sample; all bounds hold together with {sure(audit)} confidence. "
-        f"About {view.name} they cover secrets held by at least {up(found.rarest)} of the population. "
-        f"{found.uncertified_cells} cells ({up(found.uncertified_share)} of rows) are too small to certify."
+        f"by at most {by_factor(level)} for all but {at_most(above)} of people."
     )
 
 
 def _kind_words(kind: str) -> str:
     return "the least change of its kind" if kind == "optimal" else "found by a heuristic search"
-
-
-def nats(amount: Nats) -> str:
-    """An amount with its unit, rounded up."""
-    return "infinite" if math.isinf(amount) else f"{format_up(amount)} nats"
-
-
-def times(amount: Nats, *, bare: bool = False) -> str:
-    """e^amount, rounded up: "12 times", or bare "a factor 12"."""
-    if math.isinf(amount):
-        return "any factor"
-    factor = format_up(amount.ratio or Fraction(exp_bounds(float(amount))[1]), 3)
-    return f"a factor {factor}" if bare else f"{factor} times"
-
-
-def sure(audit: Audit) -> str:
-    """The confidence of a sample in percent."""
-    return f"{format_down(100 * (audit.confidence or 0.0))} %"
-
-
-def about(share: float | Fraction) -> str:
-    """A share in percent, to nearest."""
-    exact = share.exact if isinstance(share, Probability) and share.exact is not None else Fraction(share)
-    return f"{format_about(float(100 * exact), 3)} %"
-
-
-def up(share: float | Fraction) -> str:
-    """A share in percent, rounded up."""
-    exact = share.exact if isinstance(share, Probability) and share.exact is not None else Fraction(share)
-    return f"{format_up(100 * exact, 3)} %"
-
-
-def down(share: float | Fraction) -> str:
-    """A share in percent, rounded down, less the rounding of sums."""
-    return f"{format_down(Fraction(share) * 100 * (1 - Fraction(1, 10**9)), 3)} %"

@@ -7,8 +7,11 @@ from enum import StrEnum
 from fractions import Fraction
 
 from tightlip.errors import InvalidInput, quoted
+from tightlip.numeric.ball import ball, enclose
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats, log_of
+
+_MOST_BITS = 10_000
 
 
 class Unit(StrEnum):
@@ -39,6 +42,28 @@ def read_level(text: str, argument: str = "epsilon") -> Nats | Fraction:
     if value < 0:
         raise InvalidInput(f"{argument} must not be negative, got {quoted(text)}; a leakage is at least 0.")
     return value
+
+
+def read_budget(text: str) -> Nats | Fraction:
+    """A level that must not be exceeded: in nats as `read_level` has it, or in bits: `1.5 bits`.
+
+    Whole bits are exact. Others become the next double below, so that nothing above what was given is allowed.
+
+    >>> read_budget("2 bits").ratio, read_budget("1.5 bits"), read_budget("3/2")
+    (Fraction(4, 1), 1.0397207708399179 nats, Fraction(3, 2))
+    """
+    bits = re.fullmatch(r"(?i)(.*[^\sa-z])\s*bits?", text.strip())
+    if bits is None:
+        return read_level(text, "budget")
+    value = read_level(bits.group(1), "budget")
+    if value > _MOST_BITS:
+        raise InvalidInput(f"budget must be at most {_MOST_BITS} bits, got {quoted(text)}.")
+    if not isinstance(value, Fraction):
+        raise InvalidInput(f"budget must be a number of bits, got {quoted(text)}; a logarithm has no unit.")
+    if value.denominator == 1:
+        return log_of(Fraction(2) ** value.numerator)
+    lower, _ = enclose(lambda: ball(value) * ball(2).log())
+    return Nats(lower, rounding="nearest")
 
 
 def read_probabilities(text: str, argument: str = "delta") -> list[Fraction]:

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 from tightlip.numeric.display import format_up
 from tightlip.numeric.parse import exact_text
 from tightlip.numeric.quantity import Nats, Probability
-
-Unit = Literal["nats", "bits"]
-
-
-def in_unit(amount: Nats, unit: Unit) -> float:
-    """The amount as a plain float in the unit asked for.
-
-    >>> in_unit(Nats(0.0), "bits")
-    0.0
-    """
-    return amount.in_bits() if unit == "bits" else float(amount)
+from tightlip.numeric.unit import Unit as Unit
+from tightlip.numeric.unit import in_unit as in_unit
 
 
 def leakage_json(amount: Nats, unit: Unit) -> dict[str, Any]:

@@ -7,11 +7,12 @@ from typing import Any
 
 from tightlip.errors import InvalidInput
 
-_BLUE, _ORANGE, _RED = "#3b7dd8", "#d9822b", "#d0453e"  # readable on white and on black
+_BLUE, _ORANGE, _RED, _GREY = "#3b7dd8", "#d9822b", "#d0453e", "#8a94a0"  # readable on white and on black
 _HEIGHT = 260
 _PLACES: dict[str, dict[str, Any]] = {
     "level": {"y": 0, "align": "center", "dy": -8},
-    "chance": {"x": "width", "align": "right", "dy": -8},
+    "delta": {"y": "height", "align": "left", "dx": 5, "dy": -9},
+    "chance": {"x": 0, "align": "left", "dx": 6, "dy": -8},
     "epsilon": {"x": 0, "align": "left", "dx": 6, "dy": 9},
 }
 _CONFIG: dict[str, Any] = {
@@ -61,7 +62,7 @@ def audit_charts(
 
 
 def _tail_chart(view: dict[str, Any], unit: str, budget: dict[str, Any] | None) -> Any:
-    """P(leakage > level) as steps on a log scale, with δ and the budget as dashed rules."""
+    """P(leakage > level) as steps on a log scale down to the worst leakage, with δ and the budget as dashed rules."""
     import altair as alt
 
     steps = [
@@ -74,27 +75,28 @@ def _tail_chart(view: dict[str, Any], unit: str, budget: dict[str, Any] | None) 
         for point in view["tail"]
         if point["above"]["value"] > 0  # a log scale has no place for 0
     ]
-    delta = view["envelope"]["delta"]
+    delta, worst = view["envelope"]["delta"], view["worst"]["leakage"]["value"]
     ticks = _powers(min([step["chance"] for step in steps] + [delta]))
-    base = alt.Chart(alt.Data(values=steps)).encode(
-        x=alt.X("level:Q", title=f"leakage ({unit})", scale=alt.Scale(zero=True)),
-        y=alt.Y(
-            "chance:Q",
-            title="chance of a larger leak",
-            scale=alt.Scale(type="log", domain=[ticks[0], 1]),
-            axis=alt.Axis(values=ticks, labelExpr=_PERCENT_TICK),
-        ),
+    x = alt.X("level:Q", title=f"leakage ({unit})", scale=alt.Scale(zero=True))
+    y = alt.Y(
+        "chance:Q",
+        title="chance of a larger leak",
+        scale=alt.Scale(type="log", domain=[ticks[0], 1]),
+        axis=alt.Axis(values=ticks, labelExpr=_PERCENT_TICK),
     )
+    ends = [{"level": worst, "chance": chance} for chance in (steps[-1]["chance"], ticks[0])] if steps else []
+    line = alt.Chart(alt.Data(values=[*steps, *ends])).encode(x=x, y=y)
+    marks = alt.Chart(alt.Data(values=steps)).encode(x=x, y=y)
     tooltip = [
         alt.Tooltip("level_words:N", title="leakage above"),
         alt.Tooltip("chance_words:N", title="chance of a larger leak"),
     ]
     return _finished(
         alt.layer(
-            base.mark_line(interpolate="step-after", color=_BLUE, strokeWidth=2.5),
-            *_rule("chance", delta, f"δ = {delta:g}", _ORANGE),
+            line.mark_line(interpolate="step-after", color=_BLUE, strokeWidth=2.5),
+            *_rule("chance", delta, f"δ = {delta:g}", _GREY),
             *_budget_rule("level", budget),
-            base.mark_point(color=_BLUE, filled=True, size=70, opacity=1).encode(tooltip=tooltip),
+            marks.mark_point(color=_BLUE, filled=True, size=70, opacity=1).encode(tooltip=tooltip),
         )
     )
 
@@ -137,6 +139,7 @@ def _envelope_chart(view: dict[str, Any], unit: str, budget: dict[str, Any] | No
     return _finished(
         alt.layer(
             *_budget_rule("epsilon", budget),
+            *_rule("delta", view["envelope"]["delta"], f"δ = {view['envelope']['delta']:g}", _GREY),
             *curve(names[0], "upper", 150, 5),
             *curve(names[1], "lower", 40, 1.5),
         )
@@ -165,7 +168,7 @@ def _rule(field: str, value: float, words: str, color: str) -> list[Any]:
     """A dashed line across the picture, named where the falling curves leave room."""
     import altair as alt
 
-    channel = alt.X(f"{field}:Q") if field == "level" else alt.Y(f"{field}:Q")
+    channel = alt.X(f"{field}:Q") if field in ("level", "delta") else alt.Y(f"{field}:Q")
     base = alt.Chart(alt.Data(values=[{field: value, "words": words}])).encode(channel)
     rule = base.mark_rule(strokeDash=[5, 4], color=color, strokeWidth=1.5)
     return [rule, base.mark_text(color=color, **_PLACES[field]).encode(text="words:N")]

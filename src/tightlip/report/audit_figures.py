@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from tightlip.audit.phrases import budget_words, factor
 from tightlip.numeric.quantity import Nats
 from tightlip.report.amounts import Unit
-from tightlip.report.audit_amounts import amount, factor, percent, told_share
+from tightlip.report.audit_amounts import amount, percent, told_share
 
 if TYPE_CHECKING:
     from tightlip.audit.result import Audit, SecretView
+    from tightlip.statistic.result import StatisticLeakage
 
 
 def figures(audit: Audit, view: SecretView, unit: Unit) -> list[dict[str, str]]:
@@ -19,15 +21,13 @@ def figures(audit: Audit, view: SecretView, unit: Unit) -> list[dict[str, str]]:
     if audit.mode == "population":
         found += [_ruled_out(view, unit), _told_apart(view, unit)]
     if view.sml is not None:
-        found.append(
-            _figure("As a statistic (SML)", view.sml.value, unit, "for any prior of the joint secret")
-        )
+        found.append(_statistic(audit, view.name, view.sml, unit))
     if view.share_above_budget is not None and audit.budget is not None:
         found.append(
             {
                 "name": "People above the budget",
                 "value": f"at most {percent(view.share_above_budget)}",
-                "meaning": f"their released value leaks more than {amount(audit.budget, unit)['words']}",
+                "meaning": f"their released value leaks more than {budget_words(audit.budget, unit)}",
             }
         )
     return found
@@ -73,3 +73,12 @@ def _told_apart(view: SecretView, unit: Unit) -> dict[str, str]:
         else f"no released value is more than {factor(view.ldp)} times as likely for one secret as for another"
     )
     return _figure("Between any two secrets (LDP)", view.ldp, unit, meaning)
+
+
+def _statistic(audit: Audit, column: str, found: StatisticLeakage, unit: Unit) -> dict[str, str]:
+    whole = audit.joint.name
+    meaning = f"{column} gets at most {factor(found.value)} times as easy to guess, whatever is believed about {whole}"
+    if not found.exact:
+        reached = amount(Nats(found.lower, rounding="down"), unit)["words"]
+        meaning += f"; some prior reaches {reached}"
+    return _figure("As a statistic (SML)", found.value, unit, meaning)

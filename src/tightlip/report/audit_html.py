@@ -15,7 +15,7 @@ from tightlip.report.audit_text import printable
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_QUANTITY = re.compile(r"(\d) (?=nats\b|bits\b|%|\d{3}\b)")
+_QUANTITY = re.compile(r"(\d) (?=nats?\b|bits?\b|%|\d{3}\b)")
 
 
 def audit_html(record: dict[str, Any]) -> str:

@@ -5,23 +5,24 @@ Text and HTML are made from this record alone, so neither can show what it leave
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Any
 
 from tightlip.audit.names import SMALL, Names
-from tightlip.audit.words import attack_words, headline, paragraphs, remedy_words, verdict
+from tightlip.audit.phrases import budget_words, grouped
+from tightlip.audit.view_words import ViewWords
+from tightlip.audit.words import headline, notes, verdict
 from tightlip.envelope.result import Envelope
 from tightlip.numeric.quantity import Nats
 from tightlip.report.amounts import Unit
-from tightlip.report.audit_amounts import amount, grouped, percent, share, told_share
+from tightlip.report.audit_amounts import amount, share, told_share
 from tightlip.report.audit_curve import envelope_points
 from tightlip.report.audit_figures import figures
+from tightlip.report.audit_proof import proof_record
 
 if TYPE_CHECKING:
     from tightlip.audit.result import Audit, CellRisk, Finding, Remedy, SecretView
-
-_LARGEST_PROOF = 500_000
+    from tightlip.statistic.result import StatisticLeakage
 
 
 def audit_record(
@@ -42,7 +43,7 @@ def audit_record(
     version : str
         Of the program.
     """
-    policy, words = audit.policy, _paragraphs(audit, show_values)
+    policy = audit.policy
     return {
         "version": version,
         "table": table,
@@ -52,17 +53,15 @@ def audit_record(
         "mode": audit.mode,
         "confidence": audit.confidence,
         "delta": float(audit.delta),
-        "budget": None if audit.budget is None else amount(audit.budget, unit),
+        "budget": None if audit.budget is None else _budget(audit.budget, unit),
         "secret_columns": list(policy.secret),
+        "statistic": list(policy.statistic),
         "released": [item.column for item in policy.release],
         "plan": [item.words() for item in policy.release] + _suppression(policy.min_count),
-        "headline": headline(audit, show_values=show_values),
-        "paragraphs": [text for text in words if not text.startswith("About ")],
-        "verdict": {"met": audit.verdict, "words": _verdict(audit, unit)},
-        "views": [
-            {"name": view.name, "words": _about(view, words), **_view(audit, view, unit, show_values, curve)}
-            for view in audit.views.values()
-        ],
+        "headline": headline(audit, show_values=show_values, unit=unit),
+        "paragraphs": notes(audit, show_values=show_values),
+        "verdict": {"met": audit.verdict, "words": verdict(audit, unit=unit)},
+        "views": [_view(audit, view, unit, show_values, curve) for view in audit.views.values()],
         "remedies": [_remedy(remedy, unit) for remedy in audit.remedies],
         "no_remedy": _no_remedy(audit),
         "method": _method(audit),
@@ -71,18 +70,8 @@ def audit_record(
     }
 
 
-def _paragraphs(audit: Audit, show_values: bool) -> list[str]:
-    """The audit in words, without the verdict and the remedies, which stand by themselves."""
-    elsewhere = {*remedy_words(audit), *([] if audit.verdict is None else [verdict(audit)])}
-    return [words for words in paragraphs(audit, show_values=show_values) if words not in elsewhere]
-
-
-def _about(view: SecretView, words: list[str]) -> list[str]:
-    """What is said about one view, as sentences of their own."""
-    start = f"About {view.name}: "
-    said = [text.removeprefix(start) for text in words if text.startswith(start)]
-    columns = view.counted.columns  # whose names stay as they are
-    return [text if text.startswith(columns) else text[:1].upper() + text[1:] for text in said]
+def _budget(budget: Nats, unit: Unit) -> dict[str, Any]:
+    return amount(budget, unit) | {"words": budget_words(budget, unit)}
 
 
 def _privacy_note(show_values: bool) -> str:
@@ -98,19 +87,6 @@ def _privacy_note(show_values: bool) -> str:
 
 def _suppression(min_count: int | None) -> list[str]:
     return [] if min_count is None else [f"cells of fewer than {min_count} rows released as one"]
-
-
-def _verdict(audit: Audit, unit: Unit) -> str:
-    if audit.budget is None:
-        return "No budget was set; add --budget to get a verdict."
-    budget = amount(audit.budget, unit)["words"]
-    if audit.mode == "sample":
-        said = "is proved to be" if audit.verdict else "could not be proved to be"
-        return f"The chance of a leak above the budget of {budget} {said} at most {float(audit.delta):g}."
-    worst = amount(audit.joint.worst.leakage, unit)["words"]
-    if audit.verdict:
-        return f"Within the budget of {budget}: no released value leaks more than {worst}."
-    return f"Over the budget of {budget}: the worst released value leaks {worst}."
 
 
 def _no_remedy(audit: Audit) -> str:
@@ -130,26 +106,33 @@ def _method(audit: Audit) -> list[str]:
             f"The table is taken for a random sample of a population: {rows}, and all bounds hold together with "
             f"probability at least {audit.confidence:g}."
         )
+    statistic = (
+        "Statistic maximal leakage (SML) is the logarithm of the largest factor by which the release makes a secret "
+        "column easier to guess, for the worst of all priors of the secret columns together."
+    )
     return [
         basis,
         "Leakage is pointwise maximal leakage (PML): the logarithm of the largest factor by which seeing a released "
         "value makes any secret likelier.",
         f"The envelope at δ = {float(audit.delta):g} is the largest leakage that any grouping of released values "
         "reaches with probability at least δ; larger leaks are rarer, whatever a stranger does with the values.",
+        *([statistic] if audit.policy.statistic else []),
         "Guarantees are rounded up, attacks down.",
     ]
 
 
 def _view(audit: Audit, view: SecretView, unit: Unit, show_values: bool, curve: bool) -> dict[str, Any]:
-    names = Names(audit, view, show_values)
+    names, words = Names(audit, view, show_values), ViewWords(audit, view, show_values, unit)
     points = envelope_points(audit, view) if curve else [view.envelope]
     return {
+        "name": view.name,
+        "words": [_sentence(text) for text in words.sentences()],
         "figures": figures(audit, view, unit),
         "worst": _finding(view.worst, names, unit) | {"at_least": amount(view.at_least, unit)},
         "ruled_out": _finding(view.pmc, names, unit),
         "maximal_leakage": amount(view.maximal_leakage, unit),
         "ldp": amount(view.ldp, unit),
-        "sml": None if view.sml is None else amount(view.sml.value, unit),
+        "sml": None if view.sml is None else _statistic(audit, view.sml, unit, show_values),
         "share_above_budget": None if view.share_above_budget is None else share(view.share_above_budget),
         "tail": [
             {
@@ -159,10 +142,9 @@ def _view(audit: Audit, view: SecretView, unit: Unit, show_values: bool, curve: 
             }
             for point in view.tail
         ],
-        "envelope": _envelope(view.envelope, unit)
-        | {"attack": attack_words(audit, view, show_values=show_values)},
+        "envelope": _envelope(view.envelope, unit) | {"attack": [_sentence(text) for text in words.attack()]},
         "curve": [_envelope(point, unit) for point in points],
-        "proof": _proof(view.envelope, show_values),
+        "proof": proof_record(view.envelope, show_values=show_values),
         "cells": view.counted.tally.shape[1],
         "worst_cells": [_cell(risk, view, names, unit) for risk in view.worst_cells],
         "columns": _columns(audit, view, unit),
@@ -211,25 +193,15 @@ def _envelope(point: Envelope, unit: Unit) -> dict[str, Any]:
     }
 
 
-def _proof(point: Envelope, show_values: bool) -> dict[str, Any]:
-    """Whether the proof holds, checked here again, and the proof itself where the counts in it may be shown."""
-    proof = point.certificate
-    if proof is None:
-        return {"words": f"There is no separate proof to check; method: {point.method}.", "checked": False}
-    point.verify()
-    record: dict[str, Any] = {"checked": True, "about": proof.digest()}
-    words = "Both ends were checked again in rational arithmetic, without a solver, when this was written."
-    if not show_values:
-        return record | {
-            "words": f"{words} The proof holds the table's counts and is here only with --show-values."
-        }
-    text = proof.to_json()
-    if len(text) > _LARGEST_PROOF:
-        return record | {"words": f"{words} The proof has {grouped(len(text))} characters and is left out."}
-    words += (
-        " To check it yourself, save what stands under certificate to a file and run: tightlip verify FILE"
-    )
-    return record | {"words": words, "certificate": json.loads(text)}
+def _statistic(audit: Audit, found: StatisticLeakage, unit: Unit, show_values: bool) -> dict[str, Any]:
+    """SML about a column that is a statistic of the whole secret, with both ends."""
+    return amount(found.value, unit) | {
+        "of": audit.joint.name,
+        "at_least": amount(Nats(found.lower, rounding="down"), unit),
+        "exact": found.exact,
+        "method": found.method,
+        "proof": proof_record(found, show_values=show_values),
+    }
 
 
 def _columns(audit: Audit, view: SecretView, unit: Unit) -> list[dict[str, Any]]:
@@ -262,16 +234,17 @@ def _certified(view: SecretView) -> dict[str, Any] | None:
         "rarest": share(found.rarest),
         "uncertified_cells": found.uncertified_cells,
         "uncertified_share": share(found.uncertified_share),
-        "words": f"{grouped(found.uncertified_cells)} released values, with {percent(found.uncertified_share)} of the "
-        f"rows, are too rare for the sample to say more about them than about any other; secrets of fewer than "
-        f"{percent(found.rarest)} of the population are outside every bound.",
     }
 
 
 def _remedy(remedy: Remedy, unit: Unit) -> dict[str, Any]:
     return {
-        "change": remedy.change[:1].upper() + remedy.change[1:],
+        "change": _sentence(remedy.change),
         "leakage": amount(remedy.leakage, unit),
         "kept": share(remedy.kept),
         "kind": remedy.kind,
     }
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

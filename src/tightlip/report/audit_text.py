@@ -22,10 +22,7 @@ def audit_text(record: dict[str, Any]) -> RenderableType:
         Text("\n".join(record["paragraphs"])),
     ]
     for view in record["views"]:
-        parts += [_words(view), _figures(view), _cells(view)]
-        if view["certified"]:
-            parts.append(Text(view["certified"]["words"]))
-        parts.append(_columns(view))
+        parts += [_words(view), _figures(view), _cells(view), _columns(view)]
     parts += [_remedies(record), Text(record["privacy_note"], style="dim")]
     return Group(*(item for part in parts for item in (part, Text(""))))
 

@@ -27,7 +27,7 @@ class RandomizedResponse:
 
     def words(self) -> str:
         """In words."""
-        return f"randomised response with ε = {self.epsilon}"
+        return f"randomised response with ε = {float(self.epsilon)!r} nats"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,18 @@ class Policy:
     secret : names of the secret columns
     release : the released columns; names alone stand for columns released as they are
     min_count : cells (combinations of released values) of fewer rows are released as one, "suppressed"
+    statistic : of several secret columns those that are a statistic of all of them together, the whole secret
 
     >>> Policy("disease", ["age", "zip"], min_count=5).columns
     ('disease', 'age', 'zip')
+    >>> Policy(["disease", "income"], ["age"], statistic="income").statistic
+    ('income',)
     """
 
     secret: tuple[str, ...]
     release: tuple[Released, ...]
     min_count: int | None
+    statistic: tuple[str, ...]
 
     def __init__(
         self,
@@ -75,19 +79,22 @@ class Policy:
         release: Iterable[str | Released],
         *,
         min_count: int | None = None,
+        statistic: str | Iterable[str] = (),
     ) -> None:
-        object.__setattr__(self, "secret", _read_secret(secret))
+        object.__setattr__(self, "secret", _read_names(secret, "secret"))
         object.__setattr__(self, "release", _read_release(release))
         object.__setattr__(self, "min_count", min_count)
+        object.__setattr__(self, "statistic", _read_names(statistic, "statistic"))
         if min_count is not None:
             require_whole(min_count, "min_count", 1)
-        _require_distinct(self.secret, "secret")
-        _require_distinct(tuple(item.column for item in self.release), "release")
+        _require_some(self.secret, "secret")
+        _require_some(tuple(item.column for item in self.release), "release")
         for item in self.release:
             if item.column in self.secret:
                 raise InvalidInput(
                     f"release must not have a secret column, got {quoted(item.column)} in both; drop it from one."
                 )
+        _require_statistics(self.statistic, self.secret)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -121,11 +128,13 @@ def require_known(name: str, known: Collection[str], what: str) -> None:
     raise InvalidInput(f"{what} {quoted(name)} is not there; {hint}")
 
 
-def _read_secret(secret: str | Iterable[str]) -> tuple[str, ...]:
-    names = (secret,) if isinstance(secret, str) else tuple(secret)
-    for name in names:
-        _require_name(name, "secret")
-    return names
+def _read_names(names: str | Iterable[str], argument: str) -> tuple[str, ...]:
+    if not isinstance(names, Iterable):
+        raise WrongType(f"{argument} must be a column or a list of columns, got {quoted(names)}.")
+    read = (names,) if isinstance(names, str) else tuple(names)
+    for name in read:
+        _require_name(name, argument)
+    return read
 
 
 def _read_release(release: Iterable[str | Released]) -> tuple[Released, ...]:
@@ -141,9 +150,25 @@ def _require_name(name: object, argument: str) -> None:
         raise WrongType(f"{argument} must name columns by text, got {quoted(name)}.")
 
 
-def _require_distinct(names: tuple[str, ...], argument: str) -> None:
+def _require_some(names: tuple[str, ...], argument: str) -> None:
     if not names:
         raise InvalidInput(f"{argument} must have at least one column, got none; name one.")
+    _require_distinct(names, argument)
+
+
+def _require_distinct(names: tuple[str, ...], argument: str) -> None:
     for name in names:
         if names.count(name) > 1:
             raise InvalidInput(f"{argument} must have each column once, got {quoted(name)} twice; drop one.")
+
+
+def _require_statistics(names: tuple[str, ...], secret: tuple[str, ...]) -> None:
+    _require_distinct(names, "statistic")
+    for name in names:
+        if name not in secret:
+            raise InvalidInput(f"statistic must name secret columns, got {quoted(name)}; add it to secret.")
+        if len(secret) == 1:
+            raise InvalidInput(
+                f"statistic {quoted(name)} must be one of several secret columns, got it alone; name in secret what "
+                "it is a statistic of (of itself, SML is maximal leakage, which an audit has anyway)."
+            )

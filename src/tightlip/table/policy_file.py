@@ -24,7 +24,7 @@ from tightlip.table.mapping import Mapping
 from tightlip.table.policy import Policy, RandomizedResponse, Released, require_known
 from tightlip.table.recoding import BottomCode, Keep, Prefix, Recoding, Suppress, TopCode
 
-_TOP_KEYS = ("secret", "release", "min_count")
+_TOP_KEYS = ("secret", "statistic", "release", "min_count")
 _MODIFIERS = {
     "mapping": ("level", "otherwise"),
     "bins": (),
@@ -61,14 +61,15 @@ def _policy(content: dict[str, Any], folder: Path) -> Policy:
     for key in ("secret", "release"):
         if key not in content:
             raise InvalidInput(f"{key} must be given, got none; add it.")
-    secret, release = content["secret"], content["release"]
-    if not isinstance(secret, (str, list)):
-        raise WrongType(f"secret must be a column or a list of columns, got {quoted(secret)}.")
+    secret, release, statistic = content["secret"], content["release"], content.get("statistic", [])
+    for key, names in {"secret": secret, "statistic": statistic}.items():
+        if not isinstance(names, (str, list)):
+            raise WrongType(f"{key} must be a column or a list of columns, got {quoted(names)}.")
     if isinstance(release, dict):
         release = [read_released(column, settings, folder) for column, settings in release.items()]
     elif not isinstance(release, list):
         raise WrongType(f"release must be a table or a list of columns, got {quoted(release)}.")
-    return Policy(secret, release, min_count=content.get("min_count"))
+    return Policy(secret, release, min_count=content.get("min_count"), statistic=statistic)
 
 
 def read_released(column: str, settings: Any, folder: Path) -> Released:

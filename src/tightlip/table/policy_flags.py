@@ -23,6 +23,7 @@ def policy_from_flags(
     suppress: Sequence[str] = (),
     randomize: Sequence[str] = (),
     min_count: int | None = None,
+    statistic: Sequence[str] = (),
 ) -> Policy:
     """Read flags of the form COLUMN=VALUE, each for a released column.
 
@@ -34,7 +35,7 @@ def policy_from_flags(
     mapping : COLUMN=FILE or COLUMN=FILE:LEVEL
     suppress : COLUMN
     randomize : COLUMN=EPSILON in nats, or "COLUMN=log 3"
-    min_count : see Policy
+    min_count, statistic : see Policy
 
     >>> policy = policy_from_flags(["ill"], ["age", "zip"], bins=["age=10"], prefix=["zip=3"])
     >>> [item.words() for item in policy.release]
@@ -56,7 +57,8 @@ def policy_from_flags(
     for column in suppress:
         _add(settings, "--suppress", column, {"suppress": True})
     items = [read_released(column, found, Path()) for column, found in settings.items()]
-    return Policy(secret, items if len(items) == len(release) else release, min_count=min_count)
+    planned = items if len(items) == len(release) else release
+    return Policy(secret, planned, min_count=min_count, statistic=statistic)
 
 
 def _split(flag: str, text: str) -> tuple[str, str]:

@@ -1,0 +1,114 @@
+"""Numbers of an audit in words: guarantees rounded up, attacks down, a unit always."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from tightlip.numeric.ball import exp_bounds
+from tightlip.numeric.display import format_about, format_down, format_up
+from tightlip.numeric.quantity import Nats, Probability
+from tightlip.numeric.unit import Unit, in_unit
+
+LONG, SHORT = 6, 3
+_HUGE = 700.0
+_ROUNDED = {"up": format_up, "down": format_down, "nearest": format_about}
+_SUMS = Fraction(1, 10**9)  # more than the relative rounding of an attack's sums
+
+
+def leakage(amount: Nats, unit: Unit, digits: int = LONG) -> str:
+    """An amount with its unit, rounded to the side it was rounded to.
+
+    >>> leakage(Nats(0.51234567), "nats"), leakage(Nats(0.51234567, rounding="down"), "nats")
+    ('0.512346 nats', '0.512345 nats')
+    >>> leakage(Nats.of_ratio(Fraction(3)), "bits"), leakage(Nats.of_ratio(Fraction(2)), "bits")
+    ('1.58497 bits', '1 bit')
+    """
+    value = in_unit(amount, unit)
+    if math.isinf(value):
+        return "infinite"
+    short = _ROUNDED[amount.rounding](value, digits)
+    return f"{short} {unit[:-1] if short == '1' else unit}"
+
+
+def budget_words(budget: Nats, unit: Unit) -> str:
+    """A budget as it was given where that is a short decimal, rounded up otherwise.
+
+    >>> budget_words(Nats(0.1), "nats"), budget_words(Nats.of_ratio(Fraction(3)), "nats"), leakage(Nats(0.1), "nats")
+    ('0.1 nats', '1.09862 nats', '0.100001 nats')
+    """
+    value = in_unit(budget, unit)
+    nearest = format_about(value, LONG)
+    return f"{nearest} {unit}" if float(nearest) == value != 1 else leakage(budget, unit)
+
+
+def factor(amount: Nats) -> str:
+    """e^amount, rounded up.
+
+    >>> factor(Nats.of_ratio(Fraction(5, 2))), factor(Nats(800.0)), factor(Nats(math.inf))
+    ('2.5', 'over 1e300', 'any number of')
+    """
+    if amount.ratio is not None:
+        return format_up(amount.ratio, SHORT)
+    if math.isinf(amount):
+        return "any number of"
+    return format_up(exp_bounds(float(amount))[1], SHORT) if amount < _HUGE else "over 1e300"
+
+
+def by_factor(amount: Nats) -> str:
+    """What a probability is multiplied by: "a factor of 12".
+
+    >>> by_factor(Nats.of_ratio(Fraction(12))), by_factor(Nats(math.inf))
+    ('a factor of 12', 'any factor')
+    """
+    return "any factor" if math.isinf(amount) else f"a factor of {factor(amount)}"
+
+
+def about(share: float | Fraction) -> str:
+    """A share in per cent, to nearest.
+
+    >>> about(Fraction(1, 3)), about(Probability.of(Fraction(1, 3)))
+    ('33.3 %', '33.3 %')
+    """
+    return f"{format_about(float(100 * _exact(share)), SHORT)} %"
+
+
+def at_most(share: float | Fraction) -> str:
+    """A share in per cent, rounded up.
+
+    >>> at_most(Fraction(1, 3))
+    '33.4 %'
+    """
+    return f"{format_up(100 * _exact(share), SHORT)} %"
+
+
+def at_least(share: float | Fraction) -> str:
+    """A share in per cent, rounded down.
+
+    >>> at_least(Fraction(2, 3))
+    '66.6 %'
+    """
+    return f"{format_down(100 * _exact(share), SHORT)} %"
+
+
+def surely(share: float) -> str:
+    """A share that an attack reaches, added up in floats: rounded down, less what the sums may be off.
+
+    >>> surely(0.5)
+    '49.9 %'
+    """
+    return at_least(Fraction(share) * (1 - _SUMS))
+
+
+def grouped(count: int) -> str:
+    """A whole number in groups of three digits.
+
+    >>> grouped(1234567)
+    '1 234 567'
+    """
+    return f"{count:,}".replace(",", " ")
+
+
+def _exact(share: float | Fraction) -> Fraction:
+    exact = share.exact if isinstance(share, Probability) else None
+    return Fraction(share) if exact is None else exact

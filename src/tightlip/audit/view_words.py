@@ -1,0 +1,160 @@
+"""What an audit says about one secret, a sentence for each finding: guarantees rounded up, attacks down.
+
+Nothing here shows a secret value or the values of a small cell unless `show_values` is set.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tightlip.audit.names import Names
+from tightlip.audit.phrases import (
+    SHORT,
+    about,
+    at_least,
+    at_most,
+    by_factor,
+    factor,
+    grouped,
+    leakage,
+    surely,
+)
+from tightlip.audit.result import AttackGroup, Audit, SecretView, risen
+from tightlip.numeric.display import format_about
+from tightlip.numeric.quantity import Nats
+from tightlip.numeric.unit import Unit
+
+_MOST_GROUPS = 3
+_MOST_CELLS = 3
+_TYPICAL = Fraction(1, 20)
+_TOLD_FACTORS = frozenset({2, 5, 10, 100})
+
+
+@dataclass(frozen=True, slots=True)
+class ViewWords:
+    """The sentences about one view, without a capital, so that they can follow "About disease: "."""
+
+    audit: Audit
+    view: SecretView
+    show_values: bool = False
+    unit: Unit = "nats"
+
+    def sentences(self) -> list[str]:
+        """Worst case, tail, envelope with its attack, what can be ruled out, averages, columns."""
+        first = [self._worst(), self._tail(), self._envelope()]
+        last = [self._ruled_out(), self._average(), *self._statistic(), self._columns()]
+        return [*first, *self.attack(), *last, *self._certified()]
+
+    def attack(self) -> list[str]:
+        """The attack behind the envelope, a line for each of its likeliest groups."""
+        lines = [self._group(group) for group in self.view.attack[:_MOST_GROUPS]]
+        more = len(self.view.attack) - _MOST_GROUPS
+        return [*lines, f"{more} more group{'s' if more > 1 else ''} like these."] if more > 0 else lines
+
+    @property
+    def _names(self) -> Names:
+        return Names(self.audit, self.view, self.show_values)
+
+    def _told(self, amount: Nats) -> str:
+        return leakage(amount, self.unit)
+
+    def _worst(self) -> str:
+        worst, names = self.view.worst, self._names
+        cap = f"A secret with prior 5 % can rise to at most {at_most(risen(_TYPICAL, worst.leakage))}."
+        if self.audit.mode == "sample":
+            known = f" It is at least {self._told(self.view.at_least)}." if self.view.at_least else ""
+            return f"no released value leaks more than {self._told(worst.leakage)}.{known} {cap}"
+        return (
+            f"the worst leakage is {self._told(worst.leakage)}, {names.cell(worst.cell)}, where "
+            f"{names.secret(worst.secret)} rises from {about(worst.prior)} to {about(worst.posterior)}. {cap}"
+        )
+
+    def _tail(self) -> str:
+        told = [point for point in self.view.tail if point.level.ratio in _TOLD_FACTORS]
+        if not told:
+            most = by_factor(self.view.worst.leakage)
+            return f"nobody's cell multiplies a secret's probability by more than {most}."
+        parts = [
+            f"{at_most(point.above)} by more than {format_about(float(point.level.ratio or 1))}"
+            for point in told
+        ]
+        return f"share of people whose cell multiplies the probability of some secret: {', '.join(parts)}."
+
+    def _envelope(self) -> str:
+        found = self.view.envelope
+        reached = self._told(Nats(found.lower, rounding="down"))
+        return (
+            f"whatever is done with the release, a leakage above {self._told(found.epsilon)} stays less likely than "
+            f"{about(self.audit.delta)} (envelope; at least {reached} can be reached)."
+        )
+
+    def _group(self, group: AttackGroup) -> str:
+        names = self._names
+        shown = ", ".join(f"[{names.cell(cell)}]" for cell in group.cells[:_MOST_CELLS])
+        rest = f" and {len(group.cells) - _MOST_CELLS} more" if len(group.cells) > _MOST_CELLS else ""
+        split = ", some of them only with a certain probability," if group.split else ""
+        return (
+            f"grouping {shown}{rest}{split} tells a stranger that the secret is {names.secret(group.secret)} with "
+            f"probability {surely(group.posterior)} instead of {about(group.prior)}; "
+            f"it happens to {about(group.probability)} of people."
+        )
+
+    def _ruled_out(self) -> str:
+        cost, names = self.view.pmc, self._names
+        cell, secret = names.cell(cost.cell), names.secret(cost.secret)
+        if self.audit.mode == "sample":
+            if cost.posterior >= cost.prior:
+                return "the sample does not prove that any secret can be ruled out, nor that none can."
+            prior, posterior = at_least(cost.prior), at_most(cost.posterior)
+            return (
+                f"the value {cell} makes {secret} less likely: from at least {prior} to at most {posterior}."
+            )
+        if math.isinf(cost.leakage):
+            return f"secrets can be ruled out: nobody in {cell} has {secret}, whose prior is {about(cost.prior)}."
+        return (
+            f"nothing can be ruled out; {cell} makes {secret} less likely by at most {by_factor(cost.leakage)} "
+            f"(PMC {self._told(cost.leakage)})."
+        )
+
+    def _average(self) -> str:
+        ldp = self.view.ldp
+        local = "infinite: some cell excludes a secret, or may" if math.isinf(ldp) else self._told(ldp)
+        return (
+            f"maximal leakage (average) is at most {self._told(self.view.maximal_leakage)}; "
+            f"local differential privacy is {local}."
+        )
+
+    def _statistic(self) -> list[str]:
+        """What is learnt about a statistic of the whole secret, whatever its prior."""
+        found = self.view.sml
+        if found is None:
+            return []
+        whole, reached = self.audit.joint.name, self._told(Nats(found.lower, rounding="down"))
+        sure = "exact" if found.exact else f"proved; some prior reaches {reached}"
+        return [
+            f"as a statistic of {whole}: whatever is believed about {whole} beforehand, the release makes "
+            f"{self.view.name} at most {factor(found.value)} times as easy to guess, {self._told(found.value)} "
+            f"(SML, {sure})."
+        ]
+
+    def _columns(self) -> str:
+        what = "worst leakage" if self.audit.mode == "population" else "bound on the envelope"
+        parts = [
+            f"{effect.column} (alone {leakage(effect.alone, self.unit, SHORT)}, "
+            f"without it {leakage(effect.without, self.unit, SHORT)})"
+            for effect in self.view.columns
+        ]
+        return f"released columns by what they add, {what}: {'; '.join(parts)}."
+
+    def _certified(self) -> list[str]:
+        """What a sample cannot say."""
+        found = self.view.certified
+        if found is None:
+            return []
+        return [
+            f"the bounds cover secrets held by at least {at_most(found.rarest)} of the population; "
+            f"{grouped(found.uncertified_cells)} cells ({at_most(found.uncertified_share)} of the rows) are too small "
+            "to certify: the sample says no more about them than about any other."
+        ]

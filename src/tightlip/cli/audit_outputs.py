@@ -1,0 +1,76 @@
+"""The files that `tightlip audit` writes: checked before any work, then both or none."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tightlip.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from tightlip.table.policy import Policy
+    from tightlip.table.source import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Where the page and the risks go, if anywhere; `id_column` is kept beside each risk."""
+
+    html: Path | None
+    risks: Path | None
+    id_column: str | None
+    force: bool
+
+    def check(self, table: str, *, population: bool) -> None:
+        """Refuse what cannot be written, and a name that is taken, used twice, the table's own or in no folder."""
+        self._check_risks(population)
+        paths = [path for path in (self.html, self.risks) if path is not None]
+        for place, path in enumerate(paths):
+            if path in paths[:place]:
+                raise InvalidInput(f"{path} is asked for twice; give each output a name of its own.")
+            self._check_path(path, table)
+
+    def write(self, record: dict[str, Any], table: Table, plan: Policy) -> None:
+        """The page and the risks: the page takes its name when the risks are written."""
+        from tightlip.audit.risk import cell_risks
+        from tightlip.report.audit_html import audit_html
+        from tightlip.table.counts import count_cells
+        from tightlip.table.risk import write_risks
+        from tightlip.table.whole_file import whole_file
+
+        with ExitStack() as stack:
+            if self.html is not None:
+                page = audit_html(record)
+                file = stack.enter_context(whole_file(self.html, force=self.force))
+                file.write_text(page, encoding="utf-8")
+            if self.risks is not None:
+                found = cell_risks(count_cells(table, plan), plan)
+                write_risks(table, plan, found, self.risks, id_column=self.id_column, force=self.force)
+
+    def _check_risks(self, population: bool) -> None:
+        if self.risks is None:
+            if self.id_column is not None:
+                raise InvalidInput(
+                    "--id must be given with --risks; it names the column to keep beside each risk."
+                )
+            return
+        if not population:
+            raise InvalidInput(
+                "--risks must not be given with --sample; shares within a sample's cells bound nothing."
+            )
+        if self.risks.suffix.lower() not in (".csv", ".parquet"):
+            raise InvalidInput(
+                f"--risks must end in .csv or .parquet, got {self.risks.name}; choose one of these."
+            )
+
+    def _check_path(self, path: Path, table: str) -> None:
+        from tightlip.files import require_free
+
+        if os.path.exists(table) and path.exists() and path.samefile(table):
+            raise InvalidInput(f"{path} must not be the table itself; choose another name.")
+        if not path.parent.is_dir():
+            raise InvalidInput(f"{path} cannot be written: there is no folder {path.parent}; make it first.")
+        require_free(path, force=self.force)

@@ -1,0 +1,18 @@
+"""Units of leakage: nats inside, bits where somebody asks for them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tightlip.numeric.quantity import Nats
+
+Unit = Literal["nats", "bits"]
+
+
+def in_unit(amount: Nats, unit: Unit) -> float:
+    """The amount as a plain float in the unit asked for, rounded to the side it was rounded to.
+
+    >>> in_unit(Nats(0.0), "bits")
+    0.0
+    """
+    return amount.in_bits() if unit == "bits" else float(amount)
