@@ -12,7 +12,7 @@ from tightlip.audit.columns import about, column_effects
 from tightlip.audit.counted import Counted
 from tightlip.audit.leakage import cell_pml
 from tightlip.audit.plan import released
-from tightlip.audit.remedy import remedies_for
+from tightlip.audit.remedy import Remedies, remedies_for
 from tightlip.audit.result import Audit
 from tightlip.audit.sample import SampleMode
 from tightlip.audit.sample_remedy import departures, sampled_remedies
@@ -121,13 +121,11 @@ def audit_counts(
         view = population_view(seen, scale, delta, budget, columns=effects[subject], sml=sml)
         views[view.name] = view
     verdict = None if budget is None else not next(iter(views.values())).share_above_budget
-    remedies = (
-        ()
-        if verdict is not False or budget is None
-        else remedies_for(counted, policy, budget, recount, kinds)
-    )
-    total = counted.tally.total
-    return Audit(policy, total, delta, budget, "population", None, views, remedies, verdict)
+    remedies = Remedies()
+    if budget is not None and verdict is False:
+        remedies = remedies_for(counted, policy, budget, kinds)
+    total, found = counted.tally.total, remedies.found
+    return Audit(policy, total, delta, budget, "population", None, views, found, verdict, remedies.closest)
 
 
 def worst_leakage(release: Counted) -> Nats:

@@ -9,7 +9,7 @@ import math
 from fractions import Fraction
 
 from tightlip.audit.names import Names
-from tightlip.audit.result import AttackGroup, Audit, Finding, SecretView, risen
+from tightlip.audit.result import AttackGroup, Audit, Finding, Remedy, SecretView, risen
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.display import format_about, format_down, format_up
 from tightlip.numeric.quantity import Nats, Probability
@@ -69,13 +69,21 @@ def remedy_words(audit: Audit) -> list[str]:
     if audit.verdict is not False:
         return []
     if not audit.remedies:
-        return ["No change of the plan was found that meets the budget and still releases something."]
+        return [no_remedy_words(audit)]
     after = "worst leakage" if audit.mode == "population" else f"envelope at {about(audit.delta)} at most"
     return [
         f"To meet the budget: {remedy.change}; {after} {nats(remedy.leakage)}, keeps {about(remedy.kept)} "
-        f"of the detail ({_kind_words(remedy.kind)})."
+        f"of the detail ({kind_words(remedy)})."
         for remedy in audit.remedies[:_MOST_REMEDIES]
     ]
+
+
+def no_remedy_words(audit: Audit) -> str:
+    """That nothing was found, and how close the closest change comes."""
+    said = "No change of the plan was found that meets the budget and still releases something."
+    if audit.closest is None:
+        return said
+    return f"{said} The closest: {audit.closest.change}; worst leakage {nats(audit.closest.leakage)}."
 
 
 def attack_words(audit: Audit, view: SecretView, *, show_values: bool = False) -> list[str]:
@@ -202,8 +210,10 @@ def _certified_words(view: SecretView, audit: Audit) -> str:
     )
 
 
-def _kind_words(kind: str) -> str:
-    return "the least change of its kind" if kind == "optimal" else "found by a heuristic search"
+def kind_words(remedy: Remedy) -> str:
+    """Whether a remedy is proved best, and among what."""
+    said = "the least change of its kind" if remedy.kind == "optimal" else "found by a heuristic search"
+    return f"{said}: {remedy.reason}" if remedy.reason else said
 
 
 def nats(amount: Nats) -> str:

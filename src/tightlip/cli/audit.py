@@ -22,6 +22,7 @@ from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.parse import number
 
 if TYPE_CHECKING:
+    from tightlip.audit.result import Audit
     from tightlip.audit.sample import SampleMode
     from tightlip.table.policy import Policy
     from tightlip.table.source import Table
@@ -74,6 +75,12 @@ def audit(
     risks: Annotated[
         Path | None, typer.Option(help="Write the risk of every row to a .csv or .parquet file.")
     ] = None,
+    write_policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-policy", help="With --budget: write a policy that meets it, the first remedy, as TOML."
+        ),
+    ] = None,
     id_column: Annotated[
         str | None, typer.Option("--id", help="With --risks: a column to keep beside each risk.")
     ] = None,
@@ -91,7 +98,10 @@ def audit(
     from tightlip.table.source import open_table
 
     _require_together(population=population, confidence=confidence, risks=risks, id_column=id_column)
-    _check_outputs([path for path in (html, risks) if path is not None], table=table, force=force)
+    if write_policy is not None and budget is None:
+        raise InvalidInput("--write-policy must be given with --budget; it writes a policy that meets it.")
+    outputs = [path for path in (html, risks, write_policy) if path is not None]
+    _check_outputs(outputs, table=table, force=force)
     recodings = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "map": mapping}
     recodings |= {"suppress": suppress, "randomize": randomize}
     plan = _plan(policy, secret, release, min_count, recodings)
@@ -116,6 +126,8 @@ def audit(
         )
         say("Writing")
         _write(record, opened, plan, html=html, risks=risks, id_column=id_column, force=force)
+        if write_policy is not None:
+            _write_policy(found, write_policy, force=force)
     print_json(record) if json else print_text(audit_text(record))
     if found.verdict is False:
         raise typer.Exit(1)
@@ -145,6 +157,17 @@ def _write(
         if risks is not None:
             found = cell_risks(count_cells(table, plan), plan)
             write_risks(table, plan, found, risks, id_column=id_column, force=force)
+
+
+def _write_policy(found: Audit, path: Path, *, force: bool) -> None:
+    """A policy that meets the budget: the plan, or the first remedy; no file where none was found."""
+    from tightlip.table.policy_text import policy_toml
+    from tightlip.table.whole_file import whole_file
+
+    kept = [found.policy] if found.verdict else [remedy.policy for remedy in found.remedies]
+    if kept:
+        with whole_file(path, force=force) as file:
+            file.write_text(policy_toml(kept[0], path.parent), encoding="utf-8")
 
 
 def _delta(text: str) -> Fraction:

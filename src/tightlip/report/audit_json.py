@@ -9,6 +9,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from tightlip.audit.apply import remedy_toml
 from tightlip.audit.names import SMALL, Names
 from tightlip.audit.words import attack_words, headline, paragraphs, remedy_words, verdict
 from tightlip.envelope.result import Envelope
@@ -63,8 +64,8 @@ def audit_record(
             {"name": view.name, "words": _about(view, words), **_view(audit, view, unit, show_values, curve)}
             for view in audit.views.values()
         ],
-        "remedies": [_remedy(remedy, unit) for remedy in audit.remedies],
-        "no_remedy": _no_remedy(audit),
+        "remedies": [_remedy(audit, remedy, unit, show_values) for remedy in audit.remedies],
+        "no_remedy": _no_remedy(audit, unit),
         "method": _method(audit),
         "values_shown": show_values,
         "privacy_note": _privacy_note(show_values),
@@ -113,12 +114,16 @@ def _verdict(audit: Audit, unit: Unit) -> str:
     return f"Over the budget of {budget}: the worst released value leaks {worst}."
 
 
-def _no_remedy(audit: Audit) -> str:
+def _no_remedy(audit: Audit, unit: Unit) -> str:
     if audit.verdict is None:
         return "Without a budget no change is needed; add --budget to have changes searched for."
     if audit.verdict:
         return "Nothing has to change: the plan keeps the budget."
-    return "No change that keeps the budget was found; release fewer columns, or set a larger budget."
+    said = "No change that keeps the budget was found; release fewer columns, or set a larger budget."
+    if audit.closest is None:
+        return said
+    leakage = amount(audit.closest.leakage, unit)["words"]
+    return f"{said} The closest that was tried, {audit.closest.change}, still leaks {leakage}."
 
 
 def _method(audit: Audit) -> list[str]:
@@ -268,10 +273,13 @@ def _certified(view: SecretView) -> dict[str, Any] | None:
     }
 
 
-def _remedy(remedy: Remedy, unit: Unit) -> dict[str, Any]:
+def _remedy(audit: Audit, remedy: Remedy, unit: Unit, show_values: bool) -> dict[str, Any]:
+    """A remedy with the policy file that applies it, where that tells nothing that may not be shown."""
     return {
         "change": remedy.change[:1].upper() + remedy.change[1:],
         "leakage": amount(remedy.leakage, unit),
         "kept": share(remedy.kept),
         "kind": remedy.kind,
+        "reason": remedy.reason,
+        "policy": remedy_toml(audit, remedy, show_values=show_values),
     }
