@@ -19,7 +19,7 @@ import numpy as np
 from tightlip.audit.lattice import Lattice, Node
 
 MOST_NODES = 2_000
-MOST_WORK = 20_000_000  # pairs of secret and cell that are added up
+MOST_WORK = 10_000_000  # pairs of secret and cell that are added up
 _MOST_OPEN = 100_000
 
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import cast
+from typing import Any, cast
 
 from tightlip.audit.counted import Counted, Value
 from tightlip.audit.names import SMALL
@@ -68,7 +68,7 @@ def coarser(item: Released, kind: str, counted: Counted) -> list[Level]:
 
     Bins get wider, edges and prefixes fewer, mappings climb their hierarchy, tops and bottoms move inwards. Values
     released as they are get bins with closed or open ends, tops and bottoms (numbers), prefixes (text of one length,
-    dates), or the rarest of them become one.
+    dates), or the rarest of them become one (text).
     """
     place = counted.columns.index(item.column)
     sizes = sum_by(counted.codes[counted.tally.cell, place], counted.tally.count, len(counted.values[place]))
@@ -91,9 +91,8 @@ def _textual(column: _Column) -> Iterable[Recoding]:
     if column.kind == "date":
         return [Prefix(7), Prefix(4)]
     lengths = {len(value) for value in values}
-    if len(lengths) == 1 and 2 < min(lengths) <= _LONGEST_PREFIX:
-        return _prefixes(min(lengths))
-    return _rare_together(column) if len(values) > _FEW else []
+    shorter = _prefixes(min(lengths)) if len(lengths) == 1 and 2 < min(lengths) <= _LONGEST_PREFIX else []
+    return [*shorter, *(_rare_together(column) if len(values) > _FEW else [])]
 
 
 def _prefixes(length: int) -> list[Recoding]:
@@ -146,20 +145,28 @@ def _numeric(column: _Column) -> Iterable[Recoding]:
     widths = _widths([value for value, _ in numbers], whole=whole)
     if not widths:
         return []
-    found: list[Recoding] = [Bins(width=width) for width in widths] if isinstance(recoding, Keep) else []
-    found += [bins for width in widths for bins in _open_ended(width, 0, numbers, whole)]
+    found = [_allowed(Bins, width=width) for width in widths] if isinstance(recoding, Keep) else []
+    found += [_open_ended(width, 0, numbers, whole) for width in widths]
     if not isinstance(recoding, BottomCode):
-        found += [TopCode(at) for at in _codes(numbers, widths[0], top=True)]
+        found += [_allowed(TopCode, at=at) for at in _codes(numbers, widths[0], top=True)]
     if not isinstance(recoding, TopCode):
-        found += [BottomCode(at) for at in _codes(numbers, widths[0], top=False)]
-    return found
+        found += [_allowed(BottomCode, at=at) for at in _codes(numbers, widths[0], top=False)]
+    return [made for some in found for made in some]
+
+
+def _allowed(recoding: Callable[..., Recoding], **settings: Any) -> list[Recoding]:
+    """A recoding, where its numbers are not too large for one."""
+    try:
+        return [recoding(**settings)]
+    except InvalidInput:
+        return []
 
 
 def _wider(bins: Bins, numbers: list[tuple[float, int]], whole: bool) -> list[Recoding]:
     found: list[Recoding] = []
     if bins.width is not None:
         for step in range(_STEPS + 1):
-            found += [Bins(width=bins.width * 2**step, origin=bins.origin)] if step else []
+            found += _allowed(Bins, width=bins.width * 2**step, origin=bins.origin) if step else []
             found += _open_ended(bins.width * 2**step, bins.origin, numbers, whole)
         return found
     edges = bins.edges or ()
@@ -180,18 +187,16 @@ def _widths(values: Sequence[float], *, whole: bool) -> list[float]:
     return [int(width) if width >= 1 else float(f"{width:.0e}") for width in fit]
 
 
-def _open_ended(
-    width: float, origin: float, numbers: list[tuple[float, int]], whole: bool
-) -> Iterator[Recoding]:
+def _open_ended(width: float, origin: float, numbers: list[tuple[float, int]], whole: bool) -> list[Recoding]:
     """Bins of a width whose first and last are open and have some share of the people."""
     step, start = Fraction(repr(width)), Fraction(repr(origin))
     places = sorted((math.floor((Fraction(value) - start) / step), size) for value, size in numbers)
     need = _enough(numbers, _END)
     first, last = _reached(places, need), _reached(places[::-1], need)
     if first is None or last is None or not first < last or last - first > _MOST_EDGES:
-        return
+        return []
     edges = [start + place * step for place in range(int(first) + 1, int(last) + 1)]
-    yield Bins(edges=[int(edge) if whole else float(edge) for edge in edges])
+    return _allowed(Bins, edges=[int(edge) if whole else float(edge) for edge in edges])
 
 
 def _codes(numbers: list[tuple[float, int]], step: float, *, top: bool) -> Iterator[float]:
