@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -78,9 +79,12 @@ class _Search:
         return self.measured(counted, policy, change, kind, reason)
 
     def smallest_min_count(self, counted: Counted, policy: Policy) -> int | None:
-        """The smallest min_count above the plan's that meets the budget; None where none of the first 200 does."""
+        """The smallest min_count above the plan's that meets the budget; None where none does.
+
+        With noise, where each takes long, only the first 200 are tried.
+        """
         found = min_counts(counted.tally, self.budget, policy.min_count, noise=self.noise)
-        for _, least in zip(range(_MOST_CHECKS), found, strict=False):
+        for least in islice(found, _MOST_CHECKS if self.noise else None):
             if self.meets(released(counted, replace(policy, min_count=least))):
                 return least
         return None
