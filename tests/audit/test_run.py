@@ -20,10 +20,8 @@ from tightlip.audit.sample import SampleMode
 from tightlip.audit.words import headline, paragraphs
 from tightlip.errors import InvalidInput, WrongType
 from tightlip.report.audit_json import audit_record
-from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, RandomizedResponse, Released
-from tightlip.table.recoding import Prefix
 from tightlip.table.source import open_table
 
 COLUMNS = ["illness", "job", "age", "zip", "sex"]
@@ -34,7 +32,7 @@ def people(count=600, seed=2):
     sex = generator.choice(["f", "m"], count)
     age = generator.integers(20, 60, count)
     illness = np.where(generator.random(count) < 0.05 + 0.1 * (age > 45), "qqq", "www")
-    illness[generator.random(count) < 0.2] = "eee"
+    illness[generator.random(count) < 0.2] = "rrr"
     job = generator.choice(["office", "field"], count)
     region = generator.choice(["10115", "10117", "20095", "20097"], count)
     return pd.DataFrame({"illness": illness, "job": job, "age": age, "zip": region, "sex": sex})
@@ -126,14 +124,13 @@ def test_the_largest_epsilon_on_the_grid_is_largest():
         assert recounted(frame, replace(remedy.policy, release=release)) > budget
 
 
-def test_changes_that_do_not_work_out_are_passed_over(monkeypatch):
+def test_noise_that_makes_too_many_cells_is_passed_over(monkeypatch):
     frame = people(200)
     monkeypatch.setattr("tightlip.audit.randomise.MOST_PAIRS", 10)
-    monkeypatch.setattr("tightlip.audit.remedy.coarser", lambda *_: [Bins(width=2.5), Prefix(2)])
     found = audit(frame, "illness", ["age", "zip"], budget=1.0)
     changes = [remedy.change for remedy in found.remedies]
-    assert not any("randomised" in change or "bins" in change for change in changes)
     assert changes
+    assert not any("randomised" in change for change in changes)
 
 
 def test_small_cells_are_hidden_after_another_change():
@@ -171,7 +168,6 @@ def test_two_changes_where_one_is_not_enough():
     for remedy in found.remedies:
         assert recounted(frame, remedy.policy).ratio == remedy.leakage.ratio
         assert remedy.leakage <= budget
-        assert remedy.kind == "heuristic"
 
 
 def test_columns_are_left_out_until_the_budget_is_met():
@@ -295,7 +291,7 @@ def test_arguments_are_checked():
         audit(frame, "illness", ["sex"], budget=-1)
 
 
-SECRETS = ("qqq", "www", "eee")
+SECRETS = ("qqq", "www", "rrr")
 
 
 def record_of(found, *, show_values):

@@ -179,3 +179,11 @@ def test_sums_and_groups():
     kinds, place = group_rows(np.zeros((3, 0), dtype=np.int64))
     assert kinds.tolist() == [0]
     assert place.tolist() == [0, 0, 0]
+
+
+def test_rows_of_wide_codes_are_grouped_without_overflow():
+    far = 2**40
+    codes = np.array([[far, 0, -1], [0, far, far], [far, 0, -1], [0, far, far - 1]])
+    kinds, place = group_rows(codes)
+    assert place.tolist() == [2, 1, 2, 0]
+    assert kinds.tolist() == [3, 1, 0]

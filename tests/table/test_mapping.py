@@ -8,7 +8,7 @@ from tightlip.errors import InvalidInput, WrongType
 from tightlip.table.counts import count_cells
 from tightlip.table.mapping import Mapping
 from tightlip.table.policy import Policy, Released
-from tightlip.table.recoding import Prefix, TopCode
+from tightlip.table.recoding import Keep, Prefix, Suppress, TopCode, plain_labels
 from tightlip.table.source import open_table
 
 pytestmark = IGNORED
@@ -87,3 +87,45 @@ def test_kinds_that_do_not_fit():
         cells(TopCode(1), "job")
     with open_table(TABLE) as table, pytest.raises(InvalidInput, match=r'top must be whole for column "ill"'):
         count_cells(table, Policy("job", [Released("ill", TopCode(1.5))]))
+
+
+JOBS = "job,group,sector\nnurse,care,health\nbaker,food,trade\njudge,law,trade\n"
+
+
+def test_level_0_has_the_values_and_knows_what_is_above(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text(JOBS)
+    mapping = Mapping.from_file(path, level=0, otherwise="rest")
+    assert cells(mapping) == [(None,), ("baker",), ("judge",), ("nurse",)]
+    assert [(higher.level, higher.otherwise) for higher in mapping.higher()] == [(1, "rest"), (2, "rest")]
+    assert mapping.words() == 'as it is for 3 values (jobs.csv, level 0), others to "rest"'
+    assert mapping.higher()[1].words() == 'mapped to 2 groups (jobs.csv, level 2), others to "rest"'
+    assert mapping.higher()[1].higher() == []
+    assert Mapping({"a": "b"}).higher() == []
+    with pytest.raises(InvalidInput, match="mapping level must be a whole number of at least 0"):
+        Mapping.from_file(path, level=-1)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("jobs.csv", "job,group,sector\nnurse,care,health\nbaker,food\n"),
+        ("jobs.csv", "job,group,sector\nnurse,care,health\nnurse,care,state\n"),
+        ("jobs.toml", 'level = [{nurse = "care", baker = "food"}, {care = "health"}]'),
+        ("jobs.toml", 'level = [{nurse = "care"}, {care = 3}]'),
+    ],
+)
+def test_a_level_that_does_not_group_every_value_is_not_climbed_to(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_text(content)
+    assert Mapping.from_file(path).higher() == []
+    with pytest.raises(InvalidInput):
+        Mapping.from_file(path, level=2)
+
+
+@pytest.mark.parametrize(
+    "recoding", [Keep(), Suppress(), Prefix(2), Mapping({"nurse": "care"}, otherwise="")]
+)
+def test_values_in_python_are_released_as_the_engine_does(recoding):
+    released = set(plain_labels(recoding, ["nurse", "baker", "judge"], "text"))
+    assert released == {cell for (cell,) in cells(recoding) if cell is not None}

@@ -68,6 +68,21 @@ class Counted:
             tally=self.tally.with_cells(kind),
         )
 
+    def regrouped(
+        self, columns: Sequence[str], values: Sequence[tuple[Value, ...]], groups: Sequence[NDArray[np.int64]]
+    ) -> Counted:
+        """The release of some columns with other values: groups[i][v] is the place in values[i] of old value v."""
+        places = [self.columns.index(column) for column in columns]
+        codes = np.column_stack([own[self.codes[:, at]] for own, at in zip(groups, places, strict=True)])
+        kinds, kind = group_rows(codes)
+        return replace(
+            self,
+            columns=tuple(columns),
+            values=tuple(values),
+            codes=codes[kinds],
+            tally=self.tally.with_cells(kind),
+        )
+
     def about(self, secret_columns: Sequence[str]) -> Counted:
         """The same release, asked about some of the secret columns only."""
         places = [self.secret_columns.index(column) for column in secret_columns]

@@ -151,11 +151,16 @@ class SecretView:
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """A change of the plan that meets the budget.
+    """A change of the plan that meets the budget, worked out exactly from the counts.
 
-    `leakage` is the worst leakage of the changed plan, counted anew. `kept` is the part of the release's detail
-    that is left, I(old release; new release) / H(old release), to rank remedies by; it is no guarantee.
-    `optimal` is said of one number only: no smaller min_count, or no larger ε on the grid, meets the budget.
+    Attributes
+    ----------
+    change : in words that name no secret and no value of fewer than ten people
+    policy : the changed plan; `policy_toml` writes it as a file
+    leakage : its worst leakage
+    kept : the part of the detail that is left: I(recoded cell; released cell) over the entropy of the plan's recoded
+        cells, to rank remedies by; it is no guarantee
+    kind, reason : whether the change is proved best among some changes, and among which; or how it was found
     """
 
     change: str
@@ -163,6 +168,7 @@ class Remedy:
     leakage: Nats
     kept: float
     kind: Kind
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +185,7 @@ class Audit:
     remedies : changes that meet the budget, the one that keeps most detail first
     verdict : whether the release keeps the budget: in a population the worst leakage does; in a sample it is proved
         that a leakage above it has probability at most δ. None without a budget.
+    closest : where no change was found that meets the budget, the one that leaks least; it does not meet it
     """
 
     policy: Policy
@@ -190,6 +197,7 @@ class Audit:
     views: dict[str, SecretView]
     remedies: tuple[Remedy, ...]
     verdict: bool | None
+    closest: Remedy | None = None
 
     @property
     def joint(self) -> SecretView:

@@ -12,7 +12,7 @@ from tightlip.audit.columns import about, column_effects
 from tightlip.audit.counted import Counted
 from tightlip.audit.leakage import cell_pml
 from tightlip.audit.plan import released
-from tightlip.audit.remedy import remedies_for
+from tightlip.audit.remedy import Remedies, remedies_for
 from tightlip.audit.result import Audit, Remedy, SecretView
 from tightlip.audit.sample import SampleMode
 from tightlip.audit.sample_remedy import departures, sampled_remedies
@@ -150,11 +150,13 @@ def _population(job: _Job, recount: Callable[[Policy], Counted], kinds: Mapping[
             seen, scale, job.delta, budget, columns=effects[subject], sml=sml, on_stage=job.on_stage
         )
     verdict = None if budget is None else not next(iter(views.values())).share_above_budget
-    remedies: tuple[Remedy, ...] = ()
+    remedies = Remedies()
     if budget is not None and verdict is False:
         job.on_stage("remedies")
-        remedies = remedies_for(job.counted, policy, budget, recount, kinds)
-    return Audit(policy, total, job.delta, budget, "population", None, views, remedies, verdict)
+        remedies = remedies_for(job.counted, policy, budget, kinds)
+    return Audit(
+        policy, total, job.delta, budget, "population", None, views, remedies.found, verdict, remedies.closest
+    )
 
 
 def _sampled(job: _Job, mode: SampleMode) -> Audit:

@@ -26,6 +26,7 @@ Places = NDArray[np.intp]
 EXACT_ENTRIES = 10_000
 _EXACT_INTEGER = 2**53
 _DENSE_FROM = 0.25
+_WIDEST = 2**62
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,6 +125,10 @@ def sum_by(group: Places, values: NDArray[Any], size: int) -> NDArray[Any]:
     >>> sum_by(np.array([1, 0, 1]), np.array([1, 2, 3]), 3)
     array([2, 4, 0])
     """
+    if values.dtype == np.int64 and float(np.abs(values).sum(dtype=np.float64)) < _EXACT_INTEGER:
+        return np.bincount(group, weights=values, minlength=size).astype(
+            np.int64
+        )  # floats hold every sum exactly
     found = np.zeros(size, dtype=values.dtype)
     if len(group):
         order = np.argsort(group, kind="stable")
@@ -146,11 +151,16 @@ def group_rows(codes: NDArray[np.int64]) -> tuple[Places, Places]:
     >>> kinds.tolist(), place.tolist()
     ([1, 0], [1, 0, 1])
     """
-    place = np.zeros(len(codes), dtype=np.intp)
+    combined, span = np.zeros(len(codes), dtype=np.int64), 1
     for column in codes.T:
-        values = grouped(column)[1]
-        place = grouped(place * (int(values.max()) + 1) + values)[1]
-    return np.unique(place, return_index=True)[1].astype(np.intp), place
+        least = int(column.min())
+        wide = int(column.max()) - least + 1
+        if span * wide >= _WIDEST:
+            combined = grouped(combined)[1]
+            span = int(combined.max()) + 1
+        combined, span = combined * wide + (column - least), span * wide
+    _, first, place = np.unique(combined, return_index=True, return_inverse=True)
+    return first.astype(np.intp), place.astype(np.intp)
 
 
 def divided(numerator: NDArray[Any], denominator: Any) -> FloatArray:

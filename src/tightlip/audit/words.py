@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from tightlip.audit.names import SMALL, Names
 from tightlip.audit.phrases import about, at_most, budget_words, by_factor, factor, grouped, leakage
-from tightlip.audit.result import Audit, SecretView
+from tightlip.audit.result import Audit, Remedy, SecretView
 from tightlip.audit.view_words import ViewWords
 from tightlip.numeric.display import format_down
 from tightlip.numeric.quantity import Probability
@@ -69,13 +69,23 @@ def remedy_words(audit: Audit, *, unit: Unit = "nats") -> list[str]:
     if audit.verdict is not False:
         return []
     if not audit.remedies:
-        return ["No change of the plan was found that meets the budget and still releases something."]
+        return [no_remedy_words(audit, unit=unit)]
     after = "worst leakage" if audit.mode == "population" else f"envelope at {about(audit.delta)} at most"
     return [
         f"To meet the budget: {remedy.change}; {after} {leakage(remedy.leakage, unit)}, keeps {about(remedy.kept)} "
-        f"of the detail ({_kind_words(remedy.kind)})."
+        f"of the detail ({kind_words(remedy)})."
         for remedy in audit.remedies[:_MOST_REMEDIES]
     ]
+
+
+def no_remedy_words(audit: Audit, *, unit: Unit = "nats") -> str:
+    """That nothing was found, and how close the closest change comes."""
+    said = "No change of the plan was found that meets the budget and still releases something."
+    if audit.closest is None:
+        return said
+    return (
+        f"{said} The closest: {audit.closest.change}; worst leakage {leakage(audit.closest.leakage, unit)}."
+    )
 
 
 def notes(audit: Audit, *, show_values: bool = False) -> list[str]:
@@ -110,5 +120,7 @@ def _sample_headline(audit: Audit, view: SecretView) -> str:
     )
 
 
-def _kind_words(kind: str) -> str:
-    return "the least change of its kind" if kind == "optimal" else "found by a heuristic search"
+def kind_words(remedy: Remedy) -> str:
+    """Whether a remedy is proved best, and among what."""
+    said = "the least change of its kind" if remedy.kind == "optimal" else "found by a heuristic search"
+    return f"{said}: {remedy.reason}" if remedy.reason else said

@@ -45,6 +45,7 @@ def audit(
     confidence: option.Confidence = None,
     html: option.Html = None,
     risks: option.Risks = None,
+    write_policy: option.WritePolicy = None,
     id_column: option.IdColumn = None,
     show_values: option.ShowValues = False,
     unit: option.LeakageUnit = Unit.nats,
@@ -58,8 +59,8 @@ def audit(
     from tightlip.report.audit_text import audit_text
     from tightlip.table.source import open_table
 
-    outputs = Outputs(html, risks, id_column, force)
-    outputs.check(table, population=population)
+    outputs = Outputs(html, risks, write_policy, id_column, force)
+    outputs.check(table, population=population, budget=budget)
     sample = _sample_mode(population, confidence)
     recodings = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "map": mapping}
     recodings |= {"suppress": suppress, "randomize": randomize}
@@ -82,7 +83,7 @@ def audit(
             version=__version__,
         )
         tell("writing")
-        outputs.write(record, opened, plan)
+        outputs.write(record, opened, plan, found)
     print_json(record) if json else print_text(audit_text(record))
     if found.verdict is False:
         raise typer.Exit(1)

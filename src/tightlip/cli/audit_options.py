@@ -54,6 +54,12 @@ Confidence = Annotated[
 
 Html = Annotated[Path | None, _written(help="Write the report to one HTML file that works offline.")]
 Risks = Annotated[Path | None, _written(help="Write the risk of every row to a .csv or .parquet file.")]
+WritePolicy = Annotated[
+    Path | None,
+    _written(
+        "--write-policy", help="With --budget: write a policy that meets it, the first remedy, as TOML."
+    ),
+]
 IdColumn = Annotated[str | None, _written("--id", help="With --risks: a column to keep beside each risk.")]
 ShowValues = Annotated[bool, _written("--show-values", help="Show secret values and small cells, not codes.")]
 LeakageUnit = Annotated[Unit, _written(help="Unit of every printed leakage.")]

@@ -1,4 +1,4 @@
-"""The files that `tightlip audit` writes: checked before any work, then both or none."""
+"""The files that `tightlip audit` writes: checked before any work, then all or none."""
 
 from __future__ import annotations
 
@@ -11,33 +11,40 @@ from typing import TYPE_CHECKING, Any
 from tightlip.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from tightlip.audit.result import Audit
     from tightlip.table.policy import Policy
     from tightlip.table.source import Table
 
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """Where the page and the risks go, if anywhere; `id_column` is kept beside each risk."""
+    """Where the page, the risks and a policy go, if anywhere; `id_column` is kept beside each risk."""
 
     html: Path | None
     risks: Path | None
+    policy: Path | None
     id_column: str | None
     force: bool
 
-    def check(self, table: str, *, population: bool) -> None:
+    def check(self, table: str, *, population: bool, budget: str | None) -> None:
         """Refuse what cannot be written, and a name that is taken, used twice, the table's own or in no folder."""
         self._check_risks(population)
-        paths = [path for path in (self.html, self.risks) if path is not None]
+        if self.policy is not None and budget is None:
+            raise InvalidInput(
+                "--write-policy must be given with --budget; it writes a policy that meets it."
+            )
+        paths = [path for path in (self.html, self.risks, self.policy) if path is not None]
         for place, path in enumerate(paths):
             if path in paths[:place]:
                 raise InvalidInput(f"{path} is asked for twice; give each output a name of its own.")
             self._check_path(path, table)
 
-    def write(self, record: dict[str, Any], table: Table, plan: Policy) -> None:
-        """The page and the risks: the page takes its name when the risks are written."""
+    def write(self, record: dict[str, Any], table: Table, plan: Policy, audit: Audit) -> None:
+        """The page, a policy and the risks: the first two take their names when the risks are written."""
         from tightlip.audit.risk import cell_risks
         from tightlip.report.audit_html import audit_html
         from tightlip.table.counts import count_cells
+        from tightlip.table.policy_text import policy_toml
         from tightlip.table.risk import write_risks
         from tightlip.table.whole_file import whole_file
 
@@ -46,6 +53,13 @@ class Outputs:
                 page = audit_html(record)
                 file = stack.enter_context(whole_file(self.html, force=self.force))
                 file.write_text(page, encoding="utf-8")
+            kept = [plan] if audit.verdict else [remedy.policy for remedy in audit.remedies]
+            if (
+                self.policy is not None and kept
+            ):  # a policy that meets the budget; no file where none was found
+                text = policy_toml(kept[0], self.policy.parent)
+                file = stack.enter_context(whole_file(self.policy, force=self.force))
+                file.write_text(text, encoding="utf-8")
             if self.risks is not None:
                 found = cell_risks(count_cells(table, plan), plan)
                 write_risks(table, plan, found, self.risks, id_column=self.id_column, force=self.force)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from tightlip.audit.apply import remedy_toml
 from tightlip.audit.names import SMALL, Names
 from tightlip.audit.phrases import budget_words, grouped
 from tightlip.audit.view_words import ViewWords
@@ -62,8 +63,8 @@ def audit_record(
         "paragraphs": notes(audit, show_values=show_values),
         "verdict": {"met": audit.verdict, "words": verdict(audit, unit=unit)},
         "views": [_view(audit, view, unit, show_values, curve) for view in audit.views.values()],
-        "remedies": [_remedy(remedy, unit) for remedy in audit.remedies],
-        "no_remedy": _no_remedy(audit),
+        "remedies": [_remedy(audit, remedy, unit, show_values) for remedy in audit.remedies],
+        "no_remedy": _no_remedy(audit, unit),
         "method": _method(audit),
         "values_shown": show_values,
         "privacy_note": _privacy_note(show_values),
@@ -89,12 +90,16 @@ def _suppression(min_count: int | None) -> list[str]:
     return [] if min_count is None else [f"cells of fewer than {min_count} rows released as one"]
 
 
-def _no_remedy(audit: Audit) -> str:
+def _no_remedy(audit: Audit, unit: Unit) -> str:
     if audit.verdict is None:
         return "Without a budget no change is needed; add --budget to have changes searched for."
     if audit.verdict:
         return "Nothing has to change: the plan keeps the budget."
-    return "No change that keeps the budget was found; release fewer columns, or set a larger budget."
+    said = "No change that keeps the budget was found; release fewer columns, or set a larger budget."
+    if audit.closest is None:
+        return said
+    leakage = amount(audit.closest.leakage, unit)["words"]
+    return f"{said} The closest that was tried, {audit.closest.change}, still leaks {leakage}."
 
 
 def _method(audit: Audit) -> list[str]:
@@ -237,12 +242,15 @@ def _certified(view: SecretView) -> dict[str, Any] | None:
     }
 
 
-def _remedy(remedy: Remedy, unit: Unit) -> dict[str, Any]:
+def _remedy(audit: Audit, remedy: Remedy, unit: Unit, show_values: bool) -> dict[str, Any]:
+    """A remedy with the policy file that applies it, where that tells nothing that may not be shown."""
     return {
         "change": _sentence(remedy.change),
         "leakage": amount(remedy.leakage, unit),
         "kept": share(remedy.kept),
         "kind": remedy.kind,
+        "reason": remedy.reason,
+        "policy": remedy_toml(audit, remedy, show_values=show_values),
     }
 
 

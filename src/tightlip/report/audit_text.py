@@ -81,8 +81,9 @@ def _remedies(record: dict[str, Any]) -> RenderableType:
     table = _table("What to change: each of these alone meets the budget", *names, right={1, 2})
     for remedy in record["remedies"]:
         kept = remedy["kept"]["words"]
-        _row(table, remedy["change"], remedy["leakage"]["words"], kept, remedy["kind"])
-    return table
+        found = f"{remedy['kind']}: {remedy['reason']}" if remedy["reason"] else remedy["kind"]
+        _row(table, remedy["change"], remedy["leakage"]["words"], kept, found)
+    return Group(table, Text("--write-policy FILE writes the first of them as a policy file."))
 
 
 def _table(title: str, *names: str, right: frozenset[int] | set[int] = frozenset()) -> Table:

@@ -8,6 +8,7 @@ whole numbers each, so that 0.3 lies in [0.3, 0.4) of width 0.1 on every engine,
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -68,6 +69,16 @@ class Bins:
         p, c, q = self._ratio()
         return _whole_edge(column, p, c) if kind == "integer" else _real_bin(column, p, c, q)
 
+    def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
+        """The same for numbers in Python."""
+        if self.edges is not None:
+            edges = [_least(edge, kind) for edge in self.edges]
+            return [bisect_right(edges, value) for value in values]
+        p, c, q = self._ratio()
+        if kind == "integer":
+            return [value - (value - c) % p for value in values]
+        return [_plain_real_bin(value, p, c, q) for value in values]
+
     def label(self, key: Any, kind: Kind) -> str:
         """The interval."""
         if self.edges is not None:
@@ -123,6 +134,15 @@ def _real_bin(column: Any, p: int, c: int, q: int) -> Any:
     index = ibis.cases((column < edge(guess), guess - 1), (column >= edge(guess + 1), guess + 1), else_=guess)
     found = ibis.ifelse(near, index, ibis.literal(_FAR, "int64"))
     return ibis.ifelse(column.isnull(), ibis.null("int64"), found).cast("int64")
+
+
+def _plain_real_bin(value: float, p: int, c: int, q: int) -> int:
+    if not abs(value) < float(_EXACT // q // 2):
+        return _FAR
+    guess = math.floor((value * q - c) / p)
+    if value < (guess * p + c) / q:
+        return guess - 1
+    return guess + 1 if value >= ((guess + 1) * p + c) / q else guess
 
 
 def _between(column: Any, edges: list[float], kind: Kind) -> Any:

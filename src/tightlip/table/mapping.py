@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import tomllib
 from collections.abc import Mapping as Pairs
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.table.hierarchy import Hierarchy
 from tightlip.table.kinds import Kind
-from tightlip.table.recoding import require_kind, require_whole
+from tightlip.table.recoding import require_kind
 
 _MAPPED, _OTHER = "m", "o"  # first letter of a key, so that no group is taken for an unmapped value
 
@@ -30,8 +29,17 @@ class Mapping:
 
     groups: tuple[tuple[str, str], ...]
     otherwise: str | None
+    hierarchy: Hierarchy | None = field(compare=False, repr=False)
+    level: int = field(compare=False, repr=False)
 
-    def __init__(self, groups: Pairs[str, str], *, otherwise: str | None = None) -> None:
+    def __init__(
+        self,
+        groups: Pairs[str, str],
+        *,
+        otherwise: str | None = None,
+        hierarchy: Hierarchy | None = None,
+        level: int = 1,
+    ) -> None:
         if not isinstance(groups, Pairs) or not groups:
             raise WrongType(f"mapping must have a group for at least one value, got {quoted(groups)}.")
         for value, group in (*groups.items(), *([] if otherwise is None else [("otherwise", otherwise)])):
@@ -42,27 +50,30 @@ class Mapping:
                 )
         object.__setattr__(self, "groups", tuple(sorted(groups.items())))
         object.__setattr__(self, "otherwise", otherwise)
+        object.__setattr__(self, "hierarchy", hierarchy)
+        object.__setattr__(self, "level", level)
 
     @classmethod
     def from_file(cls, path: str | Path, *, level: int = 1, otherwise: str | None = None) -> Mapping:
-        """Read a mapping or a hierarchy from a CSV or TOML file.
-
-        CSV: a line of names, then one line for each value: the value, its group at level 1, at level 2, ….
-        TOML: `level = [{flu = "lungs"}, {lungs = "body"}]`, each level mapping the groups of the one below.
+        """Read one level of a mapping file, CSV or TOML (see `hierarchy`); level 0 has the values themselves.
 
         Raises
         ------
         InvalidInput
             When the file cannot be read, gives a value two groups, or has no such level.
         """
-        path = Path(path)
-        require_whole(level, "mapping level", 1)
-        read = _from_toml if path.suffix.lower() == ".toml" else _from_csv
-        try:
-            return cls(read(path, level), otherwise=otherwise)
-        except (OSError, UnicodeDecodeError, csv.Error, tomllib.TOMLDecodeError) as error:
-            reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
-            raise InvalidInput(f"mapping file {path} cannot be read: {reason}.") from error
+        return cls._at(Hierarchy.from_file(Path(path), level), level, otherwise)
+
+    @classmethod
+    def _at(cls, hierarchy: Hierarchy, level: int, otherwise: str | None) -> Mapping:
+        return cls(hierarchy.levels[level], otherwise=otherwise, hierarchy=hierarchy, level=level)
+
+    def higher(self) -> list[Mapping]:
+        """The levels of its file above this one, the next first; none for a mapping without a file."""
+        if self.hierarchy is None:
+            return []
+        above = range(self.level + 1, len(self.hierarchy.levels))
+        return [self._at(self.hierarchy, level, self.otherwise) for level in above]
 
     def require(self, name: str, kind: Kind) -> None:
         """Reals have no values to list."""
@@ -80,6 +91,12 @@ class Mapping:
         rest = ibis.literal(_OTHER) + (text if self.otherwise is None else self.otherwise)
         return ibis.cases((text.isnull(), ibis.null("string")), *branches, else_=rest)
 
+    def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
+        """The same for values in Python, given as their labels."""
+        groups = {value: _MAPPED + group for value, group in self.groups}
+        rest = {} if self.otherwise is None else dict.fromkeys(values, _OTHER + self.otherwise)
+        return [groups.get(value) or rest.get(value) or _OTHER + value for value in values]
+
     def label(self, key: Any, kind: Kind) -> str:
         """The group."""
         if key[0] == _OTHER and self.otherwise is None:
@@ -90,46 +107,10 @@ class Mapping:
 
     def words(self) -> str:
         """In words."""
-        count = len({group for _, group in self.groups})
+        file = "" if self.hierarchy is None else f" ({self.hierarchy.path.name}, level {self.level})"
         rest = "" if self.otherwise is None else f", others to {quoted(self.otherwise)}"
-        return f"mapped to {count} group{'s' if count > 1 else ''}{rest}"
-
-
-def _from_csv(path: Path, level: int) -> dict[str, str]:
-    groups: dict[str, str] = {}
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file, strict=True)
-        next(rows, None)
-        for row in rows:
-            if not row:
-                continue
-            if len(row) <= level:
-                raise InvalidInput(
-                    f"mapping file {path} line {rows.line_num} must have a group at level {level}, "
-                    f"got {len(row) - 1} levels; add it or lower the level."
-                )
-            if groups.setdefault(row[0], row[level]) != row[level]:
-                raise InvalidInput(f"mapping file {path} gives {quoted(row[0])} two groups; keep one.")
-    return groups
-
-
-def _from_toml(path: Path, level: int) -> dict[str, str]:
-    with path.open("rb") as file:
-        chain = tomllib.load(file).get("level")
-    if not isinstance(chain, list) or not all(isinstance(step, dict) for step in chain) or len(chain) < level:
-        raise InvalidInput(
-            f"mapping file {path} must have a list `level` of at least {level} tables, got {quoted(chain)}."
-        )
-    return _climb(chain[:level], path)
-
-
-def _climb(chain: Sequence[dict[str, str]], path: Path) -> dict[str, str]:
-    groups = dict(chain[0])
-    for step in chain[1:]:
-        for value, group in groups.items():
-            if group not in step:
-                raise InvalidInput(
-                    f"mapping file {path} must map {quoted(group)} at the next level; add it there."
-                )
-            groups[value] = step[group]
-    return groups
+        if all(value == group for value, group in self.groups):
+            kept = f"as it is for {len(self.groups)} value{'s' if len(self.groups) > 1 else ''}"
+            return f"{kept}{file}{rest}"
+        count = len({group for _, group in self.groups})
+        return f"mapped to {count} group{'s' if count > 1 else ''}{file}{rest}"

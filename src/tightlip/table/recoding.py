@@ -7,6 +7,7 @@ stay missing unless the column is suppressed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -23,6 +24,9 @@ class Recoding(Protocol):
 
     def key(self, column: Any, kind: Kind) -> Any:
         """The released value as an Ibis expression of text, int64 or float64 type."""
+
+    def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
+        """The keys of plain values that are in Python already, the same that the engine finds."""
 
     def label(self, key: Any, kind: Kind) -> str:
         """The released value as people read it."""
@@ -45,6 +49,10 @@ class Keep:
     def key(self, column: Any, kind: Kind) -> Any:
         """The value itself."""
         return column
+
+    def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
+        """The same for values in Python."""
+        return list(values)
 
     def label(self, key: Any, kind: Kind) -> str:
         """The value as text."""
@@ -71,6 +79,10 @@ class Suppress:
         import ibis
 
         return ibis.ifelse(column.isnull(), "*", "*")  # a bare constant is no column to group by
+
+    def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
+        """The same for values in Python."""
+        return ["*"] * len(values)
 
     def label(self, key: Any, kind: Kind) -> str:
         """A star."""
@@ -101,6 +113,10 @@ class Prefix:
     def key(self, column: Any, kind: Kind) -> Any:
         """The prefix."""
         return column.cast("string").substr(0, self.length)
+
+    def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
+        """The same for values in Python, given as their labels."""
+        return [value[: self.length] for value in values]
 
     def label(self, key: Any, kind: Kind) -> str:
         """The prefix itself."""
@@ -134,6 +150,11 @@ class TopCode:
 
         return ibis.ifelse(column >= bound_literal(self.at, kind), bound_literal(self.at, kind), column)
 
+    def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
+        """The same for values in Python."""
+        bound = int(self.at) if kind == "integer" else self.at
+        return [bound if value >= bound else value for value in values]
+
     def label(self, key: Any, kind: Kind) -> str:
         """The value, or that it is at least the bound."""
         text = plain_label(key, kind)
@@ -166,6 +187,11 @@ class BottomCode:
         import ibis
 
         return ibis.ifelse(column <= bound_literal(self.at, kind), bound_literal(self.at, kind), column)
+
+    def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
+        """The same for values in Python."""
+        bound = int(self.at) if kind == "integer" else self.at
+        return [bound if value <= bound else value for value in values]
 
     def label(self, key: Any, kind: Kind) -> str:
         """The value, or that it is at most the bound."""
@@ -217,3 +243,14 @@ def require_whole(value: object, argument: str, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InvalidInput(f"{argument} must be a whole number of at least {least}, got {quoted(value)}.")
     return value
+
+
+def plain_labels(recoding: Recoding, values: Sequence[Any], kind: Kind) -> list[str]:
+    """What is released for plain values that are in Python already: numbers, or texts for prefixes and mappings.
+
+    >>> plain_labels(TopCode(90), [40, 90, 95], "integer")
+    ['40', '≥90', '≥90']
+    """
+    keys = recoding.plain_keys(values, kind)
+    labels = {key: recoding.label(key, kind) for key in dict.fromkeys(keys)}
+    return [labels[key] for key in keys]

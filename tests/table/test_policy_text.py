@@ -1,0 +1,74 @@
+"""A policy written as TOML reads back as the same policy."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tightlip.numeric.quantity import log_of
+from tightlip.table.bins import Bins
+from tightlip.table.mapping import Mapping
+from tightlip.table.policy import Policy, RandomizedResponse, Released
+from tightlip.table.policy_text import policy_toml
+from tightlip.table.recoding import BottomCode, Keep, Prefix, Suppress, TopCode
+
+names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
+whole = st.integers(-(10**6), 10**6)
+numbers = whole | st.floats(-1e6, 1e6).map(lambda value: round(value, 3))
+recodings = st.one_of(
+    st.just(Keep()),
+    st.just(Suppress()),
+    st.integers(1, 9).map(Prefix),
+    numbers.map(TopCode),
+    numbers.map(BottomCode),
+    st.builds(lambda width, origin: Bins(width=width, origin=origin), st.integers(1, 99), whole),
+    st.lists(numbers, min_size=1, max_size=4, unique=True).map(lambda edges: Bins(edges=sorted(edges))),
+    st.builds(
+        lambda groups, rest: Mapping(groups, otherwise=rest),
+        st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=5), names, min_size=1, max_size=3),
+        st.none() | st.text(st.characters(codec="utf-8"), max_size=5),
+    ),
+)
+noises = st.one_of(
+    st.none(),
+    st.floats(0, 50).map(RandomizedResponse),
+    st.fractions(1, 20).map(lambda ratio: RandomizedResponse(log_of(ratio))),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(names, min_size=2, max_size=4, unique=True), st.data())
+def test_what_is_written_reads_back(tmp_path_factory, columns, data):
+    items = [Released(column, data.draw(recodings), data.draw(noises)) for column in columns[1:]]
+    several = data.draw(st.booleans())
+    secret = (
+        [columns[0], columns[0] + " too"] if several and columns[0] + " too" not in columns else columns[0]
+    )
+    statistic = columns[0] if isinstance(secret, list) and data.draw(st.booleans()) else ()
+    least = data.draw(st.none() | st.integers(1, 99))
+    policy = Policy(secret, items, min_count=least, statistic=statistic)
+    path = tmp_path_factory.mktemp("policy") / "policy.toml"
+    path.write_text(policy_toml(policy), encoding="utf-8", newline="")
+    found = Policy.from_toml(path)
+    assert found == policy
+    for one, other in zip(found.release, policy.release, strict=True):
+        if other.mechanism is not None:
+            ratio = getattr(other.mechanism.epsilon, "ratio", None)
+            assert ratio is None or one.mechanism.epsilon.ratio == ratio
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_a_mapping_from_a_file_is_named_as_seen_from_the_policy(tmp_path, monkeypatch, level):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "jobs.csv").write_text("job,group,sector\nnurse,care,health\nbaker,food,trade\n")
+    (tmp_path / "plans").mkdir()
+    for file in ("jobs.csv", tmp_path / "jobs.csv"):
+        policy = Policy("ill", [Released("job", Mapping.from_file(file, level=level, otherwise="other"))])
+        path = tmp_path / "plans" / "policy.toml"
+        path.write_text(policy_toml(policy, "plans"))
+        assert Policy.from_toml(path) == policy
+        assert "nurse" not in path.read_text()
+
+
+def test_what_is_no_recoding_is_not_written():
+    with pytest.raises(NotImplementedError):
+        policy_toml(Policy("ill", [Released("job", object())]))
