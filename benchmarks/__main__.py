@@ -3,6 +3,7 @@
 from benchmarks import (
     audit_counting,
     audit_measures,
+    audit_privattacks,
     contraction_speed,
     dense_measures,
     envelope_speed,
@@ -22,6 +23,7 @@ BENCHMARKS = (
     contraction_speed,
     audit_counting,
     audit_measures,
+    audit_privattacks,
 )
 for benchmark in BENCHMARKS:
     benchmark.main()

@@ -100,13 +100,17 @@ class Search:
         meeting = drift.crossing(aim.delta, lowest, highest)
         if meeting is None or not bracket.low < meeting < bracket.high:
             return bracket
+        low = meeting if meeting == highest else meeting * (1 - aim.gap / 8)
+        weights = drift.weights_at(low)
+        if weights.min() < -_NEGATIVE:
+            return bracket
         if meeting < highest:
             high = meeting if meeting == lowest else meeting * (1 + aim.gap / 8)
             thresholds = self._program.thresholds(drift.reaches_at(high), high)
             bracket = self._with_upper_end(aim, bracket, thresholds, high)
         if meeting > lowest:
-            low = meeting if meeting == highest else meeting * (1 - aim.gap / 8)
-            bracket = self._with_moved_attack(aim, bracket, drift, low)
+            attack = self._program.spread(drift.places, weights)
+            bracket = with_attack(self.pairs, aim, bracket, attack, low)
         return bracket
 
     def _with_upper_end(
@@ -117,12 +121,6 @@ class Search:
             return bracket
         value, error = dual_value(self.pairs, thresholds, ratio)
         return replace(bracket, high=ratio, thresholds=thresholds) if value + error <= aim.delta else bracket
-
-    def _with_moved_attack(self, aim: Aim, bracket: Bracket, drift: Drift, ratio: float) -> Bracket:
-        weights = drift.weights_at(ratio)
-        if weights.min() < -_NEGATIVE:
-            return bracket
-        return with_attack(self.pairs, aim, bracket, self._program.spread(drift.places, weights), ratio)
 
 
 def _common_threshold(pairs: Pairs, delta: float) -> FloatArray:
