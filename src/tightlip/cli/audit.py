@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -91,7 +91,8 @@ def audit(
     from tightlip.table.source import open_table
 
     _require_together(population=population, confidence=confidence, risks=risks, id_column=id_column)
-    _check_outputs([path for path in (html, risks) if path is not None], table=table, force=force)
+    inputs = {"the table": [table], "the policy": [str(policy or "")], "a mapping": _mapping_files(mapping)}
+    _check_outputs([path for path in (html, risks) if path is not None], inputs, force=force)
     recodings = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "map": mapping}
     recodings |= {"suppress": suppress, "randomize": randomize}
     plan = _plan(policy, secret, release, min_count, recodings)
@@ -161,18 +162,25 @@ def _sample_mode(confidence: str | None) -> SampleMode:
     return SampleMode() if confidence is None else SampleMode(float(number(confidence, "confidence")))
 
 
-def _check_outputs(paths: list[Path], *, table: str, force: bool) -> None:
-    """Refuse, before any work, a name that is taken, used twice, is the table's own or is in no folder."""
+def _check_outputs(paths: list[Path], inputs: Mapping[str, Sequence[str]], *, force: bool) -> None:
+    """Refuse, before any work, a name that is taken, used twice, is that of a file to be read or is in no folder."""
     from tightlip.files import require_free
 
     for place, path in enumerate(paths):
-        if path in paths[:place]:
+        if path.resolve() in [other.resolve() for other in paths[:place]]:
             raise InvalidInput(f"{path} is asked for twice; give each output a name of its own.")
-        if os.path.exists(table) and path.exists() and path.samefile(table):
-            raise InvalidInput(f"{path} must not be the table itself; choose another name.")
+        for what, files in inputs.items():
+            if any(file and os.path.exists(file) and path.exists() and path.samefile(file) for file in files):
+                raise InvalidInput(f"{path} must not be {what} itself; choose another name.")
         if not path.parent.is_dir():
             raise InvalidInput(f"{path} cannot be written: there is no folder {path.parent}; make it first.")
         require_free(path, force=force)
+
+
+def _mapping_files(settings: _Settings) -> list[str]:
+    """What follows the = in COLUMN=FILE and COLUMN=FILE:LEVEL, with and without a level."""
+    named = [text.rpartition("=")[2] for text in settings or []]
+    return [file for text in named for file in (text, text.rpartition(":")[0])]
 
 
 def _plan(
@@ -249,10 +257,10 @@ def _command(context: typer.Context) -> str:
 def _public(address: str) -> str:
     """A table's address without its password.
 
-    >>> _public("postgresql://me:secret@host/db"), _public("patients.csv")
+    >>> _public("postgresql://me:p@ss/word@host/db"), _public("patients.csv")
     ('postgresql://me:***@host/db', 'patients.csv')
     """
-    hidden = re.sub(r"(://[^:/@]*):[^@/]*@", r"\1:***@", address)
+    hidden = re.sub(r"(://[^:/@]*):.*@", r"\1:***@", address)
     return re.sub(r"(?i)(password=)[^&\s]*", r"\1***", hidden)
 
 

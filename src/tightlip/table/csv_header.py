@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tightlip.errors import InvalidInput, quoted
+from tightlip.errors import InvalidInput
 from tightlip.table.failure import NOT_UTF8
 
 _LONGEST = 1_000_000
@@ -25,15 +25,12 @@ _ESCAPED = {"\n": r"\n", "\r": r"\r", "\r\n": r"\r\n"}
 
 @dataclass(frozen=True, slots=True)
 class CsvHeader:
-    """Column names, what stands between fields and what ends a line."""
+    """Column names, what stands between fields, what ends a line, and how the file is packed."""
 
     names: tuple[str, ...]
     delimiter: str
     newline: str
-
-    def physical(self) -> dict[str, str]:
-        """Neutral names for the columns, so that no name of the file can clash."""
-        return {name: f"c{place}" for place, name in enumerate(self.names)}
+    compression: str
 
     def options(self) -> dict[str, Any]:
         """How DuckDB is told to read the file: every field as text, nothing guessed."""
@@ -46,6 +43,7 @@ class CsvHeader:
             "quote": '"',
             "escape": '"',
             "comment": "",
+            "compression": self.compression,
             "hive_partitioning": False,
         }
 
@@ -56,9 +54,10 @@ def read_header(path: Path) -> CsvHeader:
     Raises
     ------
     InvalidInput
-        When the file cannot be read, its first line is not UTF-8 text, too long, or has a name twice.
+        When the file cannot be read, or its first line is empty, not UTF-8 text or too long.
     """
-    text = _start(path)
+    compression = "gzip" if path.suffix.lower() == ".gz" else "none"
+    text = _start(path, compression)
     record = _RECORD.match(text)
     line = record.group() if record else ""
     rest = text[len(line) : len(line) + 2]
@@ -72,17 +71,14 @@ def read_header(path: Path) -> CsvHeader:
     unquoted = _QUOTED.sub("", line)
     delimiter = max(_DELIMITERS, key=unquoted.count)
     names = next(csv.reader([line], delimiter=delimiter), [])
-    for name in names:
-        if names.count(name) > 1:
-            raise InvalidInput(
-                f"{path} must have each column name once, got {quoted(name)} twice; rename one."
-            )
-    return CsvHeader(tuple(names), delimiter, newline)
+    if not names:
+        raise InvalidInput(f"{path} must start with a line of column names, got an empty line; remove it.")
+    return CsvHeader(tuple(names), delimiter, newline, compression)
 
 
-def _start(path: Path) -> str:
+def _start(path: Path, compression: str) -> str:
     try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+        with gzip.open(path) if compression == "gzip" else path.open("rb") as file:
             start = file.read(_LONGEST)
     except (OSError, EOFError) as error:
         raise InvalidInput(f"{path} cannot be read: {error}; check that it is whole.") from error

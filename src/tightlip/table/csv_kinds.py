@@ -1,18 +1,21 @@
 """Which kind a CSV column has. Every field is read as text first, so that no guess from the first lines can lose one.
 
 A column is of whole numbers, reals, booleans or dates only if all of its fields are written so. "01234" is text: as
-a number it would be taken for 1234. So are digits too many for a float to tell apart. An empty field, in quotes or not,
-is missing; NA, None and null are text.
+a number it would be taken for 1234. So are digits too many for a float to tell apart, and numbers too small for one. An
+empty field, in quotes or not, is missing; NA, None and null are text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tightlip.errors import InvalidInput, quoted
 from tightlip.table.kinds import ISO_DATE, Kind
 
 _REAL = r"^-?(0|[1-9][0-9]{0,14})(\.[0-9]+)?([eE][-+]?[0-9]+)?$"
+_DIGITS = 15  # decimals of so many digits are different floats,
+_SMALLEST = 1e-290  # unless they are nearly 0
 
 
 def detect_kinds(backend: Any, expression: Any, names: Sequence[str]) -> list[Kind]:
@@ -53,9 +56,40 @@ def _slow_tests(column: Any) -> list[Any]:
     real, date = column.re_search(_REAL), column.re_search(ISO_DATE)
     return [
         column.notnull(),
-        real & column.try_cast("float64").notnull(),
+        real & _is_exact(column),
         date & column.try_cast("date").notnull(),
     ]
+
+
+def _is_exact(column: Any) -> Any:
+    """Whether no other number is the same float: few digits, or those that the float itself is written with."""
+    number = column.try_cast("float64")
+    digits = column.re_replace("[eE].*$", "").replace("-", "").replace(".", "").re_replace("^0+", "")
+    large = (digits == "") | (number.abs() >= _SMALLEST)
+    return number.notnull() & large & ((digits.length() <= _DIGITS) | (number.cast("string") == column))
+
+
+def refuse_spellings(backend: Any, expression: Any, columns: Mapping[str, tuple[str, Kind]]) -> None:
+    """Refuse columns that write one number or boolean in several ways, as 1.10 and 1.1; `columns` as for `checks`.
+
+    Kept as they are, they would be released apart but counted as one, and the audit would say too little. Whole numbers
+    and dates can be written in one way only.
+    """
+    unsure = {name: pair for name, pair in columns.items() if pair[1] in ("real", "boolean")}
+    if not unsure:
+        return
+    distinct: dict[str, Any] = {}
+    for place, (column, kind) in enumerate(unsure.values()):
+        text = expression[column]
+        distinct |= {f"t{place}": text.nunique(), f"v{place}": typed(text, kind).nunique()}
+    found = backend.to_pyarrow(expression.aggregate(**distinct)).to_pylist()[0]
+    for place, (name, (_, kind)) in enumerate(unsure.items()):
+        if found[f"t{place}"] != found[f"v{place}"]:
+            what = "number" if kind == "real" else "boolean"
+            raise InvalidInput(
+                f"column {quoted(name)} writes one {what} in several ways, which the file would tell apart; "
+                "write each in one way, or recode the column."
+            )
 
 
 def _count_each(backend: Any, expression: Any, names: Sequence[str], tests: Any) -> dict[str, list[int]]:

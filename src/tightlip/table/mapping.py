@@ -82,9 +82,11 @@ class Mapping:
 
     def label(self, key: Any, kind: Kind) -> str:
         """The group."""
-        if key[0] == _OTHER and self.otherwise is None:
+        if (
+            key[0] == _OTHER and self.otherwise is None
+        ):  # the value itself may be one that only few people have
             raise InvalidInput(
-                f"mapping must have a group for every value, got none for {quoted(key[1:])}; add it or set otherwise."
+                "mapping must have a group for every value, got none for some; add them or set otherwise."
             )
         return str(key[1:])
 
@@ -127,7 +129,7 @@ def _climb(chain: Sequence[dict[str, str]], path: Path) -> dict[str, str]:
     groups = dict(chain[0])
     for step in chain[1:]:
         for value, group in groups.items():
-            if group not in step:
+            if not isinstance(group, str) or group not in step:
                 raise InvalidInput(
                     f"mapping file {path} must map {quoted(group)} at the next level; add it there."
                 )
