@@ -1,4 +1,4 @@
-"""Without --show-values no output has a secret value or the released values of a small cell: planted words are looked for."""
+"""Without --show-values no output has a secret value or the values of a small cell: planted ones are looked for."""
 
 import random
 

@@ -37,6 +37,15 @@ def test_groups_that_are_no_text(tmp_path):
         Mapping.from_file(tmp_path / "jobs.toml", level=2)
 
 
+def test_names_and_files_beyond_all_reason(tmp_path):
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        Mapping.from_file(tmp_path / "a\0b.csv")
+    for name, read in (("deep.toml", Mapping.from_file), ("plan.toml", Policy.from_toml)):
+        (tmp_path / name).write_text("level = " + "[" * 100_000)
+        with pytest.raises(InvalidInput, match="cannot be read"):
+            read(tmp_path / name)
+
+
 def test_prefixes_that_no_engine_could_count():
     with pytest.raises(InvalidInput, match="at most 1,000,000,000"):
         Prefix(10**20)

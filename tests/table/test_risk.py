@@ -95,6 +95,15 @@ def test_sqlite_rows_come_in_batches(tmp_path, monkeypatch):
     before = path.read_bytes()
     with open_table(path) as table:
         risks = risks_for(table)
+        kind, fetched = type(table.backend), []
+        fetch = kind._fetch_from_cursor  # by which Ibis takes all rows of a result at once
+
+        def watched(backend, cursor, schema):
+            found = fetch(backend, cursor, schema)
+            fetched.append(len(found))
+            return found
+
+        monkeypatch.setattr(kind, "_fetch_from_cursor", watched)
         for name in ("out.csv", "out.parquet"):
             write_risks(table, POLICY, risks, tmp_path / name, id_column="nr")
     out = pyarrow.parquet.read_table(tmp_path / "out.parquet")
@@ -103,6 +112,7 @@ def test_sqlite_rows_come_in_batches(tmp_path, monkeypatch):
     assert pyarrow.csv.read_csv(tmp_path / "out.csv")["nr"].to_pylist() == [row[2] for row in rows]
     assert path.read_bytes() == before
     assert sorted(sizes) == sorted([0, 7, 7, 7, 7, 2] * 2)
+    assert max(fetched) == 10  # the groups, not the rows
 
 
 def test_without_ids_rows_are_known_by_their_order(tmp_path):

@@ -72,7 +72,7 @@ def test_a_parquet_file_cut_short(tmp_path):
     path = tmp_path / "people.parquet"
     pyarrow.parquet.write_table(PEOPLE, path)
     path.write_bytes(path.read_bytes()[:-20])
-    refused(lambda: open_table(path), "people.parquet cannot be read")
+    refused(lambda: open_table(path), "people.parquet cannot be read: Parquet magic bytes not found")
 
 
 @pytest.mark.parametrize(
@@ -103,6 +103,14 @@ def test_csv_dialects(tmp_path, end, between):
     packed = tmp_path / "people.csv.gz"
     packed.write_bytes(gzip.compress(text.encode()))
     assert counted(packed) == EXPECTED
+
+
+@pytest.mark.parametrize("field", ["{}", '{},"a\nb"'], ids=["alone", "before a quoted one"])
+def test_a_last_line_longer_than_duckdbs_buffer_is_not_dropped(tmp_path, field):
+    more = ',"x"' if "," in field else ""
+    long = field.format("z" * 33_000_000)
+    path = csv_file(tmp_path, f"age,ill{',more' if more else ''}\n30,yes{more}\n31,no{more}\n32,{long}\n")
+    refused(lambda: counted(path), "CSV Error on Line: 4")
 
 
 def test_a_broken_archive(tmp_path):

@@ -2,6 +2,8 @@
 
 DuckDB can guess all of this from a sample of lines. A wrong guess may drop rows without a word: lines that start with #
 as comments, or all lines of a file whose ends of line are not those it took. Told what they are, it reads all or fails.
+It also drops a last line that is longer than the 32 MB it reads at a time, unless it reads with one thread: files with
+such lines are looked for, and read so.
 """
 
 from __future__ import annotations
@@ -25,12 +27,13 @@ _ESCAPED = {"\n": r"\n", "\r": r"\r", "\r\n": r"\r\n"}
 
 @dataclass(frozen=True, slots=True)
 class CsvHeader:
-    """Column names, what stands between fields, what ends a line, and how the file is packed."""
+    """Column names, what stands between fields and ends a line, how the file is packed, may threads share it."""
 
     names: tuple[str, ...]
     delimiter: str
     newline: str
     compression: str
+    parallel: bool
 
     def options(self) -> dict[str, Any]:
         """How DuckDB is told to read the file: every field as text, nothing guessed."""
@@ -44,6 +47,7 @@ class CsvHeader:
             "escape": '"',
             "comment": "",
             "compression": self.compression,
+            "parallel": self.parallel,
             "hive_partitioning": False,
         }
 
@@ -73,7 +77,17 @@ def read_header(path: Path) -> CsvHeader:
     names = next(csv.reader([line], delimiter=delimiter), [])
     if not names:
         raise InvalidInput(f"{path} must start with a line of column names, got an empty line; remove it.")
-    return CsvHeader(tuple(names), delimiter, newline, compression)
+    parallel = compression == "none" and not _has_long_line(path, newline[-1].encode())
+    return CsvHeader(tuple(names), delimiter, newline, compression, parallel)
+
+
+def _has_long_line(path: Path, end: bytes) -> bool:
+    """Whether some line may have a megabyte or more; those of two have."""
+    with path.open("rb") as file:
+        while len(block := file.read(_LONGEST)) == _LONGEST:
+            if end not in block:
+                return True
+    return False
 
 
 def _start(path: Path, compression: str) -> str:

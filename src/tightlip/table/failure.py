@@ -20,13 +20,7 @@ _SIGNS_OF_THAT = (
     "codec can't decode",
     "Could not decode to UTF-8",
 )
-_OF_VALUES = (
-    "DataError",
-    "DateTimeException",
-    "NumberFormatException",
-    "ArithmeticException",
-    "ArrowInvalid",
-)
+_OF_VALUES = ("DataError", "DateTimeException", "NumberFormatException", "ArithmeticException")
 _LINE_ENDS = "The CSV Parser state machine reached an invalid state"
 _IN_QUOTES = re.compile(r"""(?<!\w)(['"`])(.*\1|.*)""")  # to the last quote: a value may have quotes in it
 _INSTALL = {"duckdb": "table", "sqlite": "table", "pyspark": "spark", "postgres": "postgres"}

@@ -60,7 +60,14 @@ class Mapping:
         read = _from_toml if path.suffix.lower() == ".toml" else _from_csv
         try:
             return cls(read(path, level), otherwise=otherwise)
-        except (OSError, UnicodeDecodeError, csv.Error, tomllib.TOMLDecodeError) as error:
+        except InvalidInput:
+            raise
+        except (
+            OSError,
+            ValueError,
+            csv.Error,
+            RecursionError,
+        ) as error:  # of values: no UTF-8, no TOML, a NUL in the name
             reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
             raise InvalidInput(f"mapping file {path} cannot be read: {reason}.") from error
 
