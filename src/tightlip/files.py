@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from pathlib import Path
 
 from tightlip.errors import InvalidInput
@@ -24,7 +25,7 @@ def write_whole(path: Path, text: str, *, force: bool) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        _take_name(partial, path, force=force)
+        take_name(partial, path, force=force)
     except (OSError, ValueError) as error:
         if isinstance(error, InvalidInput):
             raise
@@ -34,7 +35,7 @@ def write_whole(path: Path, text: str, *, force: bool) -> None:
         _remove(partial)
 
 
-def _take_name(partial: Path, path: Path, *, force: bool) -> None:
+def take_name(partial: Path, path: Path, *, force: bool) -> None:
     """Give a complete file its name; a link, unlike a look beforehand, never takes one that others have taken."""
     if not force:
         try:
@@ -56,8 +57,15 @@ def _remove(partial: Path) -> None:
 
 
 def require_free(path: Path, *, force: bool) -> None:
-    """Refuse a name that is taken, unless forced."""
-    if os.path.lexists(path) and not force:
+    """Refuse a name that is taken; if forced, only that of a folder, a device or the like: no file to replace."""
+    if not os.path.lexists(path):
+        return
+    kind = path.lstat().st_mode
+    if stat.S_ISDIR(kind):
+        raise InvalidInput(f"{path} is a folder; choose another name or remove it first.")
+    if not (stat.S_ISREG(kind) or stat.S_ISLNK(kind)):
+        raise InvalidInput(f"{path} is a device, a pipe or the like, not a file; choose another name.")
+    if not force:
         raise _taken(path)
 
 

@@ -1,9 +1,12 @@
 """The audit command: words, JSON, files all together or not at all, exit statuses, and one line for bad input."""
 
 import json
+import os
 import random
 import re
 import shlex
+import subprocess
+import sys
 
 import pytest
 
@@ -258,8 +261,64 @@ def test_outputs_do_not_destroy_inputs_or_each_other(capsys, table, tmp_path):
     before = table.read_text()
     assert "must not be the table itself" in run(capsys, *command(table, "--risks", table, "--force"))[2]
     assert table.read_text() == before
-    same = tmp_path / "same.csv"
-    assert "asked for twice" in run(capsys, *command(table, "--html", same, "--risks", same))[2]
+    same, again = tmp_path / "same.csv", tmp_path / "x" / ".." / "same.csv"
+    (tmp_path / "x").mkdir()
+    for other in (same, again):
+        assert "asked for twice" in run(capsys, *command(table, "--html", other, "--risks", same))[2]
+    assert not same.exists()
+
+
+def test_outputs_do_not_destroy_policies_and_mappings(capsys, table, tmp_path):
+    policy, groups = tmp_path / "plan.toml", tmp_path / "groups.csv"
+    policy.write_text('secret = "disease"\nrelease = ["age"]\n')
+    groups.write_text("value,group\n44139,a\n44141,a\n55301,b\n")
+    given = ("audit", table, "--policy", policy, "--html", policy, "--force")
+    assert "must not be the policy itself" in run(capsys, *given)[2]
+    for named in (f"zip={groups}", f"zip={groups}:1"):
+        options = ("--map", named, "--risks", groups, "--force")
+        assert "must not be a mapping itself" in run(capsys, *command(table, *options))[2]
+    assert (policy.read_text()[:6], groups.read_text()[:5]) == ("secret", "value")
+
+
+def test_devices_are_not_replaced(capsys, table, tmp_path):
+    os.mkfifo(tmp_path / "page.html")
+    status, _, err = run(capsys, *command(table, "--html", tmp_path / "page.html", "--force"))
+    assert (status, err.count("\n")) == (2, 1)
+    assert (tmp_path / "page.html").is_fifo()
+
+
+def test_names_from_a_table_cannot_steer_the_terminal(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("\x1b]0;owned\x07\u202e,ill\n1,yes\n2,no\n")
+    status, _, err = run(capsys, "audit", path, "--secret", "ill", "--release", "age")
+    assert (status, err.count("\n")) == (2, 1)
+    assert err[:-1].isprintable()
+
+
+def test_file_names_that_are_no_text_are_escaped_in_json(capsys, table, tmp_path):
+    name = os.fsdecode(bytes(tmp_path / "report") + b"\xff.html")
+    status, out, err = run(capsys, *command(table, "--json", "--html", name))
+    assert (status, err) == (0, "")
+    out.encode()
+    assert name in json.loads(out)["command"].replace("'", "")
+
+
+@pytest.mark.parametrize("signal_name", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_stopped_while_writing_it_leaves_nothing(table, tmp_path, signal_name):
+    program = (
+        "import os, signal, time\n"
+        "from tightlip.table import risk_file\n"
+        "from tightlip.cli.main import run\n"
+        "def stopped(writer, batches):\n"
+        f"    os.kill(os.getpid(), signal.{signal_name})\n"
+        "    time.sleep(60)\n"
+        "risk_file._write_all = stopped\n"
+        "run()\n"
+    )
+    words = [str(word) for word in command(table, "--risks", tmp_path / "risks.csv")]
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, timeout=50)
+    assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (130, "", False)
+    assert [path.name for path in tmp_path.iterdir()] == ["patients.csv"]
 
 
 def test_passwords_stay_out_of_the_report():
@@ -272,9 +331,10 @@ def test_passwords_stay_out_of_the_report():
     def audit(context: typer.Context, table: str, release: str = "") -> None:
         seen.append(_command(context))
 
-    app(["postgresql://me:geheim@host/db?password=geheim", "--release", "a b"], standalone_mode=False)
-    assert "geheim" not in seen[0]
-    assert seen[0].endswith("--release 'a b'")
+    for address in ("postgresql://me:geheim@host/db?password=geheim", "postgresql://me:g@x/geheim@host/db"):
+        app([address, "--release", "a b"], standalone_mode=False)
+        assert "geheim" not in seen[-1]
+        assert seen[-1].endswith("--release 'a b'")
 
 
 def two_secrets(table, *options):

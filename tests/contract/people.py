@@ -44,6 +44,7 @@ def arrow_table() -> pa.Table:
 
 def write_csv(path: Path) -> Path:
     def field(value: object) -> str:
+        value = 0.0 if value == 0.0 and isinstance(value, float) else value  # one number, one way to write it
         return "" if value is None else '"' + str(value).replace('"', '""') + '"'
 
     lines = [",".join(COLUMNS), *(",".join(map(field, row.values())) for row in ROWS)]

@@ -15,6 +15,21 @@ def test_only_the_first_line_of_an_engine_is_shown_and_not_all_of_a_long_one():
     assert "Original" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "[CAST_INVALID_INPUT] The value 'O'TOKEN' of the type \"STRING\" cannot be cast",
+        'invalid input syntax for type integer: "TOKEN"',
+        "cannot read `TOKEN",
+    ],
+)
+def test_what_an_engine_quotes_is_not_shown(message):
+    with pytest.raises(InvalidInput) as caught, engine_work("t"):
+        raise RuntimeError(message)
+    assert "TOKEN" not in str(caught.value)
+    assert message[:11] in str(caught.value)
+
+
 def test_an_engine_that_says_nothing_is_named_by_its_error():
     with (
         pytest.raises(InvalidInput, match="t cannot be counted: KeyError; check"),

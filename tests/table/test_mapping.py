@@ -25,9 +25,30 @@ def cells(recoding, column="job"):
 
 def test_a_forgotten_value_is_refused():
     with pytest.raises(
-        InvalidInput, match=r'must have a group for every value, got none for "judge"; add it or set'
-    ):
+        InvalidInput, match='column "job": mapping must have a group for every value, got none for some'
+    ) as caught:
         cells(Mapping({"nurse": "care", "baker": "food"}))
+    assert "judge" not in str(caught.value)
+
+
+def test_groups_that_are_no_text(tmp_path):
+    (tmp_path / "jobs.toml").write_text('level = [{nurse = [1]}, {care = "health"}]')
+    with pytest.raises(WrongType, match="from text to text"):
+        Mapping.from_file(tmp_path / "jobs.toml", level=2)
+
+
+def test_names_and_files_beyond_all_reason(tmp_path):
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        Mapping.from_file(tmp_path / "a\0b.csv")
+    for name, read in (("deep.toml", Mapping.from_file), ("plan.toml", Policy.from_toml)):
+        (tmp_path / name).write_text("level = " + "[" * 100_000)
+        with pytest.raises(InvalidInput, match="cannot be read"):
+            read(tmp_path / name)
+
+
+def test_prefixes_that_no_engine_could_count():
+    with pytest.raises(InvalidInput, match="at most 1,000,000,000"):
+        Prefix(10**20)
 
 
 def test_a_group_called_as_the_rest_is_the_same_released_value():

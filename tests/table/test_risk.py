@@ -1,6 +1,7 @@
 """Per-record risks: order, number and wholeness of the file."""
 
 import csv
+import os
 import sqlite3
 
 import numpy as np
@@ -54,6 +55,66 @@ def test_order_of_many_rows_in_files(tmp_path, form):
     assert out["leakage_nats"].to_pylist() == [place[str(age)] + 0.5 for age in table["age"].to_pylist()]
 
 
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_files_are_numbered_as_duckdb_documents_it(tmp_path, form):
+    """By `row_number()` with an empty OVER clause and insertion order preserved; a frame in it is not documented."""
+    path = tmp_path / f"people.{form}"
+    write = pyarrow.csv.write_csv if form == "csv" else pyarrow.parquet.write_table
+    write(PEOPLE, path)
+    with open_table(path) as table:
+        ordered = table.in_order()
+        plan = table.backend.con.execute(f"EXPLAIN {table.backend.compile(ordered.expression)}").fetchall()[
+            0
+        ][1]
+        assert "ROW_NUMBER() OVER ()" in plan
+        assert table.backend.con.execute("SELECT current_setting('preserve_insertion_order')").fetchone() == (
+            True,
+        )
+        counting = table.backend.con.execute(f"EXPLAIN {table.backend.compile(table.expression)}").fetchall()[
+            0
+        ][1]
+        assert "ROW_NUMBER" not in counting  # which would keep it to one thread
+        assert ordered.in_order() is ordered
+
+
+def test_sqlite_rows_come_in_batches(tmp_path, monkeypatch):
+    from tightlip.table import risk_file
+
+    sizes, typed = [], risk_file._typed
+    monkeypatch.setattr(risk_file, "_BATCH", 7)
+    monkeypatch.setattr(
+        risk_file, "_typed", lambda table, kind: sizes.append(len(table)) or typed(table, kind)
+    )
+    path = tmp_path / "people.sqlite"
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("CREATE TABLE people (age INTEGER, ill TEXT, nr INTEGER)")
+        rows = [(place % 5, "yn"[place % 2], None if place == 8 else 100 - place) for place in range(30)]
+        connection.executemany("INSERT INTO people VALUES (?, ?, ?)", rows)
+    connection.close()
+    before = path.read_bytes()
+    with open_table(path) as table:
+        risks = risks_for(table)
+        kind, fetched = type(table.backend), []
+        fetch = kind._fetch_from_cursor  # by which Ibis takes all rows of a result at once
+
+        def watched(backend, cursor, schema):
+            found = fetch(backend, cursor, schema)
+            fetched.append(len(found))
+            return found
+
+        monkeypatch.setattr(kind, "_fetch_from_cursor", watched)
+        for name in ("out.csv", "out.parquet"):
+            write_risks(table, POLICY, risks, tmp_path / name, id_column="nr")
+    out = pyarrow.parquet.read_table(tmp_path / "out.parquet")
+    assert out["nr"].to_pylist() == [row[2] for row in rows]
+    assert out["leakage_nats"].to_pylist() == [row[0] + 0.5 for row in rows]
+    assert pyarrow.csv.read_csv(tmp_path / "out.csv")["nr"].to_pylist() == [row[2] for row in rows]
+    assert path.read_bytes() == before
+    assert sorted(sizes) == sorted([0, 7, 7, 7, 7, 2] * 2)
+    assert max(fetched) == 10  # the groups, not the rows
+
+
 def test_without_ids_rows_are_known_by_their_order(tmp_path):
     with open_table(PEOPLE) as table:
         write_risks(table, POLICY, risks_for(table), tmp_path / "out.csv")
@@ -70,6 +131,33 @@ def test_formulas_are_defused(tmp_path):
         write_risks(table, POLICY, risks_for(table), tmp_path / "out.csv", id_column="name")
     with (tmp_path / "out.csv").open(newline="") as file:
         assert [row["name"] for row in csv.DictReader(file)] == ["'-2+3", "'@x", "ok"]
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "\nx", 'a"b', "a,b", "a\nb"])
+def test_names_of_ids_are_defused_and_quoted(tmp_path, name):
+    with open_table(PEOPLE.rename_columns(["age", "ill", name])) as table:
+        write_risks(table, POLICY, risks_for(table), tmp_path / "out.csv", id_column=name)
+    with (tmp_path / "out.csv").open(newline="") as file:
+        header = next(csv.reader(file))
+    assert header[0] == (name if name[0] == "a" else f"'{name}")
+
+
+def test_negative_numbers_stay_numbers(tmp_path):
+    people = PEOPLE.append_column("nr", pa.array([-1, -2, 3])).append_column(
+        "real", pa.array([-0.5, 1.5, None])
+    )
+    with open_table(people) as table:
+        for name, lines in (("nr", ["-1,", "-2,", "3,"]), ("real", ["-0.5,", "1.5,", ","])):
+            write_risks(table, POLICY, risks_for(table), tmp_path / "out.csv", id_column=name, force=True)
+            rows = (tmp_path / "out.csv").read_text().splitlines()[1:]
+            assert all(row.startswith(line) for row, line in zip(rows, lines, strict=True))
+
+
+def test_devices_and_pipes_are_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "out.csv")
+    with open_table(PEOPLE) as table, pytest.raises(InvalidInput, match="not a file; choose another name"):
+        write_risks(table, POLICY, risks_for(table), tmp_path / "out.csv", force=True)
+    assert (tmp_path / "out.csv").is_fifo()
 
 
 def test_files_are_not_overwritten_without_force(tmp_path):

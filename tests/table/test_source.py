@@ -72,7 +72,7 @@ def test_a_parquet_file_cut_short(tmp_path):
     path = tmp_path / "people.parquet"
     pyarrow.parquet.write_table(PEOPLE, path)
     path.write_bytes(path.read_bytes()[:-20])
-    refused(lambda: open_table(path), "people.parquet cannot be read")
+    refused(lambda: open_table(path), "people.parquet cannot be read: Parquet magic bytes not found")
 
 
 @pytest.mark.parametrize(
@@ -103,6 +103,14 @@ def test_csv_dialects(tmp_path, end, between):
     packed = tmp_path / "people.csv.gz"
     packed.write_bytes(gzip.compress(text.encode()))
     assert counted(packed) == EXPECTED
+
+
+@pytest.mark.parametrize("field", ["{}", '{},"a\nb"'], ids=["alone", "before a quoted one"])
+def test_a_last_line_longer_than_duckdbs_buffer_is_not_dropped(tmp_path, field):
+    more = ',"x"' if "," in field else ""
+    long = field.format("z" * 33_000_000)
+    path = csv_file(tmp_path, f"age,ill{',more' if more else ''}\n30,yes{more}\n31,no{more}\n32,{long}\n")
+    refused(lambda: counted(path), "CSV Error on Line: 4")
 
 
 def test_a_broken_archive(tmp_path):
@@ -341,3 +349,55 @@ def test_an_open_table_and_an_ibis_table_are_taken_as_they_are():
     assert counted(theirs.filter(theirs["age"] == 30)) == {key: 1 for key in EXPECTED if key[1] == ("30",)}
     assert connection.list_tables() == ["people"]  # still open
     connection.disconnect()
+
+
+def test_columns_that_arrow_or_duckdb_cannot_read_stand_in_nobodys_way():
+    import polars as pl
+
+    frame = pl.DataFrame(
+        {
+            "age": [30, 31, 30],
+            "ill": ["yes", "no", "no"],
+            "wide": pl.Series([2**100, 1, 2], dtype=pl.Int128),
+            "any": pl.Series([object()] * 3, dtype=pl.Object),
+        }
+    )
+    assert counted(frame) == EXPECTED
+    runs = pa.RunEndEncodedArray.from_arrays([3], ["x"])
+    table = PEOPLE.append_column("runs", runs).append_column(
+        "long", pa.array([Decimal(1)] * 3, pa.decimal256(60))
+    )
+    assert counted(table) == EXPECTED
+    broken = pa.Array.from_buffers(
+        pa.string(), 3, [None, pa.py_buffer(bytes(12) + b"\1\0\0\0"), pa.py_buffer(b"\xff")]
+    )
+    table = PEOPLE.append_column("broken", broken)
+    assert counted(table) == EXPECTED
+    for name in ("wide", "any"):
+        refused(lambda name=name: counted(frame, Policy("ill", [name])), f'column "{name}" has type')
+    refused(lambda: counted(table, Policy("ill", ["broken"])), 'column "broken" has type')
+
+
+def test_dates_with_a_time_of_day_are_not_taken_for_dates():
+    import datetime as dt
+
+    import pandas as pd
+
+    days = pd.Series([dt.date(2024, 1, 1), dt.datetime(2024, 1, 1, 5)], dtype=object)
+    refused(lambda: counted(pd.DataFrame({"age": days, "ill": ["yes", "no"]})), 'column "age" has type mixed')
+
+
+def test_sqlite_text_that_is_not_utf8_is_not_shown(tmp_path):
+    path = tmp_path / "people.sqlite"
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("CREATE TABLE people (age TEXT, ill TEXT)")
+        connection.execute("INSERT INTO people VALUES (CAST(x'544f4b454eff' AS TEXT), 'yes'), ('1', 'no')")
+    connection.close()
+    assert "TOKEN" not in refused(lambda: counted(path), "not valid UTF-8")
+
+
+def test_a_header_of_very_many_columns_is_read(tmp_path):
+    names = [f"column {place}" for place in range(3_000)]
+    path = csv_file(tmp_path, f"{','.join([*names, 'ill'])}\n{',' * 3_000}yes\n{',' * 3_000}no\n")
+    assert counted(path, Policy("ill", ["column 7"])) == {(("no",), (None,)): 1, (("yes",), (None,)): 1}

@@ -24,7 +24,8 @@ class Counted:
     """A tally whose secrets and cells are known by column.
 
     `codes` has a row for each cell and a column for each released column: the place of its value in `values`,
-    or −1 throughout for the one cell that all suppressed people share. `secret_codes` likewise for secrets.
+    or −1 throughout for the one cell that all suppressed people share. `secret_codes` likewise for secrets. `holders`
+    has, once there is noise, how many people had the values of each cell before.
     """
 
     columns: tuple[str, ...]
@@ -34,6 +35,7 @@ class Counted:
     secret_values: tuple[tuple[Value, ...], ...]
     secret_codes: NDArray[np.int64]
     tally: Tally
+    holders: NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, counts: Any, secret_columns: Sequence[str], columns: Sequence[str]) -> Counted:
@@ -111,13 +113,24 @@ class Counted:
         for place, column in enumerate(self.columns):
             if column in odds and len(self.values[place]) > 1:
                 tally, codes = randomised(tally, codes, place, len(self.values[place]), odds[column])
-        return replace(self, tally=tally, codes=codes)
+        if codes is self.codes:
+            return self
+        _, kind = group_rows(np.vstack([self.codes, codes]))
+        before = np.bincount(kind[: len(self.codes)], self.tally.of_cell, kind.max() + 1)
+        return replace(
+            self, tally=tally, codes=codes, holders=before[kind[len(self.codes) :]].astype(np.int64)
+        )
+
+    def holders_of(self, cell: int) -> int:
+        """How many people have the values of a cell, before noise."""
+        return int((self.tally.of_cell if self.holders is None else self.holders)[cell])
 
     def reordered(self, cells: Places, secrets: Places) -> Counted:
         """The same with cells and secrets in another order."""
         return replace(
             self,
             codes=self.codes[cells],
+            holders=None if self.holders is None else self.holders[cells],
             secret_codes=self.secret_codes[secrets],
             tally=self.tally.with_cells(np.argsort(cells)).with_secrets(np.argsort(secrets)),
         )

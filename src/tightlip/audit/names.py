@@ -1,15 +1,14 @@
 """What secrets and cells are called: by their values where they may be shown, by codes otherwise.
 
-Without leave to show values every secret is "secret 3" and every cell of fewer than ten people "cell 17". Larger cells
-are called by their released values, which are meant for publication. Codes hide names, not shares: who knows how
-frequent a secret is may recognise it by its share.
+Without leave to show values every secret is "secret 3" and every cell of fewer than ten people "cell 17"; people are
+counted before noise, which gives every value to many. Larger cells are called by their released values, which are meant
+for publication. Codes hide names, not shares: who knows how frequent a secret is may recognise it by its share.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 
 from tightlip.audit.result import Audit, SecretView
 from tightlip.audit.sample_view import UNSEEN
@@ -47,13 +46,8 @@ class Names:
         return _pairs(self.view.counted.columns, label) if self.shows(place) else f"cell {place + 1}"
 
     def shows(self, place: int) -> bool:
-        """Whether a cell may be called by its values: it is large, or values may be shown."""
-        return self.show_values or self.people(place) >= SMALL
-
-    def people(self, place: int) -> Fraction:
-        """How many people a cell has; with noise, how many are expected."""
-        tally = self.view.counted.tally
-        return Fraction(int(tally.of_cell[place]) * self.audit.total, tally.total)
+        """Whether a cell may be called by its values: many people have them, or values may be shown."""
+        return self.show_values or self.view.counted.holders_of(place) >= SMALL
 
 
 def _pairs(columns: Iterable[str], label: Iterable[str | None]) -> str:

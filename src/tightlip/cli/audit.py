@@ -12,7 +12,7 @@ import typer
 from tightlip import __version__
 from tightlip.cli import audit_options as option
 from tightlip.cli.arguments import Unit, read_budget, read_probabilities
-from tightlip.cli.audit_outputs import Outputs
+from tightlip.cli.audit_outputs import Outputs, files_read
 from tightlip.cli.audit_plan import PlanFlags
 from tightlip.cli.output import print_json, print_text
 from tightlip.cli.stage_bar import stage_bar
@@ -59,12 +59,12 @@ def audit(
     from tightlip.report.audit_text import audit_text
     from tightlip.table.source import open_table
 
-    outputs = Outputs(html, risks, write_policy, id_column, force)
-    outputs.check(table, population=population, budget=budget)
     sample = _sample_mode(population, confidence)
     recodings = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "map": mapping}
     recodings |= {"suppress": suppress, "randomize": randomize}
     plan = PlanFlags(policy, secret, statistic, release, min_count, recodings).plan()
+    outputs = Outputs(html, risks, write_policy, id_column, force)
+    outputs.check(files_read(table, policy, plan), population=population, budget=budget)
     allowed = None if budget is None else read_budget(budget)
     stages = stages_of(plan, sample=sample is not None, budget=allowed is not None)
     with stage_bar([*stages, "report", "writing"]) as tell:
@@ -132,8 +132,8 @@ def _command(context: typer.Context) -> str:
 def _public(address: str) -> str:
     """A table's address without its password.
 
-    >>> _public("postgresql://me:secret@host/db"), _public("patients.csv")
+    >>> _public("postgresql://me:p@ss/word@host/db"), _public("patients.csv")
     ('postgresql://me:***@host/db', 'patients.csv')
     """
-    hidden = re.sub(r"(://[^:/@]*):[^@/]*@", r"\1:***@", address)
+    hidden = re.sub(r"(://[^:/@]*):.*@", r"\1:***@", address)
     return re.sub(r"(?i)(password=)[^&\s]*", r"\1***", hidden)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +27,8 @@ class Outputs:
     id_column: str | None
     force: bool
 
-    def check(self, table: str, *, population: bool, budget: str | None) -> None:
-        """Refuse what cannot be written, and a name that is taken, used twice, the table's own or in no folder."""
+    def check(self, inputs: Mapping[str, list[str]], *, population: bool, budget: str | None) -> None:
+        """Refuse what cannot be written, and a name that is taken, used twice, that of an input or in no folder."""
         self._check_risks(population)
         if self.policy is not None and budget is None:
             raise InvalidInput(
@@ -35,9 +36,9 @@ class Outputs:
             )
         paths = [path for path in (self.html, self.risks, self.policy) if path is not None]
         for place, path in enumerate(paths):
-            if path in paths[:place]:
+            if path.resolve() in [other.resolve() for other in paths[:place]]:
                 raise InvalidInput(f"{path} is asked for twice; give each output a name of its own.")
-            self._check_path(path, table)
+            self._check_path(path, inputs)
 
     def write(self, record: dict[str, Any], table: Table, plan: Policy, audit: Audit) -> None:
         """The page, a policy and the risks: the first two take their names when the risks are written."""
@@ -80,11 +81,22 @@ class Outputs:
                 f"--risks must end in .csv or .parquet, got {self.risks.name}; choose one of these."
             )
 
-    def _check_path(self, path: Path, table: str) -> None:
+    def _check_path(self, path: Path, inputs: Mapping[str, list[str]]) -> None:
         from tightlip.files import require_free
 
-        if os.path.exists(table) and path.exists() and path.samefile(table):
-            raise InvalidInput(f"{path} must not be the table itself; choose another name.")
+        for what, files in inputs.items():
+            if any(os.path.exists(file) and path.exists() and path.samefile(file) for file in files):
+                raise InvalidInput(f"{path} must not be {what} itself; choose another name.")
         if not path.parent.is_dir():
             raise InvalidInput(f"{path} cannot be written: there is no folder {path.parent}; make it first.")
         require_free(path, force=self.force)
+
+
+def files_read(table: str, policy: Path | None, plan: Policy) -> dict[str, list[str]]:
+    """The files that an audit reads, by what they are."""
+    hierarchies = [getattr(item.recoding, "hierarchy", None) for item in plan.release]
+    return {
+        "the table": [table],
+        "the policy": [] if policy is None else [str(policy)],
+        "a mapping": [str(hierarchy.path) for hierarchy in hierarchies if hierarchy is not None],
+    }

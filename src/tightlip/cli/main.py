@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import Annotated, Any
 
@@ -82,5 +83,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run() -> None:
-    """The entry point of the installed program."""
+    """The entry point of the installed program; asked to stop, it removes what is half written as after Ctrl-C."""
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.default_int_handler)
     sys.exit(main())

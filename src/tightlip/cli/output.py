@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Iterable
@@ -13,11 +14,13 @@ from typing import Any, TypeVar
 from rich.console import Console, RenderableType
 
 Step = TypeVar("Step")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def print_json(record: dict[str, Any]) -> None:
-    """One JSON object on stdout and nothing else."""
-    sys.stdout.write(json.dumps(record, ensure_ascii=not _speaks_unicode(), allow_nan=False, indent=2) + "\n")
+    """One JSON object on stdout and nothing else; file names that are no text come out as escapes."""
+    text = json.dumps(record, ensure_ascii=not _speaks_unicode(), allow_nan=False, indent=2)
+    sys.stdout.write(_LONE_SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text) + "\n")
     sys.stdout.flush()
 
 
@@ -56,5 +59,7 @@ def progress(steps: Iterable[Step], total: int, name: str) -> list[Step]:
 
 
 def complain(message: str) -> None:
-    """One line on stderr."""
-    sys.stderr.write("tightlip: " + " ".join(message.split()) + "\n")
+    """One line on stderr, in which a name or value from a table cannot steer the terminal."""
+    from tightlip.report.audit_text import printable
+
+    sys.stderr.write("tightlip: " + printable(" ".join(message.split())) + "\n")

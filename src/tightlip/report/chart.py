@@ -62,5 +62,8 @@ def save_chart(chart: Any, path: Path) -> None:
     """Write a chart by suffix; HTML works offline."""
     partial = path.with_name(f".{path.stem[:100]}.{secrets.token_hex(8)}.partial{path.suffix}")
     options: dict[str, Any] = {"inline": True} if path.suffix.lower() == ".html" else {}
-    chart.save(str(partial), **options)
-    partial.replace(path)
+    try:
+        chart.save(str(partial), **options)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -2,6 +2,8 @@
 
 DuckDB can guess all of this from a sample of lines. A wrong guess may drop rows without a word: lines that start with #
 as comments, or all lines of a file whose ends of line are not those it took. Told what they are, it reads all or fails.
+It also drops a last line that is longer than the 32 MB it reads at a time, unless it reads with one thread: files with
+such lines are looked for, and read so.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tightlip.errors import InvalidInput, quoted
+from tightlip.errors import InvalidInput
 from tightlip.table.failure import NOT_UTF8
 
 _LONGEST = 1_000_000
@@ -25,15 +27,13 @@ _ESCAPED = {"\n": r"\n", "\r": r"\r", "\r\n": r"\r\n"}
 
 @dataclass(frozen=True, slots=True)
 class CsvHeader:
-    """Column names, what stands between fields and what ends a line."""
+    """Column names, what stands between fields and ends a line, how the file is packed, may threads share it."""
 
     names: tuple[str, ...]
     delimiter: str
     newline: str
-
-    def physical(self) -> dict[str, str]:
-        """Neutral names for the columns, so that no name of the file can clash."""
-        return {name: f"c{place}" for place, name in enumerate(self.names)}
+    compression: str
+    parallel: bool
 
     def options(self) -> dict[str, Any]:
         """How DuckDB is told to read the file: every field as text, nothing guessed."""
@@ -46,6 +46,8 @@ class CsvHeader:
             "quote": '"',
             "escape": '"',
             "comment": "",
+            "compression": self.compression,
+            "parallel": self.parallel,
             "hive_partitioning": False,
         }
 
@@ -56,9 +58,10 @@ def read_header(path: Path) -> CsvHeader:
     Raises
     ------
     InvalidInput
-        When the file cannot be read, its first line is not UTF-8 text, too long, or has a name twice.
+        When the file cannot be read, or its first line is empty, not UTF-8 text or too long.
     """
-    text = _start(path)
+    compression = "gzip" if path.suffix.lower() == ".gz" else "none"
+    text = _start(path, compression)
     record = _RECORD.match(text)
     line = record.group() if record else ""
     rest = text[len(line) : len(line) + 2]
@@ -72,17 +75,24 @@ def read_header(path: Path) -> CsvHeader:
     unquoted = _QUOTED.sub("", line)
     delimiter = max(_DELIMITERS, key=unquoted.count)
     names = next(csv.reader([line], delimiter=delimiter), [])
-    for name in names:
-        if names.count(name) > 1:
-            raise InvalidInput(
-                f"{path} must have each column name once, got {quoted(name)} twice; rename one."
-            )
-    return CsvHeader(tuple(names), delimiter, newline)
+    if not names:
+        raise InvalidInput(f"{path} must start with a line of column names, got an empty line; remove it.")
+    parallel = compression == "none" and not _has_long_line(path, newline[-1].encode())
+    return CsvHeader(tuple(names), delimiter, newline, compression, parallel)
 
 
-def _start(path: Path) -> str:
+def _has_long_line(path: Path, end: bytes) -> bool:
+    """Whether some line may have a megabyte or more; those of two have."""
+    with path.open("rb") as file:
+        while len(block := file.read(_LONGEST)) == _LONGEST:
+            if end not in block:
+                return True
+    return False
+
+
+def _start(path: Path, compression: str) -> str:
     try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+        with gzip.open(path) if compression == "gzip" else path.open("rb") as file:
             start = file.read(_LONGEST)
     except (OSError, EOFError) as error:
         raise InvalidInput(f"{path} cannot be read: {error}; check that it is whole.") from error

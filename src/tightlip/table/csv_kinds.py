@@ -1,18 +1,21 @@
 """Which kind a CSV column has. Every field is read as text first, so that no guess from the first lines can lose one.
 
 A column is of whole numbers, reals, booleans or dates only if all of its fields are written so. "01234" is text: as
-a number it would be taken for 1234. So are digits too many for a float to tell apart. An empty field, in quotes or not,
-is missing; NA, None and null are text.
+a number it would be taken for 1234. So are digits too many for a float to tell apart, and numbers too small for one. An
+empty field, in quotes or not, is missing; NA, None and null are text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tightlip.errors import InvalidInput, quoted
 from tightlip.table.kinds import ISO_DATE, Kind
 
 _REAL = r"^-?(0|[1-9][0-9]{0,14})(\.[0-9]+)?([eE][-+]?[0-9]+)?$"
+_DIGITS = 15  # decimals of so many digits are different floats,
+_SMALLEST = 1e-290  # unless they are nearly 0
 
 
 def detect_kinds(backend: Any, expression: Any, names: Sequence[str]) -> list[Kind]:
@@ -53,22 +56,73 @@ def _slow_tests(column: Any) -> list[Any]:
     real, date = column.re_search(_REAL), column.re_search(ISO_DATE)
     return [
         column.notnull(),
-        real & column.try_cast("float64").notnull(),
+        real & _is_exact(column),
         date & column.try_cast("date").notnull(),
     ]
 
 
+def _is_exact(column: Any) -> Any:
+    """Whether no other number is the same float: few digits, or those that the float itself is written with."""
+    number = column.try_cast("float64")
+    digits = column.re_replace("[eE].*$", "").replace("-", "").replace(".", "").re_replace("^0+", "")
+    large = (digits == "") | (number.abs() >= _SMALLEST)
+    return number.notnull() & large & ((digits.length() <= _DIGITS) | (number.cast("string") == column))
+
+
+def refuse_spellings(backend: Any, expression: Any, columns: Mapping[str, tuple[str, Kind]]) -> None:
+    """Refuse columns that write one number or boolean in several ways, as 1.10 and 1.1; `columns` as for `checks`.
+
+    Kept as they are, they would be released apart but counted as one, and the audit would say too little. Whole numbers
+    and dates can be written in one way only.
+    """
+    unsure = {name: pair for name, pair in columns.items() if pair[1] in ("real", "boolean")}
+    if not unsure:
+        return
+    distinct: dict[str, Any] = {}
+    for place, (column, kind) in enumerate(unsure.values()):
+        text = expression[column]
+        distinct |= {f"t{place}": text.nunique(), f"v{place}": typed(text, kind).nunique()}
+    found = backend.to_pyarrow(expression.aggregate(**distinct)).to_pylist()[0]
+    for place, (name, (_, kind)) in enumerate(unsure.items()):
+        if found[f"t{place}"] != found[f"v{place}"]:
+            what = "number" if kind == "real" else "boolean"
+            raise InvalidInput(
+                f"column {quoted(name)} writes one {what} in several ways, which the file would tell apart; "
+                "write each in one way, or recode the column."
+            )
+
+
 def _count_each(backend: Any, expression: Any, names: Sequence[str], tests: Any) -> dict[str, list[int]]:
-    """How many fields of each column pass each test, all in one scan."""
+    """How many fields of each column pass each test, all in one scan; of DuckDB only different ones, which is quicker.
+
+    Other engines may have the fields on several machines, and do not gather them.
+    """
     if not names:
         return {}
+    counted = _count_different if backend.name == "duckdb" else _count_all
+    found = backend.to_pyarrow(counted(expression, names, tests)).to_pylist()[0]
+    return {
+        name: [count or 0 for key, count in found.items() if key.startswith(f"s{place}_")]
+        for place, name in enumerate(names)
+    }
+
+
+def _count_all(expression: Any, names: Sequence[str], tests: Any) -> Any:
     sums = {
         f"s{place}_{number}": test.sum()
         for place, name in enumerate(names)
         for number, test in enumerate(tests(expression[name]))
     }
-    found = backend.to_pyarrow(expression.aggregate(**sums)).to_pylist()[0]
-    return {
-        name: [count or 0 for key, count in found.items() if key.startswith(f"s{place}_")]
-        for place, name in enumerate(names)
-    }
+    return expression.aggregate(**sums)
+
+
+def _count_different(expression: Any, names: Sequence[str], tests: Any) -> Any:
+    lists = expression.aggregate(
+        **{f"c{place}": expression[name].collect(distinct=True) for place, name in enumerate(names)}
+    )
+    lengths = {}
+    for place in range(len(names)):
+        fields = lists[f"c{place}"]
+        for number in range(len(tests(expression[names[place]]))):
+            lengths[f"s{place}_{number}"] = fields.filter(lambda field, n=number: tests(field)[n]).length()
+    return lists.select(**lengths)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,7 +18,11 @@ _SIGNS_OF_THAT = (
     "invalid unicode",
     "byte sequence mismatch",
     "codec can't decode",
+    "Could not decode to UTF-8",
 )
+_OF_VALUES = ("DataError", "DateTimeException", "NumberFormatException", "ArithmeticException")
+_LINE_ENDS = "The CSV Parser state machine reached an invalid state"
+_IN_QUOTES = re.compile(r"""(?<!\w)(['"`])(.*\1|.*)""")  # to the last quote: a value may have quotes in it
 _INSTALL = {"duckdb": "table", "sqlite": "table", "pyspark": "spark", "postgres": "postgres"}
 
 
@@ -50,11 +55,16 @@ def engine_work(name: str, done: str = "read") -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str:
-    """The first line of an engine's message: the lines after it may show rows of the table."""
+    """The first line of an engine's message, without what stands in quotes: both may show values of the table."""
     text = str(error).strip()
-    first = text.splitlines()[0].strip() if text else type(error).__name__
     if any(sign in text for sign in _SIGNS_OF_THAT):
         return NOT_UTF8
+    if any(kind.__name__ in _OF_VALUES for kind in type(error).__mro__):
+        return "a value does not fit the type of its column; convert the column, or make it text."
+    if _LINE_ENDS in text:
+        return "its lines do not all end alike, or a quote is not closed; save it anew."
+    first = text.splitlines()[0].strip() if text else type(error).__name__
+    first = _IN_QUOTES.sub("…", first)
     if len(first) > _LONGEST:
         first = first[: _LONGEST - 1] + "…"
     return f"{first.rstrip('.;:')}; check that it is whole, of one type by column, and still there."

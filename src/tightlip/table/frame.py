@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import datetime
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from tightlip.errors import InvalidInput, quoted
-
-ROW = "row"  # the frame's own columns are called c0, c1, …, so that no name of theirs can clash
+from tightlip.errors import InvalidInput
+from tightlip.table.names import ROW, neutral_names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """An Arrow table with neutral names, the users' names for them, and the columns that Arrow could not read."""
+    """An Arrow table with neutral names, the users' names for them, and the columns that are not read."""
 
     arrow: Any
     physical: dict[str, str]
@@ -35,43 +36,63 @@ def read_frame(source: Any) -> Frame:
     """
     import pyarrow as pa
 
-    physical: dict[str, str] = {}
+    columns = list(_columns(source))
+    physical = neutral_names([name for name, _ in columns], "table")
     refused: dict[str, str] = {}
     arrays: dict[str, Any] = {}
-    for place, (name, column) in enumerate(_columns(source)):
-        if name in physical or name in refused:
-            raise InvalidInput(
-                f"table must have each column name once, got {quoted(name)} twice; rename one."
-            )
+    for name, column in columns:
         try:
-            arrays[f"c{place}"] = _array(column)
-            physical[name] = f"c{place}"
+            array = _array(column())
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             refused[name] = "mixed or unknown to Arrow"
+            continue
+        if _is_read(array.type):
+            arrays[physical[name]] = array
+        else:
+            refused[name] = str(array.type)
     arrays[ROW] = pa.array(range(len(source)) if not hasattr(source, "num_rows") else range(source.num_rows))
-    return Frame(pa.table(arrays), physical, refused)
+    known = {name: column for name, column in physical.items() if name not in refused}
+    return Frame(pa.table(arrays), known, refused)
 
 
-def _columns(source: Any) -> Iterator[tuple[str, Any]]:
+def _columns(source: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Names, and functions that make the columns: a library may fail to."""
     if hasattr(source, "collect"):
         raise InvalidInput("table must not be lazy, got a polars LazyFrame; call .collect() on it.")
     if hasattr(source, "column_names"):
-        return ((name, source.column(place)) for place, name in enumerate(source.column_names))
+        return ((name, partial(source.column, place)) for place, name in enumerate(source.column_names))
     if hasattr(source, "get_columns"):
-        return ((series.name, series.to_arrow()) for series in source.get_columns())
+        return ((series.name, series.to_arrow) for series in source.get_columns())
     if getattr(source, "ndim", 0) != 2 or not hasattr(source, "iloc"):
         raise InvalidInput(f"table must be a data frame, got a {type(source).__name__}; use its table.")
-    return ((str(name), source.iloc[:, place]) for place, name in enumerate(source.columns))
+    everyone = slice(None)
+    return (
+        (str(name), partial(source.iloc.__getitem__, (everyone, place)))
+        for place, name in enumerate(source.columns)
+    )
 
 
 def _array(column: Any) -> Any:
     import pyarrow as pa
 
-    array = column if isinstance(column, (pa.Array, pa.ChunkedArray)) else pa.array(column, from_pandas=True)
+    if isinstance(column, (pa.Array, pa.ChunkedArray)):
+        array = column
+    else:
+        array = pa.array(column, from_pandas=True)
+        if pa.types.is_date(array.type) and any(isinstance(value, datetime.datetime) for value in column):
+            raise TypeError  # Arrow would drop the time of day
     if pa.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
     if pa.types.is_null(array.type):
         array = array.cast(pa.string())
-    if isinstance(array.type, pa.BaseExtensionType):
-        raise TypeError
+    array.validate(full=True)  # text that is no UTF-8 is not noticed otherwise
     return array
+
+
+def _is_read(kind: Any) -> bool:
+    """Whether DuckDB reads the type, and an audit may; other columns must not stand in the way of these."""
+    from pyarrow import types
+
+    texts = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    numbers = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal128(kind)
+    return bool(texts or numbers or types.is_boolean(kind) or types.is_date(kind))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.errors import InvalidInput
+from tightlip.errors import InvalidInput, quoted
 from tightlip.table.failure import engine_work
 from tightlip.table.kinds import Kind
 from tightlip.table.policy import Policy
@@ -31,13 +31,17 @@ _GROUPS_PER_CELL = 20
 class Key:
     """A recoded column, as an Ibis expression on the table, and how its values are called."""
 
+    column: str
     expression: Any
     recoding: Recoding
     kind: Kind
 
     def label(self, value: Any) -> str:
         """The released value as people read it."""
-        return self.recoding.label(value, self.kind)
+        try:
+            return self.recoding.label(value, self.kind)
+        except InvalidInput as error:
+            raise InvalidInput(f"column {quoted(self.column)}: {error}") from error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,10 +58,14 @@ def keys_of(table: Table, policy: Policy) -> list[Key]:
     """The keys to count by: the secret columns as they are, then the released ones after their recodings."""
     recodings = [*(Keep() for _ in policy.secret), *(item.recoding for item in policy.release)]
     plain = table.plain_columns(policy.columns)
+    kept = [
+        name for name, recoding in zip(policy.columns, recodings, strict=True) if isinstance(recoding, Keep)
+    ]
+    table.require_one_spelling(kept)
     keys = []
     for name, recoding, (column, kind) in zip(policy.columns, recodings, plain, strict=True):
         recoding.require(name, kind)
-        keys.append(Key(recoding.key(column, kind), recoding, kind))
+        keys.append(Key(name, recoding.key(column, kind), recoding, kind))
     return keys
 
 

@@ -36,7 +36,12 @@ class Hierarchy:
         read = _toml_reader if path.suffix.lower() == ".toml" else _csv_reader
         try:
             groups_at = read(path)
-        except (OSError, UnicodeDecodeError, csv.Error, tomllib.TOMLDecodeError) as error:
+        except (
+            OSError,
+            ValueError,
+            csv.Error,
+            RecursionError,
+        ) as error:  # no UTF-8, no TOML, a NUL in the name
             reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
             raise InvalidInput(f"mapping file {path} cannot be read: {reason}.") from error
         first = groups_at(max(level, 1))

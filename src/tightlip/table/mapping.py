@@ -100,8 +100,8 @@ class Mapping:
     def label(self, key: Any, kind: Kind) -> str:
         """The group."""
         if key[0] == _OTHER and self.otherwise is None:
-            raise InvalidInput(
-                f"mapping must have a group for every value, got none for {quoted(key[1:])}; add it or set otherwise."
+            raise InvalidInput(  # without the value, which may be one that only few people have
+                "mapping must have a group for every value, got none for some; add them or set otherwise."
             )
         return str(key[1:])
 

@@ -46,7 +46,7 @@ def read_policy(path: Path) -> Policy:
     try:
         with path.open("rb") as file:
             content = tomllib.load(file)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
         raise InvalidInput(f"policy file {path} cannot be read: {reason}.") from error
     try:

@@ -15,6 +15,8 @@ from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.parse import number
 from tightlip.table.kinds import Kind, plain_label
 
+_LONGEST_PREFIX = 1_000_000_000  # engines count characters in 32 bits
+
 
 class Recoding(Protocol):
     """What every recoding can do."""
@@ -104,7 +106,10 @@ class Prefix:
     length: int
 
     def __post_init__(self) -> None:
-        require_whole(self.length, "prefix length", 1)
+        if require_whole(self.length, "prefix length", 1) > _LONGEST_PREFIX:
+            raise InvalidInput(
+                f"prefix length must be at most {_LONGEST_PREFIX:,}, got {quoted(self.length)}."
+            )
 
     def require(self, name: str, kind: Kind) -> None:
         """Text, whole numbers and dates have prefixes."""

@@ -76,10 +76,10 @@ def write_risks(
     if path.suffix.lower() not in (".csv", ".parquet"):
         raise InvalidInput(f"risk file must end with .csv or .parquet, got {quoted(str(path))}.")
     with whole_file(path, force=force) as partial:
-        keys = keys_of(table, policy)
-        lookup = _lookup(table, keys, policy, risks, max_cells)
-        identity = _identity(table, policy, id_column, risks.counts.total)
-        joined = _joined(table, keys, lookup, identity)
+        lookup = _lookup(table, policy, risks, max_cells)
+        numbered = table.in_order()
+        identity = _identity(numbered, policy, id_column, risks.counts.total)
+        joined = _joined(numbered, keys_of(numbered, policy), lookup, identity)
         with engine_work(table.name, "joined with its risks"):
             written = write_batches(
                 table.backend, joined, partial, id_column, _kind(identity), path.suffix.lower()
@@ -99,12 +99,12 @@ def _changed(table: Table) -> InvalidInput:
     return InvalidInput(f"{table.name} has changed since it was counted; audit it again.")
 
 
-def _lookup(table: Table, keys: Sequence[Key], policy: Policy, risks: CellRisks, max_cells: int) -> Any:
+def _lookup(table: Table, policy: Policy, risks: CellRisks, max_cells: int) -> Any:
     """The groups of the table with what was found for them, as a small table to join with."""
     import ibis
     import pyarrow as pa
 
-    groups = count_groups(table, keys, max_cells)
+    groups = count_groups(table, keys_of(table, policy), max_cells)
     counts, triple_of = cells_of_groups(groups, policy, max_cells)
     if not counts.same_as(risks.counts):
         raise _changed(table)

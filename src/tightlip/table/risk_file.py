@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ from tightlip.errors import InvalidInput
 from tightlip.table.kinds import Kind
 
 _BATCH = 100_000
-_FORMULA = "^[=+\\-@\t\r]"
+_FORMULA = "^[=+\\-@\t\r\n]"
 
 
 def write_batches(
@@ -28,14 +30,35 @@ def write_batches(
 
     if backend.name == "pyspark" and form == ".parquet":
         return _write_by_spark(backend, rows, path, id_name, id_kind)
-    with backend.to_pyarrow_batches(rows, chunk_size=_BATCH) as reader:
-        batches = (_named(_typed(batch, id_kind), id_name) for batch in reader)
-        empty = _named(_typed(reader.schema.empty_table(), id_kind), id_name)
-        if form == ".parquet":
-            with parquet.ParquetWriter(path, empty.schema) as writer:
-                return _write_all(writer, batches)
-        with arrow_csv.CSVWriter(path, _defused(empty).schema) as writer:
-            return _write_all(writer, map(_defused, batches))
+    nothing = backend.to_pyarrow(rows.limit(0))
+    batches = (_named(_typed(batch, id_kind), id_name) for batch in _batches(backend, rows, nothing.schema))
+    empty = _named(_typed(nothing, id_kind), id_name)
+    if form == ".parquet":
+        with parquet.ParquetWriter(path, empty.schema) as writer:
+            return _write_all(writer, batches)
+    with arrow_csv.CSVWriter(path, _defused(empty).schema) as writer:
+        return _write_all(writer, map(_defused, batches))
+
+
+def _batches(backend: Any, rows: Any, schema: Any) -> Iterator[Any]:
+    """The rows as Arrow tables of some size; from SQLite and Spark Ibis would fetch all of them at once.
+
+    What `rows` is joined with is known to the engine since it told the schema.
+    """
+    import pyarrow as pa
+
+    if backend.name not in ("sqlite", "pyspark"):
+        with backend.to_pyarrow_batches(rows, chunk_size=_BATCH) as reader:
+            yield from (pa.Table.from_batches([batch]) for batch in reader)
+        return
+    found = backend.raw_sql(backend.compile(rows))
+    records = iter(found if backend.name == "sqlite" else found.toLocalIterator())
+    while batch := list(islice(records, _BATCH)):
+        columns = zip(*batch, strict=True)
+        yield pa.table(
+            [pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)],
+            schema=schema,
+        )
 
 
 def _write_all(writer: Any, batches: Iterator[Any]) -> int:
@@ -63,10 +86,9 @@ def _write_by_spark(backend: Any, rows: Any, path: Path, id_name: str | None, id
     return int(written.count_rows()) - int(missing)
 
 
-def _typed(batch: Any, id_kind: Kind | None) -> Any:
+def _typed(table: Any, id_kind: Kind | None) -> Any:
     import pyarrow as pa
 
-    table = batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
     if id_kind != "integer":
         return table
     return table.set_column(0, "id", table["id"].cast(pa.int64()))
@@ -86,5 +108,5 @@ def _defused(table: Any) -> Any:
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             safe = compute.replace_substring_regex(column, pattern=_FORMULA, replacement=r"'\0")
             table = table.set_column(place, name, safe)
-    names = [f"'{name}" if name[:1] in "=+-@\t\r" and name else name for name in table.column_names]
+    names = [f"'{name}" if re.match(_FORMULA, name) else name for name in table.column_names]
     return table.rename_columns(names)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.table.checks import check_columns
 from tightlip.table.csv_header import read_header
-from tightlip.table.csv_kinds import detect_kinds, typed
+from tightlip.table.csv_kinds import detect_kinds, refuse_spellings, typed
+from tightlip.table.embedded import connect_file, connect_memory, neutral_view
 from tightlip.table.failure import engine_work, load_ibis
-from tightlip.table.frame import ROW, is_frame, read_frame
+from tightlip.table.frame import is_frame, read_frame
 from tightlip.table.kinds import Kind, kind_of, plain, refuse_type
+from tightlip.table.names import ROW, neutral_names
 from tightlip.table.policy import require_known
 
 _POSTGRES = ("postgres://", "postgresql://")
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _TEXT_FILES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
 
@@ -32,6 +35,7 @@ class Table:
     backend, expression : the Ibis connection and table
     physical : users' column names and the engine's
     ordered_by : an Ibis expression of the row's place in the input; None where the engine keeps no order
+    numbered : the rows of a file with their places, from which `in_order` makes `ordered_by`
     all_text : whether the columns are text still to be typed (CSV)
     refused : columns that cannot be read, and their type
     loose : whether columns may hold what their types do not say
@@ -43,11 +47,13 @@ class Table:
     expression: Any
     physical: dict[str, str]
     ordered_by: Any = None
+    numbered: Any = None
     all_text: bool = False
     refused: dict[str, str] = field(default_factory=dict)
     loose: bool = False
     owned: bool = True
     _kinds: dict[str, Kind] = field(default_factory=dict)
+    _spelled: set[str] = field(default_factory=set)
 
     @property
     def columns(self) -> dict[str, str]:
@@ -56,6 +62,12 @@ class Table:
         schema = self.expression.schema()
         kinds = {name: self._kinds.get(name) or str(schema[column]) for name, column in self.physical.items()}
         return kinds | self.refused
+
+    def in_order(self) -> Table:
+        """The same table, with its rows numbered where there is an order of them."""
+        if self.numbered is None:
+            return self
+        return replace(self, expression=self.numbered, ordered_by=self.numbered[ROW], numbered=None)
 
     def close(self) -> None:
         """Close the connection, unless it came from outside; `with open_table(…) as table:` does so too."""
@@ -96,6 +108,14 @@ class Table:
             with engine_work(self.name):
                 check_columns(self.backend, self.expression, used)
         return [(self._plain(name), self._kinds[name]) for name in names]
+
+    def require_one_spelling(self, names: Sequence[str]) -> None:
+        """Refuse columns of a text file that write one value in several ways (see `csv_kinds`)."""
+        new = {name: (self.physical[name], self._kinds[name]) for name in names if name not in self._spelled}
+        if self.all_text:
+            with engine_work(self.name):
+                refuse_spellings(self.backend, self.expression, new)
+        self._spelled.update(new)
 
     def fetch(self, expression: Any) -> Any:
         """The rows of a small result, as an Arrow table."""
@@ -143,6 +163,11 @@ def open_table(source: Any, *, table: str | None = None) -> Table:
         return source
     if isinstance(source, str) and source.startswith(_POSTGRES):
         return _open_postgres(source, table)
+    if isinstance(source, str) and (address := _ADDRESS.match(source)):
+        raise InvalidInput(
+            f"table must be a file or a postgresql:// address, got one that starts with {address.group()}; "
+            "nothing is fetched, so copy it to a file first."
+        )
     if isinstance(source, (str, Path)):
         return _open_file(Path(source), table)
     if is_frame(source):
@@ -164,7 +189,7 @@ def _open_frame(source: Any) -> Table:
         expression = ibis.memtable(frame.arrow)
         return Table(
             "the data frame",
-            ibis.duckdb.connect(),
+            connect_memory(),
             expression,
             frame.physical,
             ordered_by=expression[ROW],
@@ -183,24 +208,40 @@ def _open_file(path: Path, table: str | None) -> Table:
         if form == "sqlite":
             return _named(str(path), ibis.sqlite.connect(path), table)
         if form == "duckdb":
-            return _named(str(path), ibis.duckdb.connect(path, read_only=True), table)
-        backend, literal = ibis.duckdb.connect(), _without_wildcards(path.absolute())
-        if form == "parquet":
-            found = backend.read_parquet(literal, hive_partitioning=False)
-        else:
-            header = read_header(path)
-            found = backend.read_csv(literal, **header.options())
-            return _of_scan(str(path), backend, found, header.physical(), all_text=True)
-        return _of_scan(str(path), backend, found, {name: name for name in found.columns}, all_text=False)
+            return _named(str(path), connect_file(path), table)
+        return _open_parquet(path) if form == "parquet" else _open_csv(path)
+
+
+def _open_parquet(path: Path) -> Table:
+    """The names come from the file itself: where two differ by case only, or not at all, DuckDB makes others up."""
+    import pyarrow.parquet as parquet
+
+    physical = neutral_names(parquet.read_schema(path).names, str(path))
+    backend = connect_memory()
+    found = backend.read_parquet(_without_wildcards(path), hive_partitioning=False)
+    expression, numbered = neutral_view(backend, found, physical.values())
+    return Table(str(path), backend, expression, physical, numbered=numbered)
+
+
+def _open_csv(path: Path) -> Table:
+    header = read_header(path)
+    backend, physical = connect_memory(), neutral_names(header.names, str(path))
+    found = backend.read_csv(_without_wildcards(path), **header.options())
+    expression, numbered = neutral_view(backend, found, physical.values())
+    return Table(str(path), backend, expression, physical, numbered=numbered, all_text=True)
 
 
 def _form(path: Path) -> Literal["csv", "parquet", "duckdb", "sqlite"]:
     """What a file is, by its first bytes; text files by their name."""
+    if path.exists() and not path.is_file() and not path.is_dir():  # reading would wait, perhaps for ever
+        raise InvalidInput(f"{path} must be a file, got a pipe or a device; save it to a file first.")
     try:
+        str(path).encode()
         with path.open("rb") as file:
             start = file.read(16)
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror}; check the name.") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "its name is no text that files can have"
+        raise InvalidInput(f"{path} cannot be read: {reason}; check the name.") from error
     if start.startswith(b"SQLite format 3\0"):
         return "sqlite"
     if start[8:12] == b"DUCK":
@@ -218,16 +259,20 @@ def _form(path: Path) -> Literal["csv", "parquet", "duckdb", "sqlite"]:
 
 
 def _without_wildcards(path: Path) -> str:
-    """A path in which DuckDB takes no character for a wildcard."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))
+    """A path in which DuckDB takes no character for a wildcard, and no start for an address."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path.absolute()))
 
 
 def _open_postgres(url: str, table: str | None) -> Table:
     ibis = load_ibis("postgres")
-    parts = urlsplit(url)
-    name = f"Postgres database {quoted(parts.path.lstrip('/') or 'default')}"
+    name = f"Postgres database {quoted(_database(url) or 'default')}"
     with engine_work(name, "reached"):
         return _named(name, ibis.connect(url), table)
+
+
+def _database(url: str) -> str:
+    """What follows the last @ and the next slash, so that no part of a password, however it is written, is shown."""
+    return url.partition("://")[2].partition("?")[0].rpartition("@")[2].partition("/")[2]
 
 
 def _named(name: str, backend: Any, table: str | None) -> Table:
@@ -245,13 +290,6 @@ def _of_database(name: str, backend: Any, expression: Any, *, owned: bool) -> Ta
     physical = {column: column for column in expression.columns}
     row_id = _row_id(backend, expression)
     return Table(name, backend, expression, physical, ordered_by=row_id, loose=True, owned=owned)
-
-
-def _of_scan(name: str, backend: Any, expression: Any, physical: dict[str, str], *, all_text: bool) -> Table:
-    """A file in DuckDB, which keeps the order of its rows when it numbers them without being told an order."""
-    import ibis
-
-    return Table(name, backend, expression, physical, ordered_by=ibis.row_number(), all_text=all_text)
 
 
 def _row_id(backend: Any, expression: Any) -> Any:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tightlip.errors import InvalidInput
-from tightlip.files import require_free
+from tightlip.files import require_free, take_name
 
 
 @contextmanager
@@ -24,12 +24,12 @@ def whole_file(path: Path, *, force: bool) -> Iterator[Path]:
     """
     if not path.parent.is_dir():
         raise InvalidInput(f"{path} cannot be written: there is no folder {path.parent}; make it first.")
-    _require_free(path, force=force)
+    require_free(path, force=force)
     partial = path.parent / f".{path.name[:100]}.{secrets.token_hex(8)}.partial"
     try:
         yield partial
-        _require_free(path, force=force)
-        partial.replace(path)
+        require_free(path, force=force)
+        take_name(partial, path, force=force)
     except OSError as error:
         raise InvalidInput(
             f"{path} cannot be written: {error.strerror or error}; check the folder and the name."
@@ -39,9 +39,3 @@ def whole_file(path: Path, *, force: bool) -> Iterator[Path]:
             shutil.rmtree(partial, ignore_errors=True)
         else:
             partial.unlink(missing_ok=True)
-
-
-def _require_free(path: Path, *, force: bool) -> None:
-    if path.is_dir():
-        raise InvalidInput(f"{path} is a folder; choose another name or remove it first.")
-    require_free(path, force=force)
