@@ -144,6 +144,8 @@ def _hidden(
     search: _Search, counted: Counted, policy: Policy, before: str, kind: Kind = "optimal"
 ) -> Remedy | None:
     """The smallest min_count that meets the budget."""
+    if policy.min_count is not None and odds_of(policy):
+        kind = "heuristic"  # that a cell is hidden is told without noise, so hiding fewer may do as well
     whole = released(counted, replace(policy, min_count=None, release=_quiet(policy)))
     sizes = np.unique(whole.tally.of_cell)
     least = policy.min_count or 1
