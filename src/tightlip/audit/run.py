@@ -11,12 +11,13 @@ from tightlip.audit.codes import coded
 from tightlip.audit.columns import about, column_effects
 from tightlip.audit.counted import Counted
 from tightlip.audit.leakage import cell_pml
-from tightlip.audit.plan import released
+from tightlip.audit.plan import odds_of, released
 from tightlip.audit.remedy import remedies_for
-from tightlip.audit.result import Audit
+from tightlip.audit.result import Audit, SecretView
 from tightlip.audit.sample import SampleMode
+from tightlip.audit.sample_noise import Errors, release_bounds
 from tightlip.audit.sample_remedy import departures, sampled_remedies
-from tightlip.audit.sample_view import sample_view, sampled_envelope
+from tightlip.audit.sample_view import sample_view
 from tightlip.audit.view import population_view
 from tightlip.envelope.result import read_delta
 from tightlip.errors import InvalidInput, WrongType, quoted
@@ -71,8 +72,7 @@ def audit(
     Raises
     ------
     InvalidInput
-        When the plan does not fit the table, or a sample is asked of a plan whose cells depend on it (min_count) or
-        are random (randomised response).
+        When the plan does not fit the table, or a sample is asked of a plan whose cells depend on it (min_count).
     """
     plan = _plan(secret, release, policy)
     opened = open_table(table)
@@ -112,7 +112,7 @@ def audit_counts(
     subjects = _subjects(policy.secret)
     if sample is not None:
         return _sampled(counted, release, policy, subjects, delta, budget, sample, code_seed)
-    effects = column_effects(counted, policy, subjects, worst_leakage)
+    effects = column_effects(counted, policy, subjects, lambda _, seen: worst_leakage(seen))
     scale = Fraction(counted.tally.total, release.tally.total)
     views = {}
     for subject in subjects:
@@ -146,29 +146,40 @@ def _sampled(
     mode: SampleMode,
     code_seed: int | None,
 ) -> Audit:
-    """Half of the error goes to the views, half to the effects of columns and to remedies; all in equal parts."""
-    error = float(1 - Fraction(mode.confidence)) * (1 - 2**-50)
-    trials = 2 * len(policy.release) * len(subjects) + len(departures(policy))
-    each = error / 2 / trials
+    """Every secret gets an equal part of the error: a quarter for its priors, which all releases share, three eighths
+    for the release, and as much for what leaves columns out, in equal parts.
+    """
+    error = float(1 - Fraction(mode.confidence)) * (1 - 2**-50) / len(subjects)
+    trials = 2 * len(policy.release) + len(departures(policy))
+    main, each = Errors(error / 4, error * 3 / 8), Errors(error / 4, error * 3 / 8 / trials)
+    odds = odds_of(policy)
     effects = column_effects(
-        counted, policy, subjects, lambda seen: sampled_envelope(seen, delta, each, mode)
+        counted,
+        policy,
+        subjects,
+        lambda plain, seen: release_bounds(plain, seen, odds, each, mode).mean_of_worst(delta),
     )
     views = {}
     for subject in subjects:
-        seen = _recoded(release, subject, code_seed)
-        view = sample_view(
-            seen, delta, budget, error=error / 2 / len(subjects), mode=mode, columns=effects[subject]
-        )
+        plain, seen = about(counted, subject), _recoded(release, subject, code_seed)
+        view = sample_view(plain, seen, odds, delta, budget, errors=main, mode=mode, columns=effects[subject])
         views[view.name] = view
-    above = next(iter(views.values())).share_above_budget
-    verdict = None if above is None else above <= delta
+    verdict = None if budget is None else all(_kept(view, delta) for view in views.values())
     remedies = (
         ()
         if verdict is not False or budget is None
-        else sampled_remedies(counted, policy, budget, delta, each, mode)
+        else sampled_remedies(counted, policy, subjects, budget, delta, each, mode)
     )
     total = counted.tally.total
     return Audit(policy, total, delta, budget, "sample", mode.confidence, views, remedies, verdict)
+
+
+def _kept(view: SecretView, delta: Fraction) -> bool:
+    """Whether a leakage above the budget is proved to have probability at most δ.
+
+    In a sample each view must say so: secrets in scope may be made of joint ones that are too rare to be.
+    """
+    return view.share_above_budget is not None and view.share_above_budget <= delta
 
 
 def _plan(secret: Any, release: Any, policy: Policy | None) -> Policy:
@@ -208,12 +219,6 @@ def _statistic(release: Counted, subject: Subject) -> StatisticLeakage:
 def _require_fixed_cells(policy: Policy) -> None:
     if policy.min_count is not None:
         raise InvalidInput(
-            "min_count hides cells that depend on the sample, so nothing is guaranteed about the population; "
-            "leave it out, or recode the columns by fixed rules."
-        )
-    noisy = [item.column for item in policy.release if item.mechanism is not None]
-    if noisy:
-        raise InvalidInput(
-            f"randomised response on column {quoted(noisy[0])} is audited for a population only; audit the sample "
-            "without it: worst leakage and envelope bound the noisy release too."
+            "min_count hides cells that depend on the sample, so a sample cannot bound their tail; audit it without: "
+            "worst leakage, envelope and maximal leakage bound the release with any cells hidden too."
         )

@@ -50,8 +50,7 @@ def verdict(audit: Audit) -> str:
     """Whether the budget is kept, and by how many people not."""
     assert audit.budget is not None
     view = audit.joint
-    share = view.share_above_budget
-    assert share is not None
+    share = max(view.share_above_budget or Probability(0.0) for view in audit.views.values())
     if audit.mode == "sample":
         told = f"a leakage above the budget of {nats(audit.budget)} has probability at most {up(share)}"
         kept = "kept" if audit.verdict else "not shown to be kept"
@@ -105,7 +104,8 @@ def _about_view(audit: Audit, view: SecretView, names: Names) -> list[str]:
 
 def _worst_words(audit: Audit, view: SecretView, names: Names) -> str:
     worst = view.worst
-    cap = f"A secret with prior 5 % can rise to at most {up(risen(_TYPICAL, worst.leakage))}."
+    prior = _TYPICAL if view.certified is None else max(_TYPICAL, Fraction(view.certified.rarest))
+    cap = f"A secret with prior {up(prior)} can rise to at most {up(risen(prior, worst.leakage))}."
     if audit.mode == "sample":
         known = f" It is at least {format_down(view.at_least)} nats." if view.at_least else ""
         return f"no released value leaks more than {nats(worst.leakage)}.{known} {cap}"
