@@ -41,7 +41,7 @@ def prior_bounds(of_secret: object, rows: int, error: float) -> Priors:
     """Bound all priors from how many of the rows have each secret; half of the error for each side.
 
     >>> prior_bounds([60, 40], 100, 0.05).lower.round(2).tolist()
-    [0.47, 0.28]
+    [0.48, 0.28]
     """
     rarest = float(upper_shares([0], [rows], error / 2)[0])
     proved = lower_shares(of_secret, rows, error / 2)
