@@ -101,6 +101,28 @@ def test_noise_that_needs_too_many_cells_is_refused(monkeypatch):
         counted_of(rows).randomised({"a": Fraction(2)})
 
 
+def test_noise_beyond_the_range_of_floats_is_measured(monkeypatch):
+    """Cells of probability e^−800 have a lift like any other, and a cost of e^1500 is larger than all floats."""
+    monkeypatch.setattr("tightlip.audit.randomise.MOST_PAIRS", 10**6)
+    far = Fraction(2) ** 1300
+    rows = [("x", "a", "0")] * 2 + [("y", "a", "0")] + [("x", "b", "1")] + [("y", "b", "1")] * 3
+    noisy = counted_of(rows).randomised({"a": far, "b": far})
+    joint = oracle.randomise(oracle.joint_of(rows), 0, ["a", "b"], far)
+    joint = oracle.randomise(joint, 1, ["0", "1"], far)
+    gain, cost = cell_pml(noisy.tally), cell_pmc(noisy.tally)
+    assert by_cell(noisy, gain) == oracle.lifts(joint)
+    assert by_cell(noisy, cost) == oracle.costs(joint)
+    assert not np.isnan([gain.lower, gain.upper, cost.lower, cost.upper]).any()
+    told = [("x", "a")] * 3 + [("y", "b")] * 5
+    loud = counted_of(told).randomised({"a": far})
+    gain, cost = cell_pml(loud.tally), cell_pmc(loud.tally)
+    assert (cost.lower < 700).all()
+    assert (cost.upper == np.inf).all()
+    assert cost.above(800.0).all()
+    assert not cost.above(1000.0).any()
+    assert local_privacy_of(gain, cost).ratio == far
+
+
 def test_huge_counts_are_compared_as_whole_numbers():
     n = 2 * 10**15
     close = Tally.of([0, 1, 0, 1], [0, 0, 1, 1], [n, n + 1, 2 * n + 1, 2 * n], (2, 2))

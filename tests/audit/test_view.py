@@ -11,9 +11,10 @@ import audit_oracle as oracle
 import tightlip as tl
 from tightlip.audit.counted import Counted
 from tightlip.audit.envelope import tally_envelope
+from tightlip.audit.leakage import cell_pml
 from tightlip.audit.result import risen
 from tightlip.audit.tally import Tally
-from tightlip.audit.view import population_view, tail_levels
+from tightlip.audit.view import population_view, tail_levels, tail_of
 from tightlip.numeric.quantity import Nats
 
 ROWS = st.lists(
@@ -159,6 +160,15 @@ def test_beyond_the_solver_only_bounds_are_given(monkeypatch):
 def test_channel_and_prior_of_a_view():
     _, view = view_of([("x", "a", "0"), ("y", "a", "0"), ("y", "b", "1")])
     assert tl.pml(view.channel, view.prior).worst.ratio == view.worst.leakage.ratio
+
+
+def test_a_tail_ends_where_nobody_leaks_more_also_where_floats_are_equal():
+    big = 10**40  # the worst lift is 2 + 1/big, whose logarithm has the same float as log 2
+    tally = Tally.of([0, 1], [0, 1], np.array([big, big + 1], dtype=object), (2, 2))
+    gain = cell_pml(tally)
+    assert gain.value(0) == tl.log_of(2)
+    assert [point.level.ratio for point in tail_of(gain)[-2:]] == [2, Fraction(5, 2)]
+    assert [point.above.exact for point in tail_of(gain)[-2:]] == [Fraction(big, 2 * big + 1), 0]
 
 
 def test_levels_are_fixed_and_exact():

@@ -11,7 +11,7 @@ from tightlip.audit.result import ColumnEffect
 from tightlip.numeric.quantity import Nats
 from tightlip.table.policy import Policy
 
-Measure = Callable[[Counted], Nats]
+Measure = Callable[[Counted, Counted], Nats]
 
 
 def column_effects(
@@ -19,18 +19,21 @@ def column_effects(
 ) -> dict[tuple[str, ...], tuple[ColumnEffect, ...]]:
     """For each secret (a tuple of secret columns) the released columns, the one that is missed most first.
 
+    `measure` is given the counts of some columns before anything is hidden or randomised, and their release.
     Suppression and noise are applied anew to the columns that are left; releasing nothing leaks nothing.
     """
     names = [item.column for item in policy.release]
-    alone = {name: released(counted, only(policy, [name])) for name in names}
-    without = {
-        name: released(counted, only(policy, [other for other in names if other != name]))
-        for name in names
-        if len(names) > 1
-    }
 
-    def amount(release: Counted | None, subject: tuple[str, ...]) -> Nats:
-        return Nats(0.0, Fraction(1)) if release is None else measure(about(release, subject))
+    def both(columns: list[str]) -> tuple[Counted, Counted]:
+        return counted.keeping(columns), released(counted, only(policy, columns))
+
+    alone = {name: both([name]) for name in names}
+    without = {name: both([other for other in names if other != name]) for name in names if len(names) > 1}
+
+    def amount(found: tuple[Counted, Counted] | None, subject: tuple[str, ...]) -> Nats:
+        if found is None:
+            return Nats(0.0, Fraction(1))
+        return measure(about(found[0], subject), about(found[1], subject))
 
     return {
         subject: _ranked(

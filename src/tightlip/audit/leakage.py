@@ -23,6 +23,7 @@ from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.quantity import Nats, Probability, exact_ratio
 from tightlip.numeric.rounding import gamma, log_down, log_up, widen_down, widen_up
 
+_TINY = 2.0**-1000
 _UNAMBIGUOUS = 2**25  # below, two different fractions of counts never round to the same float
 
 
@@ -180,13 +181,22 @@ def _truly_best(tally: Tally, ties: Places, largest: bool) -> Places:
 
 
 def _decided(tally: Tally, kind: Kind, pair: Places) -> CellLeakage:
-    share = divided(tally.of_cell, tally.total)
-    chance = divided(tally.count[pair], tally.of_secret[tally.secret[pair]])
-    ratio = chance / share if kind == "pml" else share / chance
+    lift = _lifts(tally, pair)
+    tiny = lift < _TINY
+    ratio = np.where(tiny, _TINY, lift) if kind == "pml" else 1 / np.where(tiny, _TINY, lift)
     lower = np.maximum(log_down(widen_down(ratio, gamma(4))), 0.0)
     upper = np.maximum(log_up(widen_up(ratio, gamma(4))), 0.0)
+    upper[tiny & (kind == "pmc")] = math.inf  # larger than the float says; decided in whole numbers
     lower[pair < 0] = upper[pair < 0] = math.inf
     return CellLeakage(kind, tally, pair, lower, upper)
+
+
+def _lifts(tally: Tally, pair: Places) -> FloatArray:
+    """n c_xy / (n_x n_y) of one pair for each cell, within γ₃; large numbers are divided once, lest both vanish."""
+    of_secret = tally.of_secret[tally.secret[pair]]
+    if tally.count.dtype == object:
+        return divided(tally.count[pair] * tally.total, of_secret * tally.of_cell)
+    return divided(tally.count[pair], of_secret) / divided(tally.of_cell, tally.total)
 
 
 def _exceeds(ratio: Fraction, level: Any, wanted: Fraction | None) -> bool:

@@ -154,7 +154,8 @@ def _hidden(search: _Search, climb: Climb) -> Iterator[Remedy | None]:
     """Small cells hidden in the plan itself, then in the best coarsening of it."""
     over = "" if search.policy.min_count is None else " above the planned one"
     reason = f"no smaller min_count{over} meets the budget"
-    yield _at(search, Best(search.lattice.bottom, True), reason, hiding=True)
+    least = search.policy.min_count is None or not search.noise  # else one below the planned may do: hiding is told
+    yield _at(search, Best(search.lattice.bottom, least), reason, hiding=True)
     if search.noise:
         return
     columns = range(len(search.policy.release))

@@ -11,12 +11,13 @@ from tightlip.audit.codes import coded
 from tightlip.audit.columns import about, column_effects
 from tightlip.audit.counted import Counted
 from tightlip.audit.leakage import cell_pml
-from tightlip.audit.plan import released
+from tightlip.audit.plan import odds_of, released
 from tightlip.audit.remedy import Remedies, remedies_for
 from tightlip.audit.result import Audit, Remedy, SecretView
 from tightlip.audit.sample import SampleMode
+from tightlip.audit.sample_noise import Errors, release_bounds
 from tightlip.audit.sample_remedy import departures, sampled_remedies
-from tightlip.audit.sample_view import sample_view, sampled_envelope
+from tightlip.audit.sample_view import sample_view
 from tightlip.audit.stages import OnStage, Subject, name_of, silent, subjects_of
 from tightlip.audit.statistic import statistic_of
 from tightlip.audit.view import population_view
@@ -71,8 +72,8 @@ def audit(
     Raises
     ------
     InvalidInput
-        When the plan does not fit the table, or a sample is asked of a plan whose cells depend on it (min_count) or
-        are random (randomised response), or about a statistic.
+        When the plan does not fit the table, or a sample is asked of a plan whose cells depend on it (min_count), or
+        about a statistic.
     """
     plan = _plan(secret, release, statistic, policy)
     opened = open_table(table)
@@ -137,7 +138,7 @@ def _population(job: _Job, recount: Callable[[Policy], Counted], kinds: Mapping[
     policy, budget = job.policy, job.budget
     subjects = subjects_of(policy)
     job.on_stage("columns")
-    effects = column_effects(job.counted, policy, subjects, worst_leakage)
+    effects = column_effects(job.counted, policy, subjects, lambda _, seen: worst_leakage(seen))
     total = job.counted.tally.total
     scale = Fraction(total, job.release.tally.total)
     views: dict[str, SecretView] = {}
@@ -160,29 +161,34 @@ def _population(job: _Job, recount: Callable[[Policy], Counted], kinds: Mapping[
 
 
 def _sampled(job: _Job, mode: SampleMode) -> Audit:
-    """Half of the error goes to the views, half to the effects of columns and to remedies; all in equal parts."""
+    """Every secret gets an equal part of the error: a quarter for its priors, which all releases share, three eighths
+    for the release, and as much for what leaves columns out, in equal parts.
+    """
     policy, delta, budget = job.policy, job.delta, job.budget
     subjects = subjects_of(policy)
-    error = float(1 - Fraction(mode.confidence)) * (1 - 2**-50)
-    trials = 2 * len(policy.release) * len(subjects) + len(departures(policy))
-    each = error / 2 / trials
+    error = float(1 - Fraction(mode.confidence)) * (1 - 2**-50) / len(subjects)
+    trials = 2 * len(policy.release) + len(departures(policy))
+    main, each = Errors(error / 4, error * 3 / 8), Errors(error / 4, error * 3 / 8 / trials)
+    odds = odds_of(policy)
     job.on_stage("columns")
     effects = column_effects(
-        job.counted, policy, subjects, lambda seen: sampled_envelope(seen, delta, each, mode)
+        job.counted,
+        policy,
+        subjects,
+        lambda plain, seen: release_bounds(plain, seen, odds, each, mode).mean_of_worst(delta),
     )
     views: dict[str, SecretView] = {}
     for subject in subjects:
         job.on_stage(f"measuring {name_of(subject)}")
-        part = error / 2 / len(subjects)
+        plain, seen = about(job.counted, subject), job.seen(subject)
         views[name_of(subject)] = sample_view(
-            job.seen(subject), delta, budget, error=part, mode=mode, columns=effects[subject]
+            plain, seen, odds, delta, budget, errors=main, mode=mode, columns=effects[subject]
         )
-    above = next(iter(views.values())).share_above_budget
-    verdict = None if above is None else above <= delta
+    verdict = None if budget is None else all(_kept(view, delta) for view in views.values())
     remedies: tuple[Remedy, ...] = ()
     if budget is not None and verdict is False:
         job.on_stage("remedies")
-        remedies = sampled_remedies(job.counted, policy, budget, delta, each, mode)
+        remedies = sampled_remedies(job.counted, policy, subjects, budget, delta, each, mode)
     total = job.counted.tally.total
     return Audit(policy, total, delta, budget, "sample", mode.confidence, views, remedies, verdict)
 
@@ -191,6 +197,14 @@ def worst_leakage(release: Counted) -> Nats:
     """The worst leakage of any cell, exactly."""
     leak = cell_pml(release.tally)
     return leak.value(leak.worst_first(1)[0])
+
+
+def _kept(view: SecretView, delta: Fraction) -> bool:
+    """Whether a leakage above the budget is proved to have probability at most δ.
+
+    In a sample each view must say so: secrets in scope may be made of joint ones that are too rare to be.
+    """
+    return view.share_above_budget is not None and view.share_above_budget <= delta
 
 
 def _plan(secret: Any, release: Any, statistic: Any, policy: Policy | None) -> Policy:
@@ -219,14 +233,8 @@ def _read_budget(budget: Any) -> Nats:
 def _require_judgeable(policy: Policy) -> None:
     if policy.min_count is not None:
         raise InvalidInput(
-            "min_count hides cells that depend on the sample, so nothing is guaranteed about the population; "
-            "leave it out, or recode the columns by fixed rules."
-        )
-    noisy = [item.column for item in policy.release if item.mechanism is not None]
-    if noisy:
-        raise InvalidInput(
-            f"randomised response on column {quoted(noisy[0])} is audited for a population only; audit the sample "
-            "without it: worst leakage and envelope bound the noisy release too."
+            "min_count hides cells that depend on the sample, so a sample cannot bound their tail; audit it without: "
+            "worst leakage, envelope and maximal leakage bound the release with any cells hidden too."
         )
     if policy.statistic:
         raise InvalidInput(

@@ -6,14 +6,17 @@ the change that looks best. The ways to leave out columns are few and known in a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 
+from tightlip.audit.columns import about
 from tightlip.audit.counted import Counted
-from tightlip.audit.plan import only, released
+from tightlip.audit.plan import odds_of, only, released
 from tightlip.audit.remedy import detail_of, listed
 from tightlip.audit.result import Remedy
-from tightlip.audit.sample import SampleMode, sample_bounds
+from tightlip.audit.sample import SampleMode
+from tightlip.audit.sample_noise import Errors, release_bounds
 from tightlip.numeric.quantity import Nats
 from tightlip.table.policy import Policy
 
@@ -25,23 +28,35 @@ def departures(policy: Policy) -> list[tuple[str, ...]]:
 
 
 def sampled_remedies(
-    counted: Counted, policy: Policy, budget: Nats, delta: Fraction, error: float, mode: SampleMode
+    counted: Counted,
+    policy: Policy,
+    subjects: Sequence[tuple[str, ...]],
+    budget: Nats,
+    delta: Fraction,
+    errors: Errors,
+    mode: SampleMode,
 ) -> tuple[Remedy, ...]:
     """Columns to leave out so that a leakage above the budget has probability at most δ, surely; one before two.
 
-    `error` is the error probability of each change; `leakage` is the bound on the envelope at δ.
+    `errors` are of each change and secret; `leakage` is the largest bound on the envelope at δ.
     """
     found: list[tuple[int, Remedy]] = []
     whole = detail_of(released(counted, policy), policy)
     for gone in departures(policy):
         if found and len(gone) > found[0][0]:
             break
-        changed = only(policy, [item.column for item in policy.release if item.column not in gone])
-        release = released(counted, changed)
-        bounds = sample_bounds(release.tally, error, budget, cells_complete=mode.cells_complete)
-        if bounds.above_level(budget) <= delta:
+        kept_columns = [item.column for item in policy.release if item.column not in gone]
+        changed = only(policy, kept_columns)
+        plain, release = counted.keeping(kept_columns), released(counted, changed)
+        bounds = [
+            release_bounds(
+                about(plain, subject), about(release, subject), odds_of(policy), errors, mode, budget
+            )
+            for subject in subjects
+        ]
+        if all(bound.above_level(budget) <= delta for bound in bounds):
             kept = detail_of(release, changed) / whole if whole else 0.0
-            leakage = bounds.mean_of_worst(delta)
+            leakage = max(bound.mean_of_worst(delta) for bound in bounds)
             found.append(
                 (len(gone), Remedy(f"leave out {listed(gone)}", changed, leakage, kept, "heuristic"))
             )

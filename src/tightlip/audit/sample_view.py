@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 
 from tightlip.audit.counted import Counted
 from tightlip.audit.result import CellRisk, Certified, ColumnEffect, Finding, SecretView, TailPoint
-from tightlip.audit.sample import SampleBounds, SampleMode, sample_bounds
+from tightlip.audit.sample import SampleBounds, SampleMode
+from tightlip.audit.sample_noise import Errors, release_bounds
+from tightlip.audit.tally import divided
 from tightlip.audit.view import WORST_CELLS
 from tightlip.envelope.result import Envelope
 from tightlip.numeric.ball import log_bounds
@@ -21,44 +25,45 @@ _TELLING = 0.5  # a bound says something if it is below this part of what any ce
 
 
 def sample_view(
-    counted: Counted,
+    plain: Counted,
+    release: Counted,
+    odds: Mapping[str, Fraction],
     delta: Fraction,
     budget: Nats | None,
     *,
-    error: float,
+    errors: Errors,
     mode: SampleMode,
     columns: tuple[ColumnEffect, ...],
 ) -> SecretView:
-    """Bound the release as one secret sees it, at an error probability for everything in the view."""
-    bounds = sample_bounds(counted.tally, error, budget, cells_complete=mode.cells_complete)
-    upper = bounds.mean_of_worst(delta)
-    worst = _worst(bounds, mode)
+    """Bound the release as one secret sees it; `plain` are the counts before noise with the odds e^ε of columns."""
+    bounds = release_bounds(plain, release, odds, errors, mode, budget)
+    tally, worst = release.tally, _worst(bounds)
+    local = _local_privacy(release, odds)
     return SecretView(
-        name=" × ".join(counted.secret_columns),
-        counted=counted,
-        shares=tuple(
-            Probability.of(counted.tally.prior_of(at), "nearest") for at in range(counted.tally.shape[0])
-        ),
+        name=" × ".join(release.secret_columns),
+        counted=release,
+        shares=tuple(Probability.of(tally.prior_of(at), "nearest") for at in range(tally.shape[0])),
         worst=worst,
         at_least=_nats(float(bounds.cells.lower.max()), "down"),
         tail=_tail(bounds),
-        envelope=_envelope(bounds, delta, min(upper, worst.leakage), mode),
+        envelope=_envelope(bounds, delta, min(bounds.mean_of_worst(delta), worst.leakage), mode),
         attack=(),
-        pmc=_ruled_out(bounds),
+        pmc=_ruled_out(bounds, local),
         maximal_leakage=bounds.mean_of_worst(Fraction(1)),
-        ldp=Nats(math.inf),
+        ldp=local,
         sml=None,
         share_above_budget=None if budget is None else Probability.of(bounds.above_level(budget)),
-        worst_cells=_worst_cells(bounds),
+        worst_cells=_worst_cells(bounds, Fraction(plain.tally.total, tally.total)),
         columns=columns,
         certified=_certified(bounds, mode),
     )
 
 
-def sampled_envelope(counted: Counted, delta: Fraction, error: float, mode: SampleMode) -> Nats:
-    """An upper confidence bound on the envelope at δ, by itself."""
-    bounds = sample_bounds(counted.tally, error, cells_complete=mode.cells_complete)
-    return bounds.mean_of_worst(delta)
+def _local_privacy(release: Counted, odds: Mapping[str, Fraction]) -> Nats:
+    """LDP at most: the sum of the levels where every column has noise; a column without may exclude a secret."""
+    if any(column not in odds for column in release.columns):
+        return Nats(math.inf)
+    return Nats.of_ratio(prod(odds.values(), start=Fraction(1)))
 
 
 def _nats(ratio: float, rounding: str) -> Nats:
@@ -66,21 +71,21 @@ def _nats(ratio: float, rounding: str) -> Nats:
     return Nats(lower, None, "down") if rounding == "down" else Nats(upper)
 
 
-def _worst(bounds: SampleBounds, mode: SampleMode) -> Finding:
+def _worst(bounds: SampleBounds) -> Finding:
     """The largest leakage that is not excluded; without a complete list of cells it may be in one that was not seen."""
-    cells = bounds.cells
-    if mode.cells_complete:
-        cell = int(np.argmax(cells.upper))
+    cells, most = bounds.cells, bounds.most
+    cell = int(np.argmax(cells.upper))
+    if most < bounds.priors.largest_lift:
         return Finding(
             cell,
             int(cells.secret[cell]),
-            _nats(float(cells.upper[cell]), "up"),
+            _nats(min(float(cells.upper[cell]), most), "up"),
             Probability(float(cells.prior[cell]), rounding="down"),
             Probability(float(cells.posterior[cell])),
         )
-    secret = int(np.argmin(bounds.prior_lower))
-    prior = Probability(float(bounds.prior_lower[secret]), rounding="down")
-    return Finding(UNSEEN, secret, _nats(bounds.most, "up"), prior, Probability(1.0))
+    secret = int(np.argmin(bounds.priors.lower))
+    prior = Probability(float(bounds.priors.lower[secret]), rounding="down")
+    return Finding(UNSEEN, secret, _nats(most, "up"), prior, Probability(1.0))
 
 
 def _tail(bounds: SampleBounds) -> tuple[TailPoint, ...]:
@@ -97,25 +102,29 @@ def _envelope(bounds: SampleBounds, delta: Fraction, upper: Nats, mode: SampleMo
     return Envelope(delta, min(bounds.reached(delta), float(upper)), float(upper), method)
 
 
-def _ruled_out(bounds: SampleBounds) -> Finding:
-    """The secret that a cell surely makes least likely; what else is excluded cannot be bounded from a sample."""
-    cells = bounds.cells
-    fall = np.where(cells.absent >= 0, bounds.prior_proved[cells.absent] / cells.absent_post, 0.0)
+def _ruled_out(bounds: SampleBounds, local: Nats) -> Finding:
+    """The secret that a cell surely makes least likely; what else is excluded is bounded by noise alone."""
+    cells, proved = bounds.cells, bounds.priors.proved
+    fall = np.where(cells.absent >= 0, proved[cells.absent] / cells.absent_post, 0.0)
     cell = int(np.argmax(fall))
     secret = int(cells.absent[cell])
     if secret < 0:  # every cell has every secret
-        return Finding(cell, 0, Nats(math.inf), Probability(float(bounds.prior_proved[0])), Probability(1.0))
-    prior = Probability(float(bounds.prior_proved[secret]), rounding="down")
-    return Finding(cell, secret, Nats(math.inf), prior, Probability(float(cells.absent_post[cell])))
+        return Finding(cell, 0, local, Probability(float(proved[0]), rounding="down"), Probability(1.0))
+    prior = Probability(float(proved[secret]), rounding="down")
+    return Finding(cell, secret, local, prior, Probability(float(cells.absent_post[cell])))
 
 
-def _worst_cells(bounds: SampleBounds) -> tuple[CellRisk, ...]:
+def _worst_cells(bounds: SampleBounds, scale: Fraction) -> tuple[CellRisk, ...]:
     cells, size = bounds.cells, bounds.tally.of_cell
-    order = np.lexsort((-size, -cells.upper))[:WORST_CELLS]
-    leakage = np.maximum(log_up(cells.upper[order]), 0.0)
+    order = np.lexsort((-divided(size, bounds.tally.total), -cells.upper))[:WORST_CELLS]
+    leakage = np.maximum(log_up(np.minimum(cells.upper[order], bounds.most)), 0.0)
     return tuple(
         CellRisk(
-            cell, float(size[cell]), Nats(amount), int(cells.secret[cell]), Probability(cells.posterior[cell])
+            cell,
+            float(int(size[cell]) * scale),
+            Nats(amount),
+            int(cells.secret[cell]),
+            Probability(cells.posterior[cell]),
         )
         for cell, amount in zip(order.tolist(), leakage.tolist(), strict=True)
     )
@@ -124,11 +133,11 @@ def _worst_cells(bounds: SampleBounds) -> tuple[CellRisk, ...]:
 def _certified(bounds: SampleBounds, mode: SampleMode) -> Certified:
     cells = bounds.cells
     open_ = np.flatnonzero(
-        (cells.upper >= _TELLING / bounds.prior_lower.min()) & (cells.upper > cells.lower / _TELLING)
+        (cells.upper >= _TELLING / bounds.priors.lower.min()) & (cells.upper > cells.lower / _TELLING)
     )
     return Certified(
         confidence=mode.confidence,
-        rarest=Probability(bounds.rarest),
+        rarest=Probability(bounds.priors.rarest),
         uncertified_cells=len(open_),
         uncertified_share=Probability.of(bounds.tally.share_of(open_)),
     )

@@ -53,7 +53,7 @@ def population_view(
         shares=tuple(Probability.of(tally.prior_of(place), "nearest") for place in range(tally.shape[0])),
         worst=worst,
         at_least=Nats.of_ratio(_ratio(worst), "down"),
-        tail=tail_of(gain, worst.leakage),
+        tail=tail_of(gain),
         envelope=found,
         attack=attack,
         pmc=worst_cost(cost),
@@ -98,14 +98,14 @@ def worst_cost(cost: CellLeakage) -> Finding:
     return Finding(cell, secret, Nats(float("inf")), share, Probability.of(Fraction(0)))
 
 
-def tail_of(gain: CellLeakage, worst: Nats) -> tuple[TailPoint, ...]:
+def tail_of(gain: CellLeakage) -> tuple[TailPoint, ...]:
     """The tail at the fixed levels, up to the first that nobody exceeds."""
     points = []
     for level in tail_levels():
         above = gain.tail(level)
         assert above.exact is not None
         points.append(TailPoint(level, above, Probability.of(above.exact, "down")))
-        if level >= worst:
+        if not above.exact:
             break
     return tuple(points)
 

@@ -62,7 +62,9 @@ class ViewWords:
 
     def _worst(self) -> str:
         worst, names = self.view.worst, self._names
-        cap = f"A secret with prior 5 % can rise to at most {at_most(risen(_TYPICAL, worst.leakage))}."
+        certified = self.view.certified
+        prior = _TYPICAL if certified is None else max(_TYPICAL, Fraction(certified.rarest))
+        cap = f"A secret with prior {at_most(prior)} can rise to at most {at_most(risen(prior, worst.leakage))}."
         if self.audit.mode == "sample":
             known = f" It is at least {self._told(self.view.at_least)}." if self.view.at_least else ""
             return f"no released value leaks more than {self._told(worst.leakage)}.{known} {cap}"

@@ -48,7 +48,8 @@ def verdict(audit: Audit, *, unit: Unit = "nats") -> str:
     view, budget = audit.joint, audit.budget
     if budget is None or view.share_above_budget is None:
         return "No budget was set, so there is no verdict."
-    allowed, above = f"{budget_words(budget, unit)} ({by_factor(budget)})", at_most(view.share_above_budget)
+    share = max(view.share_above_budget or Probability(0.0) for view in audit.views.values())
+    allowed, above = f"{budget_words(budget, unit)} ({by_factor(budget)})", at_most(share)
     if audit.mode == "sample":
         proved = "is proved to be" if audit.verdict else "could not be proved to be"
         return (
