@@ -153,9 +153,7 @@ def _hidden(
     for size in [int(size) for size in sizes if size >= least][:_MOST_CHECKS]:
         changed = replace(policy, min_count=size + 1)
         share = float(whole.tally.share_of(np.flatnonzero(whole.tally.of_cell <= size)))
-        change = (
-            f"{before}hide cells of fewer than {size + 1} people ({format_about(100 * share, 2)} % of them)"
-        )
+        change = f"{before}hide cells of fewer than {size + 1} people ({format_about(100 * share, 2)} % of all people)"
         remedy = search.tried(counted, changed, change, kind)
         if remedy is not None:
             return remedy

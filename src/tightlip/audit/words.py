@@ -12,15 +12,16 @@ from tightlip.audit.names import Names
 from tightlip.audit.result import AttackGroup, Audit, Finding, SecretView, risen
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.display import format_about, format_down, format_up
-from tightlip.numeric.quantity import Nats, Probability
+from tightlip.numeric.quantity import Nats, Probability, Unit
 
 _MOST_GROUPS = 3
 _MOST_CELLS = 3
 _MOST_REMEDIES = 3
 _TYPICAL = Fraction(1, 20)
+_SHORT = {"up": format_up, "down": format_down, "nearest": format_about}
 
 
-def headline(audit: Audit, *, show_values: bool = False) -> str:
+def headline(audit: Audit, *, show_values: bool = False, unit: Unit = "nats") -> str:
     """One sentence: the worst that the release does."""
     view = audit.joint
     if audit.mode == "sample":
@@ -32,39 +33,38 @@ def headline(audit: Audit, *, show_values: bool = False) -> str:
     return (
         f"In the worst case, {names.cell(worst.cell)}, the release raises the probability of "
         f"{names.secret(worst.secret)} from {about(worst.prior)} to {about(worst.posterior)}: "
-        f"{times(worst.leakage)}, {nats(worst.leakage)}."
+        f"{times(worst.leakage)}, {leakage_words(worst.leakage, unit)}."
     )
 
 
-def paragraphs(audit: Audit, *, show_values: bool = False) -> list[str]:
+def paragraphs(audit: Audit, *, show_values: bool = False, unit: Unit = "nats") -> list[str]:
     """The audit in a few paragraphs: verdict, then each view, then what to change and what the numbers mean."""
-    found = [verdict(audit)] if audit.verdict is not None else []
+    found = [verdict(audit, unit=unit)] if audit.verdict is not None else []
     for view in audit.views.values():
         names = Names(audit, view, show_values)
-        found += [f"About {view.name}: {part}" for part in _about_view(audit, view, names)]
-    found += remedy_words(audit)
+        found += [f"About {view.name}: {part}" for part in _about_view(audit, view, names, unit)]
+    found += remedy_words(audit, unit=unit)
     return [*found, *_reading(audit, show_values)]
 
 
-def verdict(audit: Audit) -> str:
+def verdict(audit: Audit, *, unit: Unit = "nats") -> str:
     """Whether the budget is kept, and by how many people not."""
     assert audit.budget is not None
+    budget = leakage_words(audit.budget, unit)
     view = audit.joint
     share = view.share_above_budget
     assert share is not None
     if audit.mode == "sample":
-        told = f"a leakage above the budget of {nats(audit.budget)} has probability at most {up(share)}"
+        told = f"a leakage above the budget of {budget} has probability at most {up(share)}"
         kept = "kept" if audit.verdict else "not shown to be kept"
         return f"The budget is {kept}: with {sure(audit)} confidence {told} (allowed: {about(audit.delta)})."
     if audit.verdict:
-        most = nats(view.worst.leakage)
-        return f"The budget of {nats(audit.budget)} is kept: no released value leaks more than {most}."
-    return (
-        f"The budget of {nats(audit.budget)} is not kept: {up(share)} of people are in cells that leak more."
-    )
+        most = leakage_words(view.worst.leakage, unit)
+        return f"The budget of {budget} is kept: no released value leaks more than {most}."
+    return f"The budget of {budget} is not kept: {up(share)} of people are in cells that leak more."
 
 
-def remedy_words(audit: Audit) -> list[str]:
+def remedy_words(audit: Audit, *, unit: Unit = "nats") -> list[str]:
     """What to change, at most three ways; empty where nothing is wrong or asked."""
     if audit.verdict is not False:
         return []
@@ -72,8 +72,8 @@ def remedy_words(audit: Audit) -> list[str]:
         return ["No change of the plan was found that meets the budget and still releases something."]
     after = "worst leakage" if audit.mode == "population" else f"envelope at {about(audit.delta)} at most"
     return [
-        f"To meet the budget: {remedy.change}; {after} {nats(remedy.leakage)}, keeps {about(remedy.kept)} "
-        f"of the detail ({_kind_words(remedy.kind)})."
+        f"To meet the budget: {remedy.change}; {after} {leakage_words(remedy.leakage, unit)}, keeps "
+        f"{about(remedy.kept)} of the detail ({_kind_words(remedy.kind)})."
         for remedy in audit.remedies[:_MOST_REMEDIES]
     ]
 
@@ -92,32 +92,34 @@ def _group_words(group: AttackGroup, names: Names) -> str:
     split = ", some of them only with a certain probability," if group.split else ""
     return (
         f"Grouping {shown}{rest}{split} tells a stranger that the secret is {names.secret(group.secret)} with "
-        f"probability {down(group.posterior)} instead of {about(group.prior)}; "
+        f"probability at least {down(group.posterior)} instead of {about(group.prior)}; "
         f"it happens to {about(group.probability)} of people."
     )
 
 
-def _about_view(audit: Audit, view: SecretView, names: Names) -> list[str]:
-    parts = [_worst_words(audit, view, names), _tail_words(view), _envelope_words(audit, view)]
+def _about_view(audit: Audit, view: SecretView, names: Names, unit: Unit) -> list[str]:
+    parts = [_worst_words(audit, view, names, unit), _tail_words(view), _envelope_words(audit, view, unit)]
     parts += attack_words(audit, view, show_values=names.show_values)
-    return [*parts, _cost_words(audit, view, names), _average_words(view), _column_words(audit, view)]
+    parts += [_cost_words(audit, view, names, unit), _average_words(audit, view, unit)]
+    return [*parts, _column_words(audit, view, unit)]
 
 
-def _worst_words(audit: Audit, view: SecretView, names: Names) -> str:
+def _worst_words(audit: Audit, view: SecretView, names: Names, unit: Unit) -> str:
     worst = view.worst
-    cap = f"A secret with prior 5 % can rise to at most {up(risen(_TYPICAL, worst.leakage))}."
+    most, risk = leakage_words(worst.leakage, unit), risen(_TYPICAL, worst.leakage)
+    cap = f" By this factor a secret of 5 % of people would rise to at most {up(risk)}." if risk < 1 else ""
     if audit.mode == "sample":
-        known = f" It is at least {format_down(view.at_least)} nats." if view.at_least else ""
-        return f"no released value leaks more than {nats(worst.leakage)}.{known} {cap}"
+        known = f" It is at least {leakage_words(view.at_least, unit)}." if view.at_least else ""
+        return f"no released value leaks more than {most}.{known}{cap}"
     return (
-        f"the worst leakage is {nats(worst.leakage)}, {names.cell(worst.cell)}, where {names.secret(worst.secret)} "
-        f"rises from {about(worst.prior)} to {about(worst.posterior)}. {cap}"
+        f"the worst leakage is {most}, {names.cell(worst.cell)}, where {names.secret(worst.secret)} "
+        f"rises from {about(worst.prior)} to {about(worst.posterior)}.{cap}"
     )
 
 
 def _tail_words(view: SecretView) -> str:
     wanted = {Fraction(ratio) for ratio in (2, 5, 10, 100)}
-    told = [point for point in view.tail if point.level.ratio in wanted]
+    told = [point for point in view.tail if point.level.ratio in wanted and point.above > 0]
     if not told:
         return f"nobody's cell multiplies a secret's probability by more than {times(view.worst.leakage, bare=True)}."
     parts = [
@@ -126,15 +128,16 @@ def _tail_words(view: SecretView) -> str:
     return f"share of people whose cell multiplies the probability of some secret: {', '.join(parts)}."
 
 
-def _envelope_words(audit: Audit, view: SecretView) -> str:
+def _envelope_words(audit: Audit, view: SecretView, unit: Unit) -> str:
     found = view.envelope
+    reached = leakage_words(Nats(found.lower, rounding="down"), unit)
     return (
-        f"whatever is done with the release, a leakage above {format_up(found.upper)} nats stays less likely than "
-        f"{about(audit.delta)} (envelope; at least {format_down(found.lower)} nats can be reached)."
+        f"whatever is done with the release, a leakage above {leakage_words(found.epsilon, unit)} stays less likely "
+        f"than {about(audit.delta)} (envelope; at least {reached} can be reached)."
     )
 
 
-def _cost_words(audit: Audit, view: SecretView, names: Names) -> str:
+def _cost_words(audit: Audit, view: SecretView, names: Names, unit: Unit) -> str:
     cost: Finding = view.pmc
     where = f"{names.cell(cost.cell)} makes {names.secret(cost.secret)}"
     if audit.mode == "sample":
@@ -142,28 +145,31 @@ def _cost_words(audit: Audit, view: SecretView, names: Names) -> str:
             return "the sample does not prove that any secret can be ruled out, nor that none can."
         return f"{where} less likely: from at least {down(cost.prior)} to at most {up(cost.posterior)}."
     if math.isinf(cost.leakage):
-        return f"{where} impossible (prior {about(cost.prior)}): it can be ruled out."
+        return f"{where} impossible ({about(cost.prior)} of people have it): it can be ruled out."
     return (
         f"nothing can be ruled out; {where} less likely by at most {times(cost.leakage, bare=True)} "
-        f"(PMC {nats(cost.leakage)})."
+        f"(PMC {leakage_words(cost.leakage, unit)})."
     )
 
 
-def _average_words(view: SecretView) -> str:
-    local = "infinite: some cell excludes a secret, or may" if math.isinf(view.ldp) else nats(view.ldp)
-    text = f"maximal leakage (average) is at most {nats(view.maximal_leakage)}; local differential privacy is {local}."
-    return (
-        text if view.sml is None else f"{text} Statistic maximal leakage is at most {nats(view.sml.value)}."
-    )
+def _average_words(audit: Audit, view: SecretView, unit: Unit) -> str:
+    local = leakage_words(view.ldp, unit)
+    if math.isinf(view.ldp):
+        local += ": some cell " + ("excludes" if audit.mode == "population" else "may exclude") + " a secret"
+    average = leakage_words(view.maximal_leakage, unit)
+    text = f"maximal leakage (average) is at most {average}; local differential privacy is {local}."
+    if view.sml is None:
+        return text
+    return f"{text} Statistic maximal leakage is at most {leakage_words(view.sml.value, unit)}."
 
 
-def _column_words(audit: Audit, view: SecretView) -> str:
+def _column_words(audit: Audit, view: SecretView, unit: Unit) -> str:
     what = "worst leakage" if audit.mode == "population" else "bound on the envelope"
     parts = [
-        f"{effect.column} (alone {format_up(effect.alone, 3)}, without it {format_up(effect.without, 3)})"
+        f"{effect.column} (alone {leakage_words(effect.alone, unit)}, without it {leakage_words(effect.without, unit)})"
         for effect in view.columns
     ]
-    return f"released columns by what they add, {what} in nats: {'; '.join(parts)}."
+    return f"released columns by what they add, {what}: {'; '.join(parts)}."
 
 
 def _sample_headline(audit: Audit, view: SecretView) -> str:
@@ -195,20 +201,27 @@ def _reading(audit: Audit, show_values: bool) -> list[str]:
 def _certified_words(view: SecretView, audit: Audit) -> str:
     found = view.certified
     assert found is not None
-    return (
+    text = (
         f"The {audit.total} rows count as a sample; all bounds hold together with {sure(audit)} confidence. "
-        f"About {view.name} they cover secrets held by at least {up(found.rarest)} of the population. "
-        f"{found.uncertified_cells} cells ({up(found.uncertified_share)} of rows) are too small to certify."
+        f"About {view.name} they cover secrets held by at least {up(found.rarest)} of the population."
     )
+    if not found.uncertified_cells:
+        return text
+    return f"{text} {found.uncertified_cells} cells ({up(found.uncertified_share)} of rows) are too small to certify."
 
 
 def _kind_words(kind: str) -> str:
     return "the least change of its kind" if kind == "optimal" else "found by a heuristic search"
 
 
-def nats(amount: Nats) -> str:
-    """An amount with its unit, rounded up."""
-    return "infinite" if math.isinf(amount) else f"{format_up(amount)} nats"
+def leakage_words(amount: Nats, unit: Unit = "nats") -> str:
+    """An amount with its unit, rounded to the side it was rounded to.
+
+    >>> leakage_words(Nats(0.51234567)), leakage_words(Nats(0.51234567, rounding="down"), "bits")
+    ('0.512346 nats', '0.739158 bits')
+    """
+    value = amount.in_bits() if unit == "bits" else float(amount)
+    return "infinite" if math.isinf(value) else f"{_SHORT[amount.rounding](value)} {unit}"
 
 
 def times(amount: Nats, *, bare: bool = False) -> str:

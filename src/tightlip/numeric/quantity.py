@@ -16,6 +16,7 @@ from tightlip.numeric.ball import Ball, ball, enclose, log_bounds, nearest
 from tightlip.numeric.parse import number
 
 Rounding = Literal["up", "down", "nearest"]
+Unit = Literal["nats", "bits"]
 
 
 class Nats(float):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 from tightlip.numeric.display import format_up
 from tightlip.numeric.parse import exact_text
 from tightlip.numeric.quantity import Nats, Probability
-
-Unit = Literal["nats", "bits"]
+from tightlip.numeric.quantity import Unit as Unit
 
 
 def in_unit(amount: Nats, unit: Unit) -> float:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any
 
+from tightlip.audit.words import leakage_words
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.display import format_about, format_down, format_up
 from tightlip.numeric.quantity import Nats, Probability, Rounding
 from tightlip.report.amounts import Unit, float_json, in_unit
 
-_DIGITS = 6
 _SHARE_DIGITS = 3
 _HUGE = 700.0
 _SHORT = {"up": format_up, "down": format_down, "nearest": format_about}
@@ -23,9 +22,7 @@ def amount(leakage: Nats, unit: Unit) -> dict[str, Any]:
     >>> amount(Nats(0.51234567), "nats")["words"], amount(Nats(0.51234567, rounding="down"), "nats")["words"]
     ('0.512346 nats', '0.512345 nats')
     """
-    value = in_unit(leakage, unit)
-    words = "infinite" if math.isinf(value) else f"{_SHORT[leakage.rounding](value, _DIGITS)} {unit}"
-    return {"value": float_json(value), "unit": unit, "words": words}
+    return {"value": float_json(in_unit(leakage, unit)), "unit": unit, "words": leakage_words(leakage, unit)}
 
 
 def share(probability: float) -> dict[str, Any]:

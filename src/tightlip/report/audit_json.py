@@ -19,7 +19,7 @@ from tightlip.report.audit_curve import envelope_points
 from tightlip.report.audit_figures import figures
 
 if TYPE_CHECKING:
-    from tightlip.audit.result import Audit, CellRisk, Finding, Remedy, SecretView
+    from tightlip.audit.result import Audit, CellRisk, Certified, Finding, Remedy, SecretView
 
 _LARGEST_PROOF = 500_000
 
@@ -42,7 +42,7 @@ def audit_record(
     version : str
         Of the program.
     """
-    policy, words = audit.policy, _paragraphs(audit, show_values)
+    policy, words = audit.policy, _paragraphs(audit, show_values, unit)
     return {
         "version": version,
         "table": table,
@@ -56,7 +56,7 @@ def audit_record(
         "secret_columns": list(policy.secret),
         "released": [item.column for item in policy.release],
         "plan": [item.words() for item in policy.release] + _suppression(policy.min_count),
-        "headline": headline(audit, show_values=show_values),
+        "headline": headline(audit, show_values=show_values, unit=unit),
         "paragraphs": [text for text in words if not text.startswith("About ")],
         "verdict": {"met": audit.verdict, "words": _verdict(audit, unit)},
         "views": [
@@ -71,10 +71,12 @@ def audit_record(
     }
 
 
-def _paragraphs(audit: Audit, show_values: bool) -> list[str]:
+def _paragraphs(audit: Audit, show_values: bool, unit: Unit) -> list[str]:
     """The audit in words, without the verdict and the remedies, which stand by themselves."""
-    elsewhere = {*remedy_words(audit), *([] if audit.verdict is None else [verdict(audit)])}
-    return [words for words in paragraphs(audit, show_values=show_values) if words not in elsewhere]
+    said = [] if audit.verdict is None else [verdict(audit, unit=unit)]
+    elsewhere = {*remedy_words(audit, unit=unit), *said}
+    told = paragraphs(audit, show_values=show_values, unit=unit)
+    return [words for words in told if words not in elsewhere]
 
 
 def _about(view: SecretView, words: list[str]) -> list[str]:
@@ -262,10 +264,19 @@ def _certified(view: SecretView) -> dict[str, Any] | None:
         "rarest": share(found.rarest),
         "uncertified_cells": found.uncertified_cells,
         "uncertified_share": share(found.uncertified_share),
-        "words": f"{grouped(found.uncertified_cells)} released values, with {percent(found.uncertified_share)} of the "
-        f"rows, are too rare for the sample to say more about them than about any other; secrets of fewer than "
-        f"{percent(found.rarest)} of the population are outside every bound.",
+        "words": _uncertified(found)
+        + f"Secrets held by less than {percent(found.rarest)} of the population are "
+        "outside every bound.",
     }
+
+
+def _uncertified(found: Certified) -> str:
+    if not found.uncertified_cells:
+        return ""
+    return (
+        f"{grouped(found.uncertified_cells)} released values, with {percent(found.uncertified_share)} of the rows, are "
+        "too rare for the sample to say more about them than about any other. "
+    )
 
 
 def _remedy(remedy: Remedy, unit: Unit) -> dict[str, Any]:
