@@ -186,7 +186,7 @@ def test_release_as_text_is_refused():
 
 def test_words():
     released = Released("zip", Prefix(1), RandomizedResponse(0.5))
-    assert released.words() == "zip first 1 character, then randomised response with ε = 0.5"
+    assert released.words() == "zip first 1 character, then randomised response with ε = 0.5 nats"
     assert [r.words() for r in (Suppress(), TopCode(9), BottomCode(1))] == [
         "suppressed",
         "top-coded at 9",

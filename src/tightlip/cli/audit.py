@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tightlip.table.source import Table
 
 _Settings = list[str] | None
-_COLUMN = "COLUMN=VALUE; repeat for several columns."
+_REPEAT = "; repeat for several columns."
 
 
 def audit(
@@ -40,33 +40,45 @@ def audit(
     policy: Annotated[Path | None, typer.Option(help="The planned release as a TOML file instead.")] = None,
     name: Annotated[str | None, typer.Option("--table", help="Which table of a database.")] = None,
     bins: Annotated[
-        _Settings, typer.Option(help=f"Numbers in bins of a width, or cut at edges: {_COLUMN}")
+        _Settings, typer.Option(help=f"Bins of a width, age=10, or cut at edges, income=1000,2000{_REPEAT}")
     ] = None,
-    prefix: Annotated[_Settings, typer.Option(help=f"The first characters only: {_COLUMN}")] = None,
-    top: Annotated[_Settings, typer.Option(help=f"Larger numbers as one value: {_COLUMN}")] = None,
-    bottom: Annotated[_Settings, typer.Option(help=f"Smaller numbers as one value: {_COLUMN}")] = None,
+    prefix: Annotated[_Settings, typer.Option(help=f"The first characters only: zip=3{_REPEAT}")] = None,
+    top: Annotated[
+        _Settings, typer.Option(help=f"This number and larger ones as one value: age=90{_REPEAT}")
+    ] = None,
+    bottom: Annotated[
+        _Settings, typer.Option(help=f"This number and smaller ones as one value: age=18{_REPEAT}")
+    ] = None,
     mapping: Annotated[
-        _Settings, typer.Option("--map", help="Groups from a file: COLUMN=FILE[:LEVEL].")
+        _Settings,
+        typer.Option("--map", help=f"Groups from a file, COLUMN=FILE[:LEVEL]: job=jobs.csv:2{_REPEAT}"),
     ] = None,
-    suppress: Annotated[_Settings, typer.Option(help="A column that is released as * throughout.")] = None,
+    suppress: Annotated[
+        _Settings, typer.Option(help=f"A released column that shows * for everybody{_REPEAT}")
+    ] = None,
     randomize: Annotated[
-        _Settings, typer.Option(help=f"Randomised response, level in nats: {_COLUMN}")
+        _Settings,
+        typer.Option(help=f"Randomised response at a level in nats: sex=1.5{_REPEAT}"),
     ] = None,
     min_count: Annotated[
-        int | None, typer.Option("--min-count", help="Cells of fewer rows are released as one.")
+        int | None,
+        typer.Option("--min-count", help="Cells of fewer people are hidden: released together as one."),
     ] = None,
     delta: Annotated[
-        str, typer.Option(help="The probability of a larger leak that may be accepted.")
+        str, typer.Option(help="The share of people for whom a larger leak may be accepted: 0.01 is 1 %.")
     ] = "0.01",
     budget: Annotated[
         str | None,
-        typer.Option(help="Largest leakage allowed, in nats; log(3) is exact. Exit status 1 if not met."),
+        typer.Option(
+            help="Largest leakage allowed, in nats: log(3) allows a factor of 3. Exit status 1 if not met."
+        ),
     ] = None,
     population: Annotated[
         bool, typer.Option("--population/--sample", help="The table is everyone, or a random sample of them.")
     ] = True,
     confidence: Annotated[
-        str | None, typer.Option(help="With --sample: all bounds hold together with this probability (0.95).")
+        str | None,
+        typer.Option(help="With --sample: all bounds hold together with this probability (default 0.95)."),
     ] = None,
     html: Annotated[
         Path | None, typer.Option(help="Write the report to one HTML file that works offline.")
@@ -80,18 +92,30 @@ def audit(
     show_values: Annotated[
         bool, typer.Option("--show-values", help="Show secret values and small cells, not codes.")
     ] = False,
-    unit: Annotated[Unit, typer.Option(help="Unit of the printed leakage.")] = Unit.nats,
+    unit: Annotated[
+        Unit,
+        typer.Option(help="Unit of every printed leakage; --budget stays in nats."),
+    ] = Unit.nats,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
 ) -> None:
-    """What a planned release of a table gives away about its secret columns."""
+    """What a planned release of a table gives away about its secret columns.
+
+    A cell is a combination of released values. Its leakage is the logarithm of the largest factor by which seeing it
+    raises the probability of a secret: a budget of log(2) lets no probability more than double.
+
+    Example: tightlip audit patients.csv --secret disease --release age,zip --bins age=10 --prefix zip=3 --budget
+    "log(2)" --html report.html
+    """
     from tightlip.audit.run import audit as run_audit
     from tightlip.report.audit_json import audit_record
     from tightlip.report.audit_text import audit_text
     from tightlip.table.source import open_table
 
-    _require_together(population=population, confidence=confidence, risks=risks, id_column=id_column)
     _check_outputs([path for path in (html, risks) if path is not None], table=table, force=force)
+    _require_together(
+        population=population, confidence=confidence, html=html, risks=risks, id_column=id_column
+    )
     recodings = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "map": mapping}
     recodings |= {"suppress": suppress, "randomize": randomize}
     plan = _plan(policy, secret, release, min_count, recodings)
@@ -149,10 +173,11 @@ def _write(
 
 def _delta(text: str) -> Fraction:
     """One probability."""
-    found = read_probabilities(text)
-    if len(found) > 1:
-        raise InvalidInput(f"delta must be one probability, got {quoted(text)}.")
-    return found[0]
+    if "," in text:
+        raise InvalidInput(
+            f"delta must be one probability, got {quoted(text)}; write it with a point, like 0.05."
+        )
+    return read_probabilities(text)[0]
 
 
 def _sample_mode(confidence: str | None) -> SampleMode:
@@ -198,20 +223,20 @@ def _plan(
 
 
 def _columns(text: str) -> list[str]:
-    """Names separated by commas; a name with a comma in it is put in double quotes.
+    """Names separated by commas; a name with a comma in it, or a space at its start, is put in double quotes.
 
-    >>> _columns('age, zip,"income, net"')
-    ['age', 'zip', 'income, net']
+    >>> _columns('age, zip,"income, net"," sex"')
+    ['age', 'zip', 'income, net', ' sex']
     """
     rows = list(csv.reader([text], skipinitialspace=True))
-    names = [name.strip() for row in rows for name in row]
-    if not names or not all(names):
+    names = [name for row in rows for name in row]
+    if not names or not all(name.strip() for name in names):
         raise InvalidInput(f"columns must be names separated by commas, got {quoted(text)}.")
     return names
 
 
 def _require_together(
-    *, population: bool, confidence: str | None, risks: Path | None, id_column: str | None
+    *, population: bool, confidence: str | None, html: Path | None, risks: Path | None, id_column: str | None
 ) -> None:
     if population and confidence is not None:
         raise InvalidInput(
@@ -225,6 +250,8 @@ def _require_together(
         )
     if risks is not None and risks.suffix.lower() not in (".csv", ".parquet"):
         raise InvalidInput(f"--risks must end in .csv or .parquet, got {risks.name}; choose one of these.")
+    if html is not None and html.suffix.lower() not in (".html", ".htm"):
+        raise InvalidInput(f"--html must end in .html, got {html.name}; browsers know a page by it.")
 
 
 def _command(context: typer.Context) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.numeric.display import format_about
 from tightlip.numeric.quantity import level
 from tightlip.table.recoding import Keep, Recoding, require_whole
 
@@ -27,7 +28,7 @@ class RandomizedResponse:
 
     def words(self) -> str:
         """In words."""
-        return f"randomised response with ε = {self.epsilon}"
+        return f"randomised response with ε = {format_about(float(self.epsilon))} nats"
 
 
 @dataclass(frozen=True, slots=True)
