@@ -101,11 +101,12 @@ def audit(
 ) -> None:
     """What a planned release of a table gives away about its secret columns.
 
-    A cell is a combination of released values. Its leakage is the logarithm of the largest factor by which seeing it
-    raises the probability of a secret: a budget of log(2) lets no probability more than double.
+    A cell is a combination of released values. Its leakage is the logarithm
+    of the largest factor by which seeing it raises the probability of a
+    secret: a budget of log(2) lets no probability more than double.
 
-    Example: tightlip audit patients.csv --secret disease --release age,zip --bins age=10 --prefix zip=3 --budget
-    "log(2)" --html report.html
+    Example: tightlip audit patients.csv --secret disease --release age,zip
+    --bins age=10 --prefix zip=3 --budget "log(2)" --html report.html
     """
     from tightlip.audit.run import audit as run_audit
     from tightlip.report.audit_json import audit_record
