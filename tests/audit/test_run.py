@@ -89,6 +89,14 @@ def recounted(frame, policy):
     return audit(frame, policy=policy).joint.worst.leakage
 
 
+def test_one_bin_for_everybody_is_called_leaving_the_column_out():
+    frame = pd.DataFrame({"age": [1, 5, 9] * 8, "sex": ["f", "m"] * 12, "ill": (["yes"] + ["no"] * 2) * 8})
+    policy = Policy("ill", [Released("age", Bins(width=2)), "sex"])
+    changes = [remedy.change for remedy in audit(frame, policy=policy, budget=0.1).remedies]
+    assert "leave out age" in changes
+    assert not any("bins of" in change for change in changes)
+
+
 def test_remedies_meet_the_budget_when_counted_anew():
     frame = people()
     found = audit(frame, "illness", ["age", "zip", "sex"], budget=1.0)

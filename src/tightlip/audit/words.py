@@ -109,8 +109,8 @@ def _worst_words(audit: Audit, view: SecretView, names: Names, unit: Unit) -> st
     most, risk = leakage_words(worst.leakage, unit), risen(_TYPICAL, worst.leakage)
     cap = f" By this factor a secret of 5 % of people would rise to at most {up(risk)}." if risk < 1 else ""
     if audit.mode == "sample":
-        known = f" It is at least {leakage_words(view.at_least, unit)}." if view.at_least else ""
-        return f"no released value leaks more than {most}.{known}{cap}"
+        known = f" The worst leaks at least {leakage_words(view.at_least, unit)}." if view.at_least else ""
+        return f"no released value leaks more than {most}.{cap}{known}"
     return (
         f"the worst leakage is {most}, {names.cell(worst.cell)}, where {names.secret(worst.secret)} "
         f"rises from {about(worst.prior)} to {about(worst.posterior)}.{cap}"
