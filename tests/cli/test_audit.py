@@ -192,6 +192,13 @@ def test_names_with_commas_are_quoted(capsys, tmp_path):
     assert (status, json.loads(out)["secret_columns"]) == (0, ["ill, or not"])
 
 
+def test_a_name_with_a_space_at_its_start_is_put_in_quotes(capsys, tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("age, ill\n1,yes\n2,no\n2,yes\n")
+    assert 'did you mean " ill"?' in run(capsys, "audit", path, "--secret", "ill", "--release", "age")[2]
+    assert run(capsys, "audit", path, "--secret", '" ill"', "--release", "age")[0] == 0
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -200,7 +207,8 @@ def test_names_with_commas_are_quoted(capsys, tmp_path):
         (("--release", "age,,zip"), "separated by commas"),
         (("--release", "disease,age"), "must not have a secret column"),
         (("--delta", "2"), "strictly between 0 and 1"),
-        (("--delta", "0.1,0.2"), "one probability"),
+        (("--delta", "0,05"), "write it with a point"),
+        (("--budget", "50%"), "5 % is 0.05"),
         (("--budget", "-1"), "must not be negative"),
         (("--budget", "much"), "budget"),
         (("--confidence", "0.9"), "--confidence must be given with --sample"),
@@ -209,6 +217,8 @@ def test_names_with_commas_are_quoted(capsys, tmp_path):
         (("--risks", "risks.csv", "--sample"), "--risks must not be given with --sample"),
         (("--risks", "risks.txt"), "must end in .csv or .parquet"),
         (("--html", "nowhere/report.html"), "there is no folder"),
+        (("--html", "report.txt"), "--html must end in .html"),
+        (("--min-count", "few"), "Try 'tightlip audit --help'"),
         (("--bins", "age"), "COLUMN=VALUE"),
         (("--table", "people"), "for databases"),
         (("--statistic", "disease"), "one of several secret columns"),

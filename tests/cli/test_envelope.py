@@ -47,7 +47,9 @@ def test_text_and_bits(capsys, channel_file):
 @pytest.mark.parametrize("adversary", ["binary", "deterministic"])
 def test_other_adversaries(capsys, channel_file, adversary):
     command = ("envelope", channel_file, "--delta", "0.2", "--adversary", adversary, "--json")
-    assert json.loads(run(capsys, *command)[1])["adversary"] == adversary
+    record = json.loads(run(capsys, *command)[1])
+    assert record["adversary"] == adversary
+    assert ("is an event" in record["points"][0]["attack"][0]) is (adversary == "binary")
 
 
 def test_certificate_and_verify(capsys, channel_file, tmp_path):

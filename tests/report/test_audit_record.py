@@ -51,6 +51,8 @@ def test_bits_are_nats_over_log_two():
         one, two = nats["views"][0][name]["leakage"]["value"], bits["views"][0][name]["leakage"]["value"]
         assert (one == two == "inf") or two == pytest.approx(one / math.log(2))
     assert bits["budget"]["words"] == "1 bit"
+    assert "bits" in bits["headline"]
+    assert "nats" not in " ".join([bits["headline"], *bits["views"][0]["words"], *bits["paragraphs"]])
 
 
 @pytest.mark.parametrize("secrets", [1, 2])

@@ -126,9 +126,11 @@ def _column_changes(search: _Search, name: str) -> Iterator[tuple[Counted, Polic
         release = tuple(changed if other is item else other for other in search.policy.release)
         policy = replace(search.policy, release=release)
         try:
-            yield search.recount(policy), policy, f"release {name} {recoding.words()}"
+            counted = search.recount(policy)
         except InvalidInput:  # the recoding does not fit this column after all
             continue
+        if len(counted.values[counted.columns.index(name)]) > 1:  # one value for everybody is leaving it out
+            yield counted, policy, f"release {name} {recoding.words()}"
     rest = only_without(search.policy, name)
     if rest is not None:
         yield search.counted, rest, f"leave out {name}"
@@ -153,9 +155,7 @@ def _hidden(
     for size in [int(size) for size in sizes if size >= least][:_MOST_CHECKS]:
         changed = replace(policy, min_count=size + 1)
         share = float(whole.tally.share_of(np.flatnonzero(whole.tally.of_cell <= size)))
-        change = (
-            f"{before}hide cells of fewer than {size + 1} people ({format_about(100 * share, 2)} % of them)"
-        )
+        change = f"{before}hide cells of fewer than {size + 1} people ({format_about(100 * share, 2)} % of all people)"
         remedy = search.tried(counted, changed, change, kind)
         if remedy is not None:
             return remedy

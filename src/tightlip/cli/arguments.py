@@ -75,7 +75,9 @@ def read_probabilities(text: str, argument: str = "delta") -> list[Fraction]:
     found = [Fraction(number(part, argument)) for part in _parts(text, argument)]
     for probability in found:
         if not 0 < probability < 1:
-            raise InvalidInput(f"{argument} must be strictly between 0 and 1, got {float(probability):g}.")
+            raise InvalidInput(
+                f"{argument} must be strictly between 0 and 1, got {float(probability):g}; write 0.05 for 5 %."
+            )
     return found
 
 

@@ -51,7 +51,15 @@ def audit(
     json: option.Json = False,
     force: option.Force = False,
 ) -> None:
-    """What a planned release of a table gives away about its secret columns."""
+    """What a planned release of a table gives away about its secret columns.
+
+    A cell is a combination of released values. Its leakage is the logarithm
+    of the largest factor by which seeing it raises the probability of a
+    secret: a budget of log(2) lets no probability more than double.
+
+    Example: tightlip audit patients.csv --secret disease --release age,zip
+    --bins age=10 --prefix zip=3 --budget "log(2)" --html report.html
+    """
     from tightlip.audit.run import audit as run_audit
     from tightlip.audit.stages import stages_of
     from tightlip.report.audit_json import audit_record
@@ -90,10 +98,11 @@ def audit(
 
 def _delta(text: str) -> Fraction:
     """One probability."""
-    found = read_probabilities(text)
-    if len(found) > 1:
-        raise InvalidInput(f"delta must be one probability, got {quoted(text)}.")
-    return found[0]
+    if "," in text:
+        raise InvalidInput(
+            f"delta must be one probability, got {quoted(text)}; write it with a point, like 0.05."
+        )
+    return read_probabilities(text)[0]
 
 
 def _sample_mode(population: bool, confidence: str | None) -> SampleMode | None:

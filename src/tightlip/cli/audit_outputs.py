@@ -32,6 +32,8 @@ class Outputs:
             if path in paths[:place]:
                 raise InvalidInput(f"{path} is asked for twice; give each output a name of its own.")
             self._check_path(path, table)
+        if self.html is not None and self.html.suffix.lower() not in (".html", ".htm"):
+            raise InvalidInput(f"--html must end in .html, got {self.html.name}; browsers know a page by it.")
 
     def write(self, record: dict[str, Any], table: Table, plan: Policy) -> None:
         """The page and the risks: the page takes its name when the risks are written."""

@@ -64,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         status = app(args=arguments or ["--help"], prog_name="tightlip", standalone_mode=False)
     except _USAGE_ERROR as error:
-        complain(f"{error.format_message()} Try 'tightlip --help'.")
+        complain(_with_advice(error))
         return 2
     except BrokenPipeError:  # the reader has had enough
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
@@ -79,6 +79,14 @@ def main(arguments: list[str] | None = None) -> int:
         complain("interrupted.")
         return 130
     return status if isinstance(status, int) else 0
+
+
+def _with_advice(error: Any) -> str:
+    """What is wrong with the command line, and which help to read."""
+    context = getattr(error, "ctx", None)
+    message = error.format_message()
+    stop = "" if message.endswith((".", "?")) else "."
+    return f"{message}{stop} Try '{context.command_path if context else 'tightlip'} --help'."
 
 
 def run() -> None:

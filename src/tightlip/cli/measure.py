@@ -16,7 +16,7 @@ def measure(
     channel: Annotated[
         Path,
         typer.Argument(
-            help="A JSON file with a channel and a prior, or with counts (see below); - is stdin."
+            help="A JSON file with a channel and a prior, or with counts (see above); - is stdin."
         ),
     ],
     delta: Annotated[

@@ -37,8 +37,8 @@ def envelope_record(
     }
 
 
-def attack_words(attack: Channel, limit: int = _SHOWN) -> list[str]:
-    """What the attack does: which outcomes it groups under which symbol."""
+def attack_words(attack: Channel, *, binary: bool) -> list[str]:
+    """What the attack does: which outcomes it groups under which symbol, of a binary adversary just an event."""
     from tightlip.model.matrix import dense_column
 
     sentences = []
@@ -50,10 +50,11 @@ def attack_words(attack: Channel, limit: int = _SHOWN) -> list[str]:
         named = [
             f'"{show(attack.inputs[row])}"'
             + ("" if shares[row] > 1 - 1e-9 else f" ({100 * shares[row]:.3g} % of the time)")
-            for row in outcomes[:limit]
+            for row in outcomes[:_SHOWN]
         ]
-        more = f" and {len(outcomes) - limit} more" if len(outcomes) > limit else ""
-        sentences.append(f'grouping {", ".join(named)}{more} points to secret "{show(symbol)}"')
+        more = f" and {len(outcomes) - _SHOWN} more" if len(outcomes) > _SHOWN else ""
+        told = "is an event that leaks so much" if binary else f'points to secret "{show(symbol)}"'
+        sentences.append(f"grouping {', '.join(named)}{more} {told}")
     return sentences
 
 
@@ -86,7 +87,9 @@ def _point(channel: Channel, prior: Prior, point: Envelope, unit: Unit, comparis
         "lower": float_json(Nats(point.lower, rounding="down").in_bits() if unit == "bits" else point.lower),
         "upper": leakage_json(Nats(point.upper), unit)["value"],
         "method": point.method,
-        "attack": attack_words(point.attack) if point.attack is not None else [],
+        "attack": []
+        if point.attack is None
+        else attack_words(point.attack, binary=point.adversary == "binary"),
     }
     if comparisons:
         bounds = envelope_bounds(channel, prior, point.delta)

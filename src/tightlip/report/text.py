@@ -65,8 +65,9 @@ def conversion_text(record: dict[str, Any]) -> RenderableType:
 def envelope_text(record: dict[str, Any]) -> RenderableType:
     """The record of `envelope_record` as a table, and the attacks in words."""
     compared = "compared" in record["points"][0]
+    adversary = "adversary" if record["adversary"] == "any" else "adversaries"
     table = Table(
-        title=f"Leakage that survives post-processing by {record['adversary']} adversaries ({record['unit']})"
+        title=f"Leakage that survives post-processing by {record['adversary']} {adversary} ({record['unit']})"
     )
     names = ["δ", "ε (guaranteed)", "reached by an attack"]
     names += ["ℒ + log 1/δ", "binary", "no post-processing", "(ε, δ)-LDP"] if compared else []
