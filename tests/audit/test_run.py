@@ -307,9 +307,8 @@ SECRETS = ("qqq", "www", "eee")
 
 
 def record_of(found, *, show_values):
-    return audit_record(
-        found, table="t", command="c", unit="nats", show_values=show_values, curve=False, version="0"
-    )
+    told = {"table": "t", "command": "c", "version": "0", "made": "2026-01-02T03:04:05Z"}
+    return audit_record(found, **told, unit="nats", show_values=show_values, curve=False)
 
 
 @pytest.mark.parametrize("sample", [None, SampleMode()])

@@ -55,7 +55,7 @@ def test_an_exact_coefficient_is_shown_exactly(capsys, tmp_path):
 def test_channel_text_and_bits(capsys, channel_file):
     out = " ".join(run(capsys, channel_file, "--min-mass", "0.1")[1].split())
     assert "a and b" in out
-    assert "1.79176 nats, at outcome 2 about secret b; LDP: infinite nats" in out
+    assert "1.79176 nats, at outcome 2 about secret b; LDP: infinite." in out
     assert "reach it for no q" in out
     bits = json.loads(run(capsys, channel_file, "--min-mass", "0.1", "--unit", "bits", "--json")[1])
     assert bits["capacity"]["value"] == pytest.approx(2.5849625)

@@ -26,6 +26,7 @@ def record_of(audit, **changes):
         "show_values": False,
         "curve": False,
         "version": "0",
+        "made": "2026-01-02T03:04:05Z",
     }
     return audit_record(audit, **options | changes)
 

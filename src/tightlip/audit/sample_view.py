@@ -71,16 +71,19 @@ def _worst(bounds: SampleBounds, mode: SampleMode) -> Finding:
     cells = bounds.cells
     if mode.cells_complete:
         cell = int(np.argmax(cells.upper))
-        return Finding(
-            cell,
-            int(cells.secret[cell]),
-            _nats(float(cells.upper[cell]), "up"),
-            Probability(float(cells.prior[cell]), rounding="down"),
-            Probability(float(cells.posterior[cell])),
-        )
+        secret, posterior = int(cells.secret[cell]), Probability(float(cells.posterior[cell]))
+        lift = _nats(float(cells.upper[cell]), "up")
+        return Finding(cell, secret, lift, _prior_in_scope(bounds, secret), posterior)
     secret = int(np.argmin(bounds.prior_lower))
-    prior = Probability(float(bounds.prior_lower[secret]), rounding="down")
-    return Finding(UNSEEN, secret, _nats(bounds.most, "up"), prior, Probability(1.0))
+    return Finding(
+        UNSEEN, secret, _nats(bounds.most, "up"), _prior_in_scope(bounds, secret), Probability(1.0)
+    )
+
+
+def _prior_in_scope(bounds: SampleBounds, secret: int) -> Probability:
+    """What the bounds on a secret divide by: its proved share, or the smallest in scope, rounded as the scope is."""
+    proved = float(bounds.prior_proved[secret])
+    return Probability(proved, rounding="down") if proved > bounds.rarest else Probability(bounds.rarest)
 
 
 def _tail(bounds: SampleBounds) -> tuple[TailPoint, ...]:
@@ -115,9 +118,16 @@ def _worst_cells(bounds: SampleBounds) -> tuple[CellRisk, ...]:
     leakage = np.maximum(log_up(cells.upper[order]), 0.0)
     return tuple(
         CellRisk(
-            cell, float(size[cell]), Nats(amount), int(cells.secret[cell]), Probability(cells.posterior[cell])
+            cell,
+            float(size[cell]),
+            Nats(amount),
+            secret,
+            _prior_in_scope(bounds, secret),
+            Probability(cells.posterior[cell]),
         )
-        for cell, amount in zip(order.tolist(), leakage.tolist(), strict=True)
+        for cell, amount, secret in zip(
+            order.tolist(), leakage.tolist(), cells.secret[order].tolist(), strict=True
+        )
     )
 
 

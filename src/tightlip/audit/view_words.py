@@ -16,12 +16,11 @@ from tightlip.audit.phrases import (
     at_most,
     by_factor,
     factor,
-    grouped,
     leakage,
     surely,
 )
 from tightlip.audit.result import AttackGroup, Audit, SecretView, risen
-from tightlip.numeric.display import format_about
+from tightlip.numeric.display import format_about, grouped
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.unit import Unit
 

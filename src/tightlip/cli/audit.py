@@ -14,6 +14,7 @@ from tightlip.cli import audit_options as option
 from tightlip.cli.arguments import Unit, read_budget, read_probabilities
 from tightlip.cli.audit_outputs import Outputs
 from tightlip.cli.audit_plan import PlanFlags
+from tightlip.cli.clock import now
 from tightlip.cli.output import print_json, print_text
 from tightlip.cli.stage_bar import stage_bar
 from tightlip.errors import InvalidInput, quoted
@@ -47,6 +48,7 @@ def audit(
     risks: option.Risks = None,
     id_column: option.IdColumn = None,
     show_values: option.ShowValues = False,
+    seed: option.Seed = None,
     unit: option.LeakageUnit = Unit.nats,
     json: option.Json = False,
     force: option.Force = False,
@@ -66,6 +68,7 @@ def audit(
     from tightlip.report.audit_text import audit_text
     from tightlip.table.source import open_table
 
+    made = now()
     outputs = Outputs(html, risks, id_column, force)
     outputs.check(table, population=population)
     sample = _sample_mode(population, confidence)
@@ -77,7 +80,13 @@ def audit(
     with stage_bar([*stages, "report", "writing"]) as tell:
         opened = open_table(table, table=name)
         found = run_audit(
-            opened, policy=plan, delta=_delta(delta), budget=allowed, sample=sample, on_stage=tell
+            opened,
+            policy=plan,
+            delta=_delta(delta),
+            budget=allowed,
+            sample=sample,
+            code_seed=seed,
+            on_stage=tell,
         )
         tell("report")
         record = audit_record(
@@ -88,6 +97,7 @@ def audit(
             show_values=show_values,
             curve=json or html is not None,
             version=__version__,
+            made=made,
         )
         tell("writing")
         outputs.write(record, opened, plan)

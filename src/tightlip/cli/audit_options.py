@@ -20,50 +20,101 @@ _REPEAT = "; repeat for several columns."
 Address = Annotated[
     str, typer.Argument(help="A CSV, Parquet, DuckDB or SQLite file, or postgresql://… with --table.")
 ]
-TableName = Annotated[str | None, typer.Option("--table", help="Which table of a database.")]
+TableName = Annotated[str | None, typer.Option("--table", metavar="NAME", help="Which table of a database.")]
 
-Secret = Annotated[str | None, _planned(help="Secret columns, comma-separated.")]
+Secret = Annotated[str | None, _planned(metavar="COLUMNS", help="Secret columns, comma-separated.")]
 Statistic = Annotated[
     str | None,
-    _planned(help="Secret columns to add SML about, as statistics of all secret columns together."),
+    _planned(
+        metavar="COLUMNS",
+        help="Secret columns to add SML about, as statistics of all secret columns together.",
+    ),
 ]
-Release = Annotated[str | None, _planned(help="Columns to be released, comma-separated.")]
-PolicyFile = Annotated[Path | None, _planned(help="The planned release as a TOML file instead.")]
+Release = Annotated[str | None, _planned(metavar="COLUMNS", help="Columns to be released, comma-separated.")]
+PolicyFile = Annotated[
+    Path | None, _planned(metavar="FILE", help="The planned release as a TOML file instead.")
+]
 Bins = Annotated[
-    Settings, _planned(help=f"Bins of a width, age=10, or cut at edges, income=1000,2000{_REPEAT}")
+    Settings,
+    _planned(
+        metavar="COLUMN=WIDTH", help=f"Bins of a width, age=10, or cut at edges, income=1000,2000{_REPEAT}"
+    ),
 ]
-Prefix = Annotated[Settings, _planned(help=f"The first characters only: zip=3{_REPEAT}")]
-Top = Annotated[Settings, _planned(help=f"This number and larger ones as one value: age=90{_REPEAT}")]
-Bottom = Annotated[Settings, _planned(help=f"This number and smaller ones as one value: age=18{_REPEAT}")]
+Prefix = Annotated[
+    Settings, _planned(metavar="COLUMN=LENGTH", help=f"The first characters only: zip=3{_REPEAT}")
+]
+Top = Annotated[
+    Settings,
+    _planned(metavar="COLUMN=NUMBER", help=f"This number and larger ones as one value: age=90{_REPEAT}"),
+]
+Bottom = Annotated[
+    Settings,
+    _planned(metavar="COLUMN=NUMBER", help=f"This number and smaller ones as one value: age=18{_REPEAT}"),
+]
 Mapping = Annotated[
-    Settings, _planned("--map", help=f"Groups from a file, COLUMN=FILE[:LEVEL]: job=jobs.csv:2{_REPEAT}")
+    Settings,
+    _planned(
+        "--map",
+        metavar="COLUMN=FILE",
+        help=f"Groups from a file, COLUMN=FILE[:LEVEL]: job=jobs.csv:2{_REPEAT}",
+    ),
 ]
-Suppress = Annotated[Settings, _planned(help=f"A released column that shows * for everybody{_REPEAT}")]
-Randomize = Annotated[Settings, _planned(help=f"Randomised response at a level in nats: sex=1.5{_REPEAT}")]
+Suppress = Annotated[
+    Settings, _planned(metavar="COLUMN", help=f"A released column that shows * for everybody{_REPEAT}")
+]
+Randomize = Annotated[
+    Settings,
+    _planned(metavar="COLUMN=LEVEL", help=f"Randomised response at a level in nats: sex=1.5{_REPEAT}"),
+]
 MinCount = Annotated[
-    int | None, _planned("--min-count", help="Cells of fewer people are hidden: released together as one.")
+    int | None,
+    _planned(
+        "--min-count", metavar="NUMBER", help="Cells of fewer people are hidden: released together as one."
+    ),
 ]
 
 Delta = Annotated[
-    str, _asked(help="The share of people for whom a larger leak may be accepted: 0.01 is 1 %.")
+    str,
+    _asked(
+        metavar="PROBABILITY", help="The share of people for whom a larger leak may be accepted: 0.01 is 1 %."
+    ),
 ]
 Budget = Annotated[
     str | None,
     _asked(
-        help="Largest leakage allowed, in nats: log(3) allows a factor of 3; or '2 bits'. Exit status 1 if not met."
+        metavar="LEVEL",
+        help="Largest leakage allowed, in nats: log(3) allows a factor of 3; or '2 bits'. Exit status 1 if not met.",
     ),
 ]
 Population = Annotated[
     bool, _asked("--population/--sample", help="The table is everyone, or a random sample of them.")
 ]
 Confidence = Annotated[
-    str | None, _asked(help="With --sample: all bounds hold together with this probability (default 0.95).")
+    str | None,
+    _asked(
+        metavar="PROBABILITY",
+        help="With --sample: all bounds hold together with this probability (default 0.95).",
+    ),
 ]
 
-Html = Annotated[Path | None, _written(help="Write the report to one HTML file that works offline.")]
-Risks = Annotated[Path | None, _written(help="Write the risk of every row to a .csv or .parquet file.")]
-IdColumn = Annotated[str | None, _written("--id", help="With --risks: a column to keep beside each risk.")]
+Html = Annotated[
+    Path | None, _written(metavar="FILE", help="Write the report to one HTML file that works offline.")
+]
+Risks = Annotated[
+    Path | None, _written(metavar="FILE", help="Write the risk of every row to a .csv or .parquet file.")
+]
+IdColumn = Annotated[
+    str | None, _written("--id", metavar="COLUMN", help="With --risks: a column to keep beside each risk.")
+]
 ShowValues = Annotated[bool, _written("--show-values", help="Show secret values and small cells, not codes.")]
+Seed = Annotated[
+    int | None,
+    _written(
+        min=0,
+        metavar="NUMBER",
+        help="Makes the codes of equally large values the same again; who has it and knows the values can undo them.",
+    ),
+]
 LeakageUnit = Annotated[Unit, _written(help="Unit of every printed leakage; --budget stays in nats.")]
 Json = Annotated[bool, _written("--json", help="Print one JSON object.")]
 Force = Annotated[bool, _written("--force", help="Overwrite files that exist.")]

@@ -36,7 +36,10 @@ class Outputs:
             raise InvalidInput(f"--html must end in .html, got {self.html.name}; browsers know a page by it.")
 
     def write(self, record: dict[str, Any], table: Table, plan: Policy) -> None:
-        """The page and the risks: the page takes its name when the risks are written."""
+        """The page and the risks: the page takes its name when the risks are written.
+
+        What shows values or rows is for the owner alone.
+        """
         from tightlip.audit.risk import cell_risks
         from tightlip.report.audit_html import audit_html
         from tightlip.table.counts import count_cells
@@ -46,7 +49,8 @@ class Outputs:
         with ExitStack() as stack:
             if self.html is not None:
                 page = audit_html(record)
-                file = stack.enter_context(whole_file(self.html, force=self.force))
+                private = record["values_shown"]
+                file = stack.enter_context(whole_file(self.html, force=self.force, private=private))
                 file.write_text(page, encoding="utf-8")
             if self.risks is not None:
                 found = cell_risks(count_cells(table, plan), plan)

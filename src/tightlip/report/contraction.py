@@ -28,7 +28,7 @@ from tightlip.model.labels import Label, show
 from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_down, format_up
 from tightlip.numeric.parse import exact_text
-from tightlip.report.amounts import Unit, float_json, leakage_json, probability_json, shown
+from tightlip.report.amounts import Unit, float_json, leakage_json, probability_json, shown, shown_amount
 from tightlip.report.chart import charting, line_chart, save_chart
 
 _TITLES = {
@@ -135,8 +135,9 @@ def _capacity(record: dict[str, Any]) -> Text:
     entry = record["capacity"]
     outcome, secret = _name(entry["outcome"]), _name(entry["secret"])
     return Text(
-        f"Leakage under any prior with every mass at least {record['bounds']['min_mass']}: {shown(entry)} "
-        f"{record['unit']}, at outcome {outcome} about secret {secret}; LDP: {shown(record['ldp'])} {record['unit']}."
+        f"Leakage under any prior with every mass at least {record['bounds']['min_mass']}: "
+        f"{shown_amount(entry, record['unit'])}, at outcome {outcome} about secret {secret}; "
+        f"LDP: {shown_amount(record['ldp'], record['unit'])}."
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from tightlip.model.channel import Channel
 from tightlip.model.labels import show
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import Nats
-from tightlip.report.amounts import Unit, float_json, leakage_json
+from tightlip.report.amounts import Unit, leakage_json, value_json
 from tightlip.report.chart import charting, line_chart, save_chart
 
 _SHOWN = 4
@@ -84,8 +83,8 @@ def _point(channel: Channel, prior: Prior, point: Envelope, unit: Unit, comparis
     record: dict[str, Any] = {
         "delta": float(point.delta),
         "epsilon": leakage_json(Nats(point.upper), unit),
-        "lower": float_json(Nats(point.lower, rounding="down").in_bits() if unit == "bits" else point.lower),
-        "upper": leakage_json(Nats(point.upper), unit)["value"],
+        "lower": value_json(Nats(point.lower, rounding="down"), unit),
+        "upper": value_json(Nats(point.upper), unit),
         "method": point.method,
         "attack": []
         if point.attack is None
@@ -99,8 +98,5 @@ def _point(channel: Channel, prior: Prior, point: Envelope, unit: Unit, comparis
             "quantile": bounds.quantile,
             "dp": dp_epsilon(channel, point.delta, prior),
         }
-        record["compared"] = {
-            name: float_json(float(amount) / (math.log(2) if unit == "bits" else 1.0))
-            for name, amount in compared.items()
-        }
+        record["compared"] = {name: value_json(amount, unit) for name, amount in compared.items()}
     return record

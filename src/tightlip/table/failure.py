@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +19,10 @@ _SIGNS_OF_THAT = (
     "byte sequence mismatch",
     "codec can't decode",
 )
+_RAGGED = re.compile(
+    r"CSV Error on Line: (\d+)\b.*?^Expected Number of Columns: (\d+) Found: (\d+)", re.S | re.M
+)
+_UNCLOSED = re.compile(r"CSV Error on Line: (\d+)\b.*?^Value with unterminated quote found", re.S | re.M)
 _INSTALL = {"duckdb": "table", "sqlite": "table", "pyspark": "spark", "postgres": "postgres"}
 
 
@@ -52,6 +57,14 @@ def engine_work(name: str, done: str = "read") -> Iterator[None]:
 def _reason(error: Exception) -> str:
     """The first line of an engine's message: the lines after it may show rows of the table."""
     text = str(error).strip()
+    ragged = _RAGGED.search(text)
+    if ragged:
+        line, expected, found = ragged.groups()
+        return f"line {line} must have {expected} fields, got {found}; correct it, or put a field in double quotes."
+    if unclosed := _UNCLOSED.search(text):
+        return (
+            f"the field in double quotes on line {unclosed.group(1)} has no end; close it or drop the quote."
+        )
     first = text.splitlines()[0].strip() if text else type(error).__name__
     if any(sign in text for sign in _SIGNS_OF_THAT):
         return NOT_UTF8
