@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 
 from tightlip import __version__
 from tightlip.cli.audit import audit
+from tightlip.cli.command import Command
 from tightlip.cli.contraction import contraction
 from tightlip.cli.convert import convert
 from tightlip.cli.envelope import envelope
@@ -29,18 +31,19 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
-app.command()(audit)
-app.command()(measure)
-app.command()(envelope)
-app.command()(verify)
-app.command()(sml)
-app.command()(contraction)
-app.command()(plan)
-app.command()(convert)
+app.command(cls=Command)(audit)
+app.command(cls=Command)(measure)
+app.command(cls=Command)(envelope)
+app.command(cls=Command)(verify)
+app.command(cls=Command)(sml)
+app.command(cls=Command)(contraction)
+app.command(cls=Command)(plan)
+app.command(cls=Command)(convert)
 app.add_typer(release, name="release")
 
 # typer brings its own copy of click or uses the installed one, depending on its version
 _USAGE_ERROR: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+_COUNTS_IN_PYTHON = re.compile(r"use (Prior|Channel)\.from_counts for counts")
 
 
 def _version(wanted: bool) -> None:
@@ -73,7 +76,10 @@ def main(arguments: list[str] | None = None) -> int:
         complain(f"cannot write the output: {error.strerror or error}.")
         return 2
     except (TightlipError, MemoryError) as error:
-        complain(str(error) or "not enough memory for this input.")
+        complain(
+            _COUNTS_IN_PYTHON.sub("divide counts by their sum", str(error))
+            or "not enough memory for this input."
+        )
         return 2
     except typer.Abort:
         complain("interrupted.")
