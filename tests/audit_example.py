@@ -48,6 +48,7 @@ def example_record(text="", *, unit="nats", show_values=True, curve=True, **opti
         show_values=show_values,
         curve=curve,
         version="0",
+        made="2026-01-02T03:04:05Z",
     )
 
 

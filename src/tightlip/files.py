@@ -70,4 +70,4 @@ def require_free(path: Path, *, force: bool) -> None:
 
 
 def _taken(path: Path) -> InvalidInput:
-    return InvalidInput(f"{path} exists already; choose another name or add --force (force=True).")
+    return InvalidInput(f"{path} exists already; choose another name or overwrite it with the option force.")

@@ -31,7 +31,14 @@ def people(count=400):
 
 def record_of(found, *, show_values=False):
     return audit_record(
-        found, table="t", command="c", unit="nats", show_values=show_values, curve=False, version="0"
+        found,
+        table="t",
+        command="c",
+        unit="nats",
+        show_values=show_values,
+        curve=False,
+        version="0",
+        made="2026-01-02T03:04:05Z",
     )
 
 

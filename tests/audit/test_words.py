@@ -14,6 +14,7 @@ from audit_example import example_audit, example_record
 from tightlip.audit.phrases import budget_words, factor, leakage, surely
 from tightlip.audit.sample import SampleMode
 from tightlip.audit.words import headline, paragraphs, remedy_words, sure, verdict
+from tightlip.numeric.display import format_up
 from tightlip.numeric.quantity import Nats
 
 NUMBER = r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
@@ -123,3 +124,72 @@ def test_an_audit_prints_as_its_words():
     assert audit.words(unit="bits").splitlines()[0] == headline(audit, unit="bits")
     assert "asthma" in audit.words(show_values=True)
     assert "asthma" not in str(audit)
+
+
+def sentence(audit, start, **options):
+    """The sentence about the joint view that starts so."""
+    found = [text for text in paragraphs(audit, **options) if f": {start}" in text]
+    return found[0]
+
+
+def test_columns_are_told_with_the_digits_of_their_table():
+    audit, record = example_audit(), example_record()
+    words = sentence(audit, "released columns")
+    for column in record["views"][0]["columns"]:
+        said = (
+            f"{column['column']} (alone {column['alone']['words']}, without it {column['without']['words']})"
+        )
+        assert said in words
+
+
+def test_what_says_nothing_is_left_out():
+    audit = example_audit(budget=None)
+    assert "can rise to at most" in sentence(audit, "the worst leakage is")
+    worst = replace(audit.joint.worst, leakage=tl.log_of(20))
+    sure_thing = replace(audit, views={"ill": replace(audit.joint, worst=worst)})
+    assert "can rise" not in sentence(sure_thing, "the worst leakage is")
+    assert not re.search(r"\b0 % by more than", sentence(audit, "share of people"))
+    sample = example_audit(sample=SampleMode(0.9))
+    known = replace(sample.joint.certified, uncertified_cells=0)
+    all_known = replace(sample, views={"ill": replace(sample.joint, certified=known)})
+    assert "too small" in sentence(sample, "the bounds cover")
+    assert sentence(all_known, "the bounds cover").endswith("of the population.")
+
+
+def test_what_a_sample_only_allows_is_not_told_as_fact():
+    assert "some cell excludes a secret." in sentence(example_audit(), "maximal leakage")
+    assert "some cell may exclude a secret." in sentence(
+        example_audit(sample=SampleMode(0.9)), "maximal leakage"
+    )
+    assert "with probability at least " in sentence(example_audit(), "grouping")
+
+
+def test_shares_of_a_sample_fit_the_leakage_beside_them():
+    audit = example_audit(sample=SampleMode(0.9))
+    record = example_record(sample=SampleMode(0.9))["views"][0]
+    assert record["worst_cells_columns"][2:] == [
+        "leakage, at most",
+        "points to",
+        "share before, at least",
+        "share after, at most",
+    ]
+    assert len(record["worst_cells"]) == len(audit.joint.worst_cells) > 5
+    for cell, risk in zip(record["worst_cells"], audit.joint.worst_cells, strict=True):
+        factor_told = max(1.0, cell["posterior"]["value"] / cell["prior"]["value"])
+        assert math.isclose(factor_told, math.exp(cell["leakage"]["value"]), rel_tol=1e-9)
+        assert risk.leakage >= math.log(factor_told) - 1e-12
+
+
+def test_the_smallest_share_in_scope_reads_the_same_everywhere():
+    audit = example_audit(sample=SampleMode(0.9))
+    record = example_record(sample=SampleMode(0.9), show_values=False)
+    view, rarest = record["views"][0], audit.joint.certified.rarest
+    edge = [cell["prior"]["words"] for cell in view["worst_cells"] if cell["prior"]["value"] == rarest]
+    words = f"{format_up(100 * Fraction(rarest), 3)} %"
+    assert set(edge) <= {words}
+    assert view["worst"]["prior"]["value"] >= rarest
+    assert f"held by at least {words} of the population" in sentence(audit, "the bounds cover")
+    proved = [cell["prior"] for cell in view["worst_cells"] if cell["prior"]["value"] > rarest]
+    for share in proved:
+        assert Fraction(share["words"].removesuffix(" %")) <= 100 * Fraction(share["value"])
+    assert proved or edge

@@ -5,6 +5,7 @@ import os
 import random
 import re
 import shlex
+import stat
 import subprocess
 import sys
 
@@ -195,6 +196,13 @@ def test_names_with_commas_are_quoted(capsys, tmp_path):
     assert (status, json.loads(out)["secret_columns"]) == (0, ["ill, or not"])
 
 
+def test_a_name_with_a_space_at_its_start_is_put_in_quotes(capsys, tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("age, ill\n1,yes\n2,no\n2,yes\n")
+    assert 'did you mean " ill"?' in run(capsys, "audit", path, "--secret", "ill", "--release", "age")[2]
+    assert run(capsys, "audit", path, "--secret", '" ill"', "--release", "age")[0] == 0
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -203,7 +211,11 @@ def test_names_with_commas_are_quoted(capsys, tmp_path):
         (("--release", "age,,zip"), "separated by commas"),
         (("--release", "disease,age"), "must not have a secret column"),
         (("--delta", "2"), "strictly between 0 and 1"),
-        (("--delta", "0.1,0.2"), "one probability"),
+        (("--delta", "0,05"), "write it with a point"),
+        (("--delta", "5"), "write 0.05 for 5 %"),
+        (("--budget", "50%"), "5 % is 0.05"),
+        (("--budget", "1,5"), "with a decimal point"),
+        (("--seed", "-1"), "--seed"),
         (("--budget", "-1"), "must not be negative"),
         (("--budget", "much"), "budget"),
         (("--confidence", "0.9"), "--confidence must be given with --sample"),
@@ -212,6 +224,8 @@ def test_names_with_commas_are_quoted(capsys, tmp_path):
         (("--risks", "risks.csv", "--sample"), "--risks must not be given with --sample"),
         (("--risks", "risks.txt"), "must end in .csv or .parquet"),
         (("--html", "nowhere/report.html"), "there is no folder"),
+        (("--html", "report.txt"), "--html must end in .html"),
+        (("--min-count", "few"), "Try 'tightlip audit --help'"),
         (("--bins", "age"), "COLUMN=VALUE"),
         (("--table", "people"), "for databases"),
         (("--statistic", "disease"), "one of several secret columns"),
@@ -398,3 +412,47 @@ def test_long_work_is_shown_on_a_terminal(capsys, table, monkeypatch, patience):
 
 def test_nothing_is_shown_elsewhere(capsys, table):
     assert run(capsys, *command(table))[2] == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no modes")
+def test_what_shows_values_or_rows_is_for_the_owner_alone(capsys, table, tmp_path):
+    def mode(name):
+        return stat.S_IMODE((tmp_path / name).stat().st_mode)
+
+    before = os.umask(0o022)
+    try:
+        run(capsys, *command(table, "--html", tmp_path / "plain.html", "--risks", tmp_path / "risks.csv"))
+        run(capsys, *command(table, "--html", tmp_path / "shown.html", "--show-values"))
+        run(capsys, *command(table, "--html", tmp_path / "plain.html", "--show-values", "--force"))
+    finally:
+        os.umask(before)
+    assert [mode(name) for name in ("risks.csv", "shown.html", "plain.html")] == [0o600, 0o600, 0o600]
+    run(capsys, *command(table, "--html", tmp_path / "plain.html", "--force"))
+    assert mode("plain.html") == 0o644
+
+
+def test_a_report_can_be_made_again(capsys, table, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    asked = command(table, "--json", "--seed", 0)
+    first = run(capsys, *asked)[1]
+    record = json.loads(first)
+    assert record["command"].endswith("--seed 0 --json")
+    assert run(capsys, *shlex.split(record["command"])[1:])[1] == first
+    assert record["origin"]["made"] == "2023-11-14T22:13:20Z"
+    assert record["origin"]["counts_sha256"] is None
+    assert record["origin"]["words"][0].endswith(" from 600 rows.")
+    shown = json.loads(run(capsys, *asked, "--show-values")[1])["origin"]
+    assert re.fullmatch("[0-9a-f]{64}", shown["counts_sha256"])
+    assert shown["counts_sha256"] in shown["words"][1]
+    table.write_text(table.read_text().replace("p7,", "p7 ,"))  # a column that is not in use
+    assert json.loads(run(capsys, *asked, "--show-values")[1])["origin"] == shown
+    table.write_text(table.read_text() + "p600,30,44139,F,flu\n")
+    changed = json.loads(run(capsys, *asked, "--show-values")[1])["origin"]
+    assert changed["counts_sha256"] != shown["counts_sha256"]
+
+
+def test_a_bad_time_is_refused_before_any_work(capsys, table, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "soon")
+    monkeypatch.setattr("tightlip.table.source.open_table", None)
+    status, _, err = run(capsys, *command(table))
+    assert (status, "SOURCE_DATE_EPOCH" in err) == (2, True)

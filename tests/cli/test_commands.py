@@ -176,6 +176,8 @@ class TestMeasure:
             ({"prior": [0.5, 0.5], "channel": [[1]]}, "one mass for each of 1 channel rows, got 2"),
             ({"prior": [0.5, 0.4], "channel": [[1], [1]]}, "prior must sum to 1 within 1e-09, got 0.9"),
             ({"prior": [0.5, 0.5], "channel": [[1, 0], [0.5, 0.4]]}, "channel row 1 must sum to 1"),
+            ({"prior": [3, 4], "channel": [[1], [1]]}, "got 7; divide counts by their sum."),
+            ({"prior": [1], "channel": [[3, 4]]}, "got 7; divide counts by their sum."),
             (
                 {"prior": [1], "channel": [[1]], "secret": [1, 2]},
                 "secret must be a list with one label for each",
@@ -266,6 +268,22 @@ class TestConvert:
     def test_what_is_given_is_shown_as_given(self, capsys):
         lines = run(capsys, "convert", "pml", "0.1", "--min-mass", "0.2")[1].splitlines()
         assert any("0.1 " in line and "given" in line for line in lines)
+        bits = run(capsys, "convert", "lip", "log(3)", "--unit", "bits")[1].splitlines()
+        assert any("1.58497 " in line and "given" in line for line in bits)  # log2(3) = 1.584962…
+
+    @pytest.mark.parametrize("given", [("ldp", "1"), ("lip", "1"), ("alip", "0.5,1")])
+    @pytest.mark.parametrize("prior", [(), ("--min-mass", "0.4")])
+    def test_what_is_given_has_a_row(self, capsys, given, prior):
+        implied = json.loads(run(capsys, "convert", *given, *prior, "--json")[1])["implied"]
+        assert [entry["guarantee"] for entry in implied] == ["LDP", "PML", "PMC", "LIP", "ALIP"]
+        own = next(entry for entry in implied if entry["guarantee"] == given[0].upper())
+        if not prior:
+            assert own["why"] == "given"
+            assert [amount["value"] for amount in own["amounts"]] == [float(x) for x in given[1].split(",")]
+
+    def test_natural_logarithms_have_two_names(self, capsys):
+        one, two = (run(capsys, "convert", "ldp", f"{name}(3)", "--json")[1] for name in ("log", "ln"))
+        assert one == two
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -295,6 +313,21 @@ class TestProgram:
         assert status == 0
         assert "measure" in out
         assert "No such command 'measured'" in refused(capsys, "measured")
+
+    @pytest.mark.parametrize(
+        "command", ["audit", "measure", "envelope", "verify", "sml", "contraction", "plan", "convert"]
+    )
+    def test_help_speaks_of_what_to_write(self, capsys, command):
+        out = run(capsys, command, "--help")[1]
+        usage = next(line for line in out.splitlines() if "Usage:" in line)
+        assert not any(kind in out for kind in ("list[", "<bool>"))
+        assert "{" not in usage
+        options = [line for line in out.splitlines() if line.lstrip("│ *").startswith("--")]
+        assert not [line for line in options if "<str>" in line or "<path>" in line or "<int>" in line]
+        assert "--help" in out
+
+    def test_help_of_a_group(self, capsys):
+        assert "<bool>" not in run(capsys, "release", "histogram", "--help")[1]
 
     def test_as_a_module(self, channel_file):
         done = subprocess.run(

@@ -46,11 +46,17 @@ def test_channel_json(capsys, channel_file):
     assert record["ldp"]["value"] == "inf"
 
 
+def test_an_exact_coefficient_is_shown_exactly(capsys, tmp_path):
+    path = tmp_path / "channel.json"
+    path.write_text(json.dumps({"channel": [["9/10", "1/10"], ["1/10", "9/10"]]}))
+    assert "│ 0.8 │ 0.8 │" in " ".join(run(capsys, path)[1].split())
+
+
 def test_channel_text_and_bits(capsys, channel_file):
     out = " ".join(run(capsys, channel_file, "--min-mass", "0.1")[1].split())
     assert "a and b" in out
-    assert "1.79176 nats, at outcome 2 about secret b; LDP: infinite nats" in out
-    assert "no q; one kernel always does" in out
+    assert "1.79176 nats, at outcome 2 about secret b; LDP: infinite." in out
+    assert "reach it for no q" in out
     bits = json.loads(run(capsys, channel_file, "--min-mass", "0.1", "--unit", "bits", "--json")[1])
     assert bits["capacity"]["value"] == pytest.approx(2.5849625)
     assert bits["bounds"]["epsilon"] == pytest.approx(1.7917595)  # levels of bounds stay in nats

@@ -1,11 +1,13 @@
 """The envelope and verify commands."""
 
 import json
+from fractions import Fraction
 
 import pytest
 
 import tightlip as tl
 from tightlip.cli.main import main
+from tightlip.envelope.bounds import dp_epsilon, envelope_bounds
 
 EXAMPLE = {"prior": "uniform", **tl.mechanism.env_example_1().to_dict()}
 
@@ -47,7 +49,9 @@ def test_text_and_bits(capsys, channel_file):
 @pytest.mark.parametrize("adversary", ["binary", "deterministic"])
 def test_other_adversaries(capsys, channel_file, adversary):
     command = ("envelope", channel_file, "--delta", "0.2", "--adversary", adversary, "--json")
-    assert json.loads(run(capsys, *command)[1])["adversary"] == adversary
+    record = json.loads(run(capsys, *command)[1])
+    assert record["adversary"] == adversary
+    assert ("is an event" in record["points"][0]["attack"][0]) is (adversary == "binary")
 
 
 def test_certificate_and_verify(capsys, channel_file, tmp_path):
@@ -110,3 +114,32 @@ def _written(folder, text):
     path = folder / "text.json"
     path.write_text(text)
     return path
+
+
+def test_what_is_compared_with_is_rounded_to_its_own_side_in_bits(capsys, channel_file):
+    command = ("envelope", channel_file, "--delta", "0.01,0.1,0.2,0.3", "--compare", "--unit", "bits")
+    channel = tl.mechanism.env_example_1()
+    prior = tl.Prior.uniform(channel.shape[0])
+    for point in json.loads(run(capsys, *command, "--json")[1])["points"]:
+        delta = Fraction(str(point["delta"]))
+        bounds = envelope_bounds(channel, prior, delta)
+        known = {
+            "maximal_leakage_bound": bounds.maximal_leakage,
+            "binary": bounds.event,
+            "quantile": bounds.quantile,
+            "dp": dp_epsilon(channel, delta, prior),
+        }
+        assert {name: float(value) for name, value in point["compared"].items()} == {
+            name: amount.in_bits() for name, amount in known.items()
+        }
+        assert [amount.rounding for amount in known.values()] == ["up", "down", "down", "up"]
+
+
+def test_what_others_reach_is_shown_rounded_down(capsys, tmp_path):
+    path = tmp_path / "channel.json"
+    path.write_text(json.dumps({"prior": ["1/3", "2/3"], "channel": [["1/2", "1/2"], ["1/4", "3/4"]]}))
+    out = run(capsys, "envelope", path, "--delta", "0.2", "--compare")[1]
+    row = next(line for line in out.splitlines() if "│ 0.2 " in line)
+    shown = [cell.strip() for cell in row.strip("│").split("│")]  # log(3/2) = 0.405465108…
+    assert shown[1:3] == ["0.405466", "0.405465"]
+    assert shown[4:6] == ["0.405465", "0.405465"]

@@ -122,9 +122,9 @@ def test_tables_of_losses_and_separations(capsys, tmp_path):
         ({"hypotheses": many, "loss": "zero-one"}, 5 / 6),
     ):
         path = written(tmp_path, record)
-        out = json.loads(run(capsys, path, "--samples", 0, "--epsilon", "1", "--json")[1])
+        out = json.loads(run(capsys, path, "--samples", 1, "--epsilon", "0", "--json")[1])
         assert out["rows"][0]["risk"]["lower_bound"] == pytest.approx(bound)
-    assert "6 hypotheses" in run(capsys, path, "--samples", 0, "--epsilon", "1")[1]
+    assert "6 hypotheses" in run(capsys, path, "--samples", 1, "--epsilon", "0")[1]
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png", ".html"])
@@ -160,7 +160,8 @@ def test_names_that_would_garble_the_terminal_are_shown_harmlessly(capsys, tmp_p
             "--min-mass cannot",
         ),
         (("--samples", "10", "--epsilon", "1", "--currency", "pml", "--min-mass", "0.5"), "1/4"),
-        (("--samples", "-1", "--epsilon", "1"), "negative"),
+        (("--samples", "-1", "--epsilon", "1"), "--samples"),
+        (("--samples", "0", "--epsilon", "1"), "--samples"),
         (("--samples", "10", "--epsilon", "-1"), "negative"),
         (("--samples", "10", "--epsilon", "1", "--target-risk", "0"), "positive"),
         (("--samples", "10", "--epsilon", "1", "--chart", "x.pdf"), "must end in"),
@@ -182,6 +183,7 @@ def test_bad_requests(capsys, study_file, arguments, words):
         ({"hypotheses": EXAMPLE3["hypotheses"][:1]}, "got 1"),
         ({"hypotheses": [{"parameter": 1}]}, '"prior"'),
         ({"hypotheses": [{"prior": [0.5, 0.6]}]}, "hypothesis 0: prior"),
+        ({"hypotheses": [{"prior": [5, 6, 7, 8]}]}, "got 26; divide counts by their sum"),
         (
             {"hypotheses": [*EXAMPLE3["hypotheses"], {"prior": ["1/4"] * 4}]},
             'hypothesis 2 must have a "parameter"',

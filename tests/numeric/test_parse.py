@@ -59,7 +59,7 @@ def test_floats_that_are_not_finite_are_refused(value):
     ["1/0", "nan", "inf", "", "one", "1e²", "1/3/5", Decimal("NaN"), Decimal("sNaN"), Decimal("-Infinity")],
 )
 def test_text_and_decimals_that_are_no_number_are_refused(value):
-    with pytest.raises(InvalidInput, match=r"p must be a finite number, got .*; write a float"):
+    with pytest.raises(InvalidInput, match=r"p must be a finite number, got .*; write one number"):
         number(value, "p")
 
 

@@ -115,6 +115,13 @@ def test_several_secrets_samples_and_no_budget(library):
     assert len([1 for _, attrs in several.elements if attrs.get("class") == "chart"]) == 6
     sample = Page(audit_html(example_record(sample=SampleMode(0.9), show_values=False)))
     assert "too small to certify" in sample.text
+    layers = json.loads(sample.scripts[1])["envelope-1"]["layer"]
+    low, high = next(
+        layer["encoding"]["x"]["scale"]["domain"]
+        for layer in layers
+        if "scale" in layer["encoding"].get("x", {})
+    )
+    assert low < high == 1  # one point alone would give an axis without length
     free = Page(audit_html(example_record(budget=None)))
     assert "No budget was set" in free.text
     assert "budget" not in free.scripts[1]

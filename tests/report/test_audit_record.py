@@ -26,6 +26,7 @@ def record_of(audit, **changes):
         "show_values": False,
         "curve": False,
         "version": "0",
+        "made": "2026-01-02T03:04:05Z",
     }
     return audit_record(audit, **options | changes)
 
@@ -51,6 +52,8 @@ def test_bits_are_nats_over_log_two():
         one, two = nats["views"][0][name]["leakage"]["value"], bits["views"][0][name]["leakage"]["value"]
         assert (one == two == "inf") or two == pytest.approx(one / math.log(2))
     assert bits["budget"]["words"] == "1 bit"
+    assert "bits" in bits["headline"]
+    assert "nats" not in " ".join([bits["headline"], *bits["views"][0]["words"], *bits["paragraphs"]])
 
 
 @pytest.mark.parametrize("secrets", [1, 2])

@@ -80,9 +80,9 @@ def test_a_parquet_file_cut_short(tmp_path):
     [
         (b"age,ill\n30,yes\n31,\xff\xfe\n", "not valid UTF-8"),
         (b"age,\xff\n30,yes\n", "not valid UTF-8"),
-        (b"age,ill\n30,yes\n31\n", "CSV Error on Line: 3"),
-        (b"age,ill\n30,yes\n31,no,x\n", "CSV Error on Line: 3"),
-        (b'age,ill\n30,"yes\n', "CSV Error on Line: 2"),
+        (b"age,ill\n30,yes\n31\n", "line 3 must have 2 fields, got 1"),
+        (b"age,ill\n30,yes\n31,no,x\n", "line 3 must have 2 fields, got 3"),
+        (b'age,ill\n30,"yes\n', "the field in double quotes on line 2 has no end"),
         (b"age,ill\n30," + b"x" * 3_000_000 + b"\n", "people.csv cannot be"),
         (b"age,ill\n30,yes\r\n31,no\n", "people.csv cannot be"),
         (b"age,ill,age\n30,yes,1\n", '"age" twice'),
@@ -179,7 +179,7 @@ def test_databases_with_several_tables(tmp_path):
     with duckdb.connect(path) as connection:
         connection.from_arrow(PEOPLE).create("people")
         connection.from_arrow(PEOPLE).create("others")
-    refused(lambda: open_table(path), 'which has "others", "people"; add --table')
+    refused(lambda: open_table(path), 'which has "others", "people"; name one')
     refused(lambda: open_table(path, table="peeple"), 'did you mean "people"?')
     assert counted(path, table="people") == EXPECTED
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.display import format_about, format_down, format_up
 from tightlip.numeric.quantity import Nats, Probability
-from tightlip.numeric.unit import Unit, in_unit
+from tightlip.numeric.unit import Unit, in_unit, with_unit
 
 LONG, SHORT = 6, 3
 _HUGE = 700.0
@@ -24,11 +24,7 @@ def leakage(amount: Nats, unit: Unit, digits: int = LONG) -> str:
     >>> leakage(Nats.of_ratio(Fraction(3)), "bits"), leakage(Nats.of_ratio(Fraction(2)), "bits")
     ('1.58497 bits', '1 bit')
     """
-    value = in_unit(amount, unit)
-    if math.isinf(value):
-        return "infinite"
-    short = _ROUNDED[amount.rounding](value, digits)
-    return f"{short} {unit[:-1] if short == '1' else unit}"
+    return with_unit(_ROUNDED[amount.rounding](in_unit(amount, unit), digits), unit)
 
 
 def budget_words(budget: Nats, unit: Unit) -> str:
@@ -39,7 +35,7 @@ def budget_words(budget: Nats, unit: Unit) -> str:
     """
     value = in_unit(budget, unit)
     nearest = format_about(value, LONG)
-    return f"{nearest} {unit}" if float(nearest) == value != 1 else leakage(budget, unit)
+    return with_unit(nearest, unit) if float(nearest) == value else leakage(budget, unit)
 
 
 def factor(amount: Nats) -> str:
@@ -98,15 +94,6 @@ def surely(share: float) -> str:
     '49.9 %'
     """
     return at_least(Fraction(share) * (1 - _SUMS))
-
-
-def grouped(count: int) -> str:
-    """A whole number in groups of three digits.
-
-    >>> grouped(1234567)
-    '1 234 567'
-    """
-    return f"{count:,}".replace(",", " ")
 
 
 def _exact(share: float | Fraction) -> Fraction:

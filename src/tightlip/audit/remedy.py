@@ -154,7 +154,9 @@ def _hidden(search: _Search, climb: Climb) -> Iterator[Remedy | None]:
     """Small cells hidden in the plan itself, then in the best coarsening of it."""
     over = "" if search.policy.min_count is None else " above the planned one"
     reason = f"no smaller min_count{over} meets the budget"
-    least = search.policy.min_count is None or not search.noise  # else one below the planned may do: hiding is told
+    least = (
+        search.policy.min_count is None or not search.noise
+    )  # else one below the planned may do: hiding is told
     yield _at(search, Best(search.lattice.bottom, least), reason, hiding=True)
     if search.noise:
         return

@@ -29,7 +29,8 @@ class Finding:
     """One cell and one secret: how the probability of the secret moves when the cell is seen.
 
     In a population the shares are exact; in a sample `prior` is a lower and `posterior` an upper confidence bound
-    (for what can be ruled out, `posterior` is an upper bound too).
+    (for what can be ruled out, `posterior` is an upper bound too). A prior that is the smallest share in scope is
+    rounded up: secrets below what is shown are then out of scope, and it reads the same everywhere.
     """
 
     cell: int
@@ -41,12 +42,16 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class CellRisk:
-    """A released cell: how many people are in it (expected, where noise is added) and what it gives away most."""
+    """A released cell: how many people are in it (expected, where noise is added) and what it gives away most.
+
+    `prior` and `posterior` are as in Finding.
+    """
 
     cell: int
     size: float
     leakage: Nats
     secret: int
+    prior: Probability
     posterior: Probability
 
 
@@ -185,6 +190,7 @@ class Audit:
     remedies : changes that meet the budget, the one that keeps most detail first
     verdict : whether the release keeps the budget: in a population the worst leakage does; in a sample it is proved
         that a leakage above it has probability at most δ. None without a budget.
+    counted : what was counted, before small cells are hidden and noise is added
     closest : where no change was found that meets the budget, the one that leaks least; it does not meet it
     """
 
@@ -197,6 +203,7 @@ class Audit:
     views: dict[str, SecretView]
     remedies: tuple[Remedy, ...]
     verdict: bool | None
+    counted: Counted = field(repr=False)
     closest: Remedy | None = None
 
     @property

@@ -27,6 +27,7 @@ from tightlip.numeric.quantity import Nats, exact_level
 from tightlip.numeric.rounding import down
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, Released
+from tightlip.table.recoding import require_whole
 from tightlip.table.source import open_table
 
 
@@ -61,7 +62,7 @@ def audit(
     statistic : column names, optional
         Of several secret columns those that are a statistic of all of them together; SML about each is added.
     code_seed : int, optional
-        Makes the codes of equally frequent values repeatable.
+        Makes the codes of equally frequent values repeatable; who has it and knows the values can undo them.
     on_stage : callable, optional
         Is told the name of each stage when it begins; `stages_of` lists them.
 
@@ -76,6 +77,8 @@ def audit(
         about a statistic.
     """
     plan = _plan(secret, release, statistic, policy)
+    if code_seed is not None:
+        require_whole(code_seed, "code_seed", 0)
     opened = open_table(table)
 
     def recount(changed: Policy) -> Counted:
@@ -156,7 +159,17 @@ def _population(job: _Job, recount: Callable[[Policy], Counted], kinds: Mapping[
         job.on_stage("remedies")
         remedies = remedies_for(job.counted, policy, budget, kinds)
     return Audit(
-        policy, total, job.delta, budget, "population", None, views, remedies.found, verdict, remedies.closest
+        policy,
+        total,
+        job.delta,
+        budget,
+        "population",
+        None,
+        views,
+        remedies.found,
+        verdict,
+        job.counted,
+        remedies.closest,
     )
 
 
@@ -190,7 +203,9 @@ def _sampled(job: _Job, mode: SampleMode) -> Audit:
         job.on_stage("remedies")
         remedies = sampled_remedies(job.counted, policy, subjects, budget, delta, each, mode)
     total = job.counted.tally.total
-    return Audit(policy, total, delta, budget, "sample", mode.confidence, views, remedies, verdict)
+    return Audit(
+        policy, total, delta, budget, "sample", mode.confidence, views, remedies, verdict, job.counted
+    )
 
 
 def worst_leakage(release: Counted) -> Nats:

@@ -76,16 +76,17 @@ def _worst(bounds: SampleBounds) -> Finding:
     cells, most = bounds.cells, bounds.most
     cell = int(np.argmax(cells.upper))
     if most < bounds.priors.largest_lift:
-        return Finding(
-            cell,
-            int(cells.secret[cell]),
-            _nats(min(float(cells.upper[cell]), most), "up"),
-            Probability(float(cells.prior[cell]), rounding="down"),
-            Probability(float(cells.posterior[cell])),
-        )
+        secret, posterior = int(cells.secret[cell]), Probability(float(cells.posterior[cell]))
+        lift = _nats(min(float(cells.upper[cell]), most), "up")
+        return Finding(cell, secret, lift, _prior_in_scope(bounds, secret), posterior)
     secret = int(np.argmin(bounds.priors.lower))
-    prior = Probability(float(bounds.priors.lower[secret]), rounding="down")
-    return Finding(UNSEEN, secret, _nats(most, "up"), prior, Probability(1.0))
+    return Finding(UNSEEN, secret, _nats(most, "up"), _prior_in_scope(bounds, secret), Probability(1.0))
+
+
+def _prior_in_scope(bounds: SampleBounds, secret: int) -> Probability:
+    """What the bounds on a secret divide by: its proved share, or the smallest in scope, rounded as the scope is."""
+    proved, rarest = float(bounds.priors.proved[secret]), bounds.priors.rarest
+    return Probability(proved, rounding="down") if proved > rarest else Probability(rarest)
 
 
 def _tail(bounds: SampleBounds) -> tuple[TailPoint, ...]:
@@ -123,10 +124,13 @@ def _worst_cells(bounds: SampleBounds, scale: Fraction) -> tuple[CellRisk, ...]:
             cell,
             float(int(size[cell]) * scale),
             Nats(amount),
-            int(cells.secret[cell]),
+            secret,
+            _prior_in_scope(bounds, secret),
             Probability(cells.posterior[cell]),
         )
-        for cell, amount in zip(order.tolist(), leakage.tolist(), strict=True)
+        for cell, amount, secret in zip(
+            order.tolist(), leakage.tolist(), cells.secret[order].tolist(), strict=True
+        )
     )
 
 

@@ -113,7 +113,7 @@ def tail_of(gain: CellLeakage) -> tuple[TailPoint, ...]:
 def _risk(gain: CellLeakage, cell: int, scale: Fraction) -> CellRisk:
     found = finding(gain, cell)
     size = float(int(gain.tally.of_cell[cell]) * scale)
-    return CellRisk(cell, size, found.leakage, found.secret, found.posterior)
+    return CellRisk(cell, size, found.leakage, found.secret, found.prior, found.posterior)
 
 
 def _ratio(found: Finding) -> Fraction:

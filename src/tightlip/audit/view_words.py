@@ -11,18 +11,16 @@ from fractions import Fraction
 
 from tightlip.audit.names import Names
 from tightlip.audit.phrases import (
-    SHORT,
     about,
     at_least,
     at_most,
     by_factor,
     factor,
-    grouped,
     leakage,
     surely,
 )
 from tightlip.audit.result import AttackGroup, Audit, SecretView, risen
-from tightlip.numeric.display import format_about
+from tightlip.numeric.display import format_about, grouped
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.unit import Unit
 
@@ -64,17 +62,23 @@ class ViewWords:
         worst, names = self.view.worst, self._names
         certified = self.view.certified
         prior = _TYPICAL if certified is None else max(_TYPICAL, Fraction(certified.rarest))
-        cap = f"A secret with prior {at_most(prior)} can rise to at most {at_most(risen(prior, worst.leakage))}."
+        typical = risen(prior, worst.leakage)
+        cap = (
+            f" A secret with prior {at_most(prior)} can rise to at most {at_most(typical)}."
+            if typical < 1
+            else ""
+        )
         if self.audit.mode == "sample":
-            known = f" It is at least {self._told(self.view.at_least)}." if self.view.at_least else ""
-            return f"no released value leaks more than {self._told(worst.leakage)}.{known} {cap}"
+            proved = self.view.at_least
+            known = f" The worst leaks at least {self._told(proved)}." if proved else ""
+            return f"no released value leaks more than {self._told(worst.leakage)}.{cap}{known}"
         return (
             f"the worst leakage is {self._told(worst.leakage)}, {names.cell(worst.cell)}, where "
-            f"{names.secret(worst.secret)} rises from {about(worst.prior)} to {about(worst.posterior)}. {cap}"
+            f"{names.secret(worst.secret)} rises from {about(worst.prior)} to {about(worst.posterior)}.{cap}"
         )
 
     def _tail(self) -> str:
-        told = [point for point in self.view.tail if point.level.ratio in _TOLD_FACTORS]
+        told = [point for point in self.view.tail if point.level.ratio in _TOLD_FACTORS and point.above]
         if not told:
             most = by_factor(self.view.worst.leakage)
             return f"nobody's cell multiplies a secret's probability by more than {most}."
@@ -99,7 +103,7 @@ class ViewWords:
         split = ", some of them only with a certain probability," if group.split else ""
         return (
             f"grouping {shown}{rest}{split} tells a stranger that the secret is {names.secret(group.secret)} with "
-            f"probability {surely(group.posterior)} instead of {about(group.prior)}; "
+            f"probability at least {surely(group.posterior)} instead of {about(group.prior)}; "
             f"it happens to {about(group.probability)} of people."
         )
 
@@ -114,15 +118,21 @@ class ViewWords:
                 f"the value {cell} makes {secret} less likely: from at least {prior} to at most {posterior}."
             )
         if math.isinf(cost.leakage):
-            return f"secrets can be ruled out: nobody in {cell} has {secret}, whose prior is {about(cost.prior)}."
+            held = about(cost.prior)
+            return (
+                f"secrets can be ruled out: nobody in {cell} has {secret}, which {held} of all people have."
+            )
         return (
             f"nothing can be ruled out; {cell} makes {secret} less likely by at most {by_factor(cost.leakage)} "
             f"(PMC {self._told(cost.leakage)})."
         )
 
     def _average(self) -> str:
-        ldp = self.view.ldp
-        local = "infinite: some cell excludes a secret, or may" if math.isinf(ldp) else self._told(ldp)
+        local = self._told(self.view.ldp)
+        if math.isinf(self.view.ldp):
+            local += (
+                f": some cell {'excludes' if self.audit.mode == 'population' else 'may exclude'} a secret"
+            )
         return (
             f"maximal leakage (average) is at most {self._told(self.view.maximal_leakage)}; "
             f"local differential privacy is {local}."
@@ -144,8 +154,7 @@ class ViewWords:
     def _columns(self) -> str:
         what = "worst leakage" if self.audit.mode == "population" else "bound on the envelope"
         parts = [
-            f"{effect.column} (alone {leakage(effect.alone, self.unit, SHORT)}, "
-            f"without it {leakage(effect.without, self.unit, SHORT)})"
+            f"{effect.column} (alone {self._told(effect.alone)}, without it {self._told(effect.without)})"
             for effect in self.view.columns
         ]
         return f"released columns by what they add, {what}: {'; '.join(parts)}."
@@ -155,8 +164,10 @@ class ViewWords:
         found = self.view.certified
         if found is None:
             return []
+        covered = f"the bounds cover secrets held by at least {at_most(found.rarest)} of the population"
+        if not found.uncertified_cells:
+            return [f"{covered}."]
         return [
-            f"the bounds cover secrets held by at least {at_most(found.rarest)} of the population; "
-            f"{grouped(found.uncertified_cells)} cells ({at_most(found.uncertified_share)} of the rows) are too small "
-            "to certify: the sample says no more about them than about any other."
+            f"{covered}; {grouped(found.uncertified_cells)} cells ({at_most(found.uncertified_share)} of the rows) "
+            "are too small to certify: the sample says no more about them than about any other."
         ]

@@ -8,10 +8,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from tightlip.audit.names import SMALL, Names
-from tightlip.audit.phrases import about, at_most, budget_words, by_factor, factor, grouped, leakage
+from tightlip.audit.phrases import about, at_most, budget_words, by_factor, factor, leakage
 from tightlip.audit.result import Audit, Remedy, SecretView
 from tightlip.audit.view_words import ViewWords
-from tightlip.numeric.display import format_down
+from tightlip.numeric.display import format_down, grouped
 from tightlip.numeric.quantity import Probability
 from tightlip.numeric.unit import Unit
 

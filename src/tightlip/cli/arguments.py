@@ -7,9 +7,9 @@ from enum import StrEnum
 from fractions import Fraction
 
 from tightlip.errors import InvalidInput, quoted
-from tightlip.numeric.ball import ball, enclose
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats, log_of
+from tightlip.numeric.unit import nats_of_bits
 
 _MOST_BITS = 10_000
 
@@ -22,7 +22,7 @@ class Unit(StrEnum):
 
 
 def read_levels(text: str, argument: str = "epsilon") -> list[Nats | Fraction]:
-    """Levels in nats, separated by commas, all exact; `log(10/9)` is a logarithm, `inf` infinite.
+    """Levels in nats, separated by commas, all exact; `log(10/9)` or `ln(10/9)` is a logarithm, `inf` infinite.
 
     >>> read_levels("0.5,log(3)")
     [Fraction(1, 2), 1.0986122886681098 nats]
@@ -33,7 +33,7 @@ def read_levels(text: str, argument: str = "epsilon") -> list[Nats | Fraction]:
 def read_level(text: str, argument: str = "epsilon") -> Nats | Fraction:
     """One level in nats."""
     text = text.strip()
-    logarithm = re.fullmatch(r"log\s*\(?\s*([^()]+?)\s*\)?", text)
+    logarithm = re.fullmatch(r"(?:log|ln)\s*\(?\s*([^()]+?)\s*\)?", text)
     if logarithm:
         return log_of(logarithm.group(1))
     if text.lower() in {"inf", "infinity", "∞"}:
@@ -62,8 +62,7 @@ def read_budget(text: str) -> Nats | Fraction:
         raise InvalidInput(f"budget must be a number of bits, got {quoted(text)}; a logarithm has no unit.")
     if value.denominator == 1:
         return log_of(Fraction(2) ** value.numerator)
-    lower, _ = enclose(lambda: ball(value) * ball(2).log())
-    return Nats(lower, rounding="nearest")
+    return Nats(nats_of_bits(value)[0], rounding="nearest")
 
 
 def read_probabilities(text: str, argument: str = "delta") -> list[Fraction]:
@@ -75,7 +74,9 @@ def read_probabilities(text: str, argument: str = "delta") -> list[Fraction]:
     found = [Fraction(number(part, argument)) for part in _parts(text, argument)]
     for probability in found:
         if not 0 < probability < 1:
-            raise InvalidInput(f"{argument} must be strictly between 0 and 1, got {float(probability):g}.")
+            raise InvalidInput(
+                f"{argument} must be strictly between 0 and 1, got {float(probability):g}; write 0.05 for 5 %."
+            )
     return found
 
 

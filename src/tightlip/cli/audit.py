@@ -14,6 +14,7 @@ from tightlip.cli import audit_options as option
 from tightlip.cli.arguments import Unit, read_budget, read_probabilities
 from tightlip.cli.audit_outputs import Outputs, files_read
 from tightlip.cli.audit_plan import PlanFlags
+from tightlip.cli.clock import now
 from tightlip.cli.output import print_json, print_text
 from tightlip.cli.stage_bar import stage_bar
 from tightlip.errors import InvalidInput, quoted
@@ -48,17 +49,27 @@ def audit(
     write_policy: option.WritePolicy = None,
     id_column: option.IdColumn = None,
     show_values: option.ShowValues = False,
+    seed: option.Seed = None,
     unit: option.LeakageUnit = Unit.nats,
     json: option.Json = False,
     force: option.Force = False,
 ) -> None:
-    """What a planned release of a table gives away about its secret columns."""
+    """What a planned release of a table gives away about its secret columns.
+
+    A cell is a combination of released values. Its leakage is the logarithm
+    of the largest factor by which seeing it raises the probability of a
+    secret: a budget of log(2) lets no probability more than double.
+
+    Example: tightlip audit patients.csv --secret disease --release age,zip
+    --bins age=10 --prefix zip=3 --budget "log(2)" --html report.html
+    """
     from tightlip.audit.run import audit as run_audit
     from tightlip.audit.stages import stages_of
     from tightlip.report.audit_json import audit_record
     from tightlip.report.audit_text import audit_text
     from tightlip.table.source import open_table
 
+    made = now()
     sample = _sample_mode(population, confidence)
     recodings = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "map": mapping}
     recodings |= {"suppress": suppress, "randomize": randomize}
@@ -70,7 +81,13 @@ def audit(
     with stage_bar([*stages, "report", "writing"]) as tell:
         opened = open_table(table, table=name)
         found = run_audit(
-            opened, policy=plan, delta=_delta(delta), budget=allowed, sample=sample, on_stage=tell
+            opened,
+            policy=plan,
+            delta=_delta(delta),
+            budget=allowed,
+            sample=sample,
+            code_seed=seed,
+            on_stage=tell,
         )
         tell("report")
         record = audit_record(
@@ -81,6 +98,7 @@ def audit(
             show_values=show_values,
             curve=json or html is not None,
             version=__version__,
+            made=made,
         )
         tell("writing")
         outputs.write(record, opened, plan, found)
@@ -91,10 +109,11 @@ def audit(
 
 def _delta(text: str) -> Fraction:
     """One probability."""
-    found = read_probabilities(text)
-    if len(found) > 1:
-        raise InvalidInput(f"delta must be one probability, got {quoted(text)}.")
-    return found[0]
+    if "," in text:
+        raise InvalidInput(
+            f"delta must be one probability, got {quoted(text)}; write it with a point, like 0.05."
+        )
+    return read_probabilities(text)[0]
 
 
 def _sample_mode(population: bool, confidence: str | None) -> SampleMode | None:

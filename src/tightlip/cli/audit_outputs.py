@@ -39,9 +39,14 @@ class Outputs:
             if path.resolve() in [other.resolve() for other in paths[:place]]:
                 raise InvalidInput(f"{path} is asked for twice; give each output a name of its own.")
             self._check_path(path, inputs)
+        if self.html is not None and self.html.suffix.lower() not in (".html", ".htm"):
+            raise InvalidInput(f"--html must end in .html, got {self.html.name}; browsers know a page by it.")
 
     def write(self, record: dict[str, Any], table: Table, plan: Policy, audit: Audit) -> None:
-        """The page, a policy and the risks: the first two take their names when the risks are written."""
+        """The page, a policy and the risks: the first two take their names when the risks are written.
+
+        What shows values or rows is for the owner alone.
+        """
         from tightlip.audit.risk import cell_risks
         from tightlip.report.audit_html import audit_html
         from tightlip.table.counts import count_cells
@@ -52,12 +57,11 @@ class Outputs:
         with ExitStack() as stack:
             if self.html is not None:
                 page = audit_html(record)
-                file = stack.enter_context(whole_file(self.html, force=self.force))
+                private = record["values_shown"]
+                file = stack.enter_context(whole_file(self.html, force=self.force, private=private))
                 file.write_text(page, encoding="utf-8")
             kept = [plan] if audit.verdict else [remedy.policy for remedy in audit.remedies]
-            if (
-                self.policy is not None and kept
-            ):  # a policy that meets the budget; no file where none was found
+            if self.policy is not None and kept:  # no file where nothing meets the budget
                 text = policy_toml(kept[0], self.policy.parent)
                 file = stack.enter_context(whole_file(self.policy, force=self.force))
                 file.write_text(text, encoding="utf-8")

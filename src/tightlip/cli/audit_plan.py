@@ -54,13 +54,13 @@ class PlanFlags:
 
 
 def columns(text: str) -> list[str]:
-    """Names separated by commas; a name with a comma in it is put in double quotes.
+    """Names separated by commas; a name with a comma in it, or a space at its start, is put in double quotes.
 
-    >>> columns('age, zip,"income, net"')
-    ['age', 'zip', 'income, net']
+    >>> columns('age, zip,"income, net"," sex"')
+    ['age', 'zip', 'income, net', ' sex']
     """
     rows = list(csv.reader([text], skipinitialspace=True))
-    names = [name.strip() for row in rows for name in row]
-    if not names or not all(names):
+    names = [name for row in rows for name in row]
+    if not names or not all(name.strip() for name in names):
         raise InvalidInput(f"columns must be names separated by commas, got {quoted(text)}.")
     return names

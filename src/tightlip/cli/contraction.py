@@ -23,17 +23,27 @@ def contraction(
     ] = None,
     min_mass: Annotated[
         str | None,
-        typer.Option("--min-mass", help="c: every prior mass is at least this; 0 means any prior."),
+        typer.Option(
+            "--min-mass", metavar="MASS", help="c: every prior mass is at least this; 0 means any prior."
+        ),
     ] = None,
-    n: Annotated[int | None, typer.Option("--n", help="Number of secrets, instead of a channel.")] = None,
+    n: Annotated[
+        int | None, typer.Option("--n", metavar="NUMBER", help="Number of secrets, instead of a channel.")
+    ] = None,
     epsilon: Annotated[
         str | None,
-        typer.Option(help="Level of (ε, c)-PML in nats, instead of a channel; log(10/3) is exact."),
+        typer.Option(
+            metavar="LEVEL", help="Level of (ε, c)-PML in nats, instead of a channel; log(10/3) is exact."
+        ),
     ] = None,
-    gamma: Annotated[str | None, typer.Option(help="Also E_γ, comma-separated, each at least 1.")] = None,
+    gamma: Annotated[
+        str | None, typer.Option(metavar="NUMBERS", help="Also E_γ, comma-separated, each at least 1.")
+    ] = None,
     unit: Annotated[Unit, typer.Option(help="Unit of every printed leakage.")] = Unit.nats,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    chart: Annotated[Path | None, typer.Option(help="Draw the bounds to a .html, .svg or .png file.")] = None,
+    chart: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the bounds to a .html, .svg or .png file.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
 ) -> None:
     """Contraction coefficients of a channel, or the bounds that hold for every (ε, c)-PML channel."""

@@ -38,7 +38,9 @@ def convert(
     ] = None,
     min_mass: Annotated[
         str | None,
-        typer.Option("--min-mass", help="The smallest prior mass of any secret, like 0.2 or 1/5."),
+        typer.Option(
+            "--min-mass", metavar="MASS", help="The smallest prior mass of any secret, like 0.2 or 1/5."
+        ),
     ] = None,
     unit: Annotated[Unit, typer.Option(help="Unit of the printed results.")] = Unit.nats,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -87,18 +89,22 @@ def _for_any_prior(
         raise InvalidInput(
             f"--min-mass must be given, got none: what {guarantee.value} implies depends on the smallest prior mass."
         )
-    targets = [kind for kind in Guarantee if kind is not guarantee] if to is None else [to]
-    if guarantee in targets:
+    targets = list(Guarantee) if to is None else [to]
+    if to is guarantee:
         raise InvalidInput(f"--to must differ from {guarantee.value} when --min-mass is not given.")
     if guarantee is Guarantee.ldp:  # both formulas grow to ε as the smallest mass falls to 0
         pair = conversions.lip_to_alip(levels[0])
-        amounts = {"pml": pair.upper, "pmc": pair.lower, "lip": pair.upper, "alip": pair}
+        amounts = {"ldp": pair.upper, "pml": pair.upper, "pmc": pair.lower, "lip": pair.upper, "alip": pair}
         why = "PMC paper, Propositions 1 and 3, for any prior"
-        return {kind.value: (amounts[kind.value], why) for kind in targets}
-    return {
-        kind.value: (
-            getattr(conversions, f"{guarantee.value}_to_{kind.value}")(*levels),
-            "definition, for any prior",
-        )
-        for kind in targets
-    }
+        return {kind.value: (amounts[kind.value], "given" if kind is guarantee else why) for kind in targets}
+    return {kind.value: _by_definition(guarantee, kind, levels) for kind in targets}
+
+
+def _by_definition(guarantee: Guarantee, kind: Guarantee, levels: list[Nats | Fraction]) -> tuple[Any, str]:
+    """What LIP or ALIP implies about another guarantee, or itself, for any prior."""
+    from tightlip import convert as conversions
+
+    if kind is guarantee:
+        given = [conversions.lip_to_alip(level).upper for level in levels]
+        return (conversions.Alip(*given) if kind is Guarantee.alip else given[0]), "given"
+    return getattr(conversions, f"{guarantee.value}_to_{kind.value}")(*levels), "definition, for any prior"

@@ -26,14 +26,19 @@ class Adversary(StrEnum):
 
 def envelope(
     channel: Annotated[Path, typer.Argument(help="A channel file, as for `measure`; - is stdin.")],
-    delta: Annotated[str, typer.Option(help="Failure probabilities, comma-separated.")] = "0.01,0.1,0.5",
+    delta: Annotated[
+        str, typer.Option(metavar="PROBABILITIES", help="Failure probabilities, comma-separated.")
+    ] = "0.01,0.1,0.5",
     adversary: Annotated[Adversary, typer.Option(help="Whose post-processing.")] = Adversary.any,
     unit: Annotated[Unit, typer.Option(help="Unit of every printed leakage.")] = Unit.nats,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     compare: Annotated[bool, typer.Option("--compare", help="Add bounds and the DP level.")] = False,
-    chart: Annotated[Path | None, typer.Option(help="Draw the curve to a .html, .svg or .png file.")] = None,
+    chart: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the curve to a .html, .svg or .png file.")
+    ] = None,
     certificate: Annotated[
-        Path | None, typer.Option(help="Write the proof (one --delta only) for `tightlip verify`.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the proof (one --delta only) for `tightlip verify`."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from typing import Annotated, Any
@@ -11,6 +12,7 @@ import typer
 
 from tightlip import __version__
 from tightlip.cli.audit import audit
+from tightlip.cli.command import Command
 from tightlip.cli.contraction import contraction
 from tightlip.cli.convert import convert
 from tightlip.cli.envelope import envelope
@@ -30,18 +32,19 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
-app.command()(audit)
-app.command()(measure)
-app.command()(envelope)
-app.command()(verify)
-app.command()(sml)
-app.command()(contraction)
-app.command()(plan)
-app.command()(convert)
+app.command(cls=Command)(audit)
+app.command(cls=Command)(measure)
+app.command(cls=Command)(envelope)
+app.command(cls=Command)(verify)
+app.command(cls=Command)(sml)
+app.command(cls=Command)(contraction)
+app.command(cls=Command)(plan)
+app.command(cls=Command)(convert)
 app.add_typer(release, name="release")
 
 # typer brings its own copy of click or uses the installed one, depending on its version
 _USAGE_ERROR: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+_COUNTS_IN_PYTHON = re.compile(r"use (Prior|Channel)\.from_counts for counts")
 
 
 def _version(wanted: bool) -> None:
@@ -65,7 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         status = app(args=arguments or ["--help"], prog_name="tightlip", standalone_mode=False)
     except _USAGE_ERROR as error:
-        complain(f"{error.format_message()} Try 'tightlip --help'.")
+        complain(_with_advice(error))
         return 2
     except BrokenPipeError:  # the reader has had enough
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
@@ -74,12 +77,23 @@ def main(arguments: list[str] | None = None) -> int:
         complain(f"cannot write the output: {error.strerror or error}.")
         return 2
     except (TightlipError, MemoryError) as error:
-        complain(str(error) or "not enough memory for this input.")
+        complain(
+            _COUNTS_IN_PYTHON.sub("divide counts by their sum", str(error))
+            or "not enough memory for this input."
+        )
         return 2
     except typer.Abort:
         complain("interrupted.")
         return 130
     return status if isinstance(status, int) else 0
+
+
+def _with_advice(error: Any) -> str:
+    """What is wrong with the command line, and which help to read."""
+    context = getattr(error, "ctx", None)
+    message = error.format_message()
+    stop = "" if message.endswith((".", "?")) else "."
+    return f"{message}{stop} Try '{context.command_path if context else 'tightlip'} --help'."
 
 
 def run() -> None:

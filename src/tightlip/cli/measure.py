@@ -16,14 +16,17 @@ def measure(
     channel: Annotated[
         Path,
         typer.Argument(
-            help="A JSON file with a channel and a prior, or with counts (see below); - is stdin."
+            help="A JSON file with a channel and a prior, or with counts (see above); - is stdin."
         ),
     ],
     delta: Annotated[
-        str, typer.Option(help="Probabilities for the quantiles, comma-separated.")
+        str, typer.Option(metavar="PROBABILITIES", help="Probabilities for the quantiles, comma-separated.")
     ] = "0.1,0.05,0.01",
     epsilon: Annotated[
-        str, typer.Option(help="Levels in nats for the tails, comma-separated; log(2) is exact.")
+        str,
+        typer.Option(
+            metavar="LEVELS", help="Levels in nats for the tails, comma-separated; log(2) is exact."
+        ),
     ] = "log(2)",
     unit: Annotated[Unit, typer.Option(help="Unit of every printed leakage.")] = Unit.nats,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,

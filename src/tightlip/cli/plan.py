@@ -31,22 +31,31 @@ class Currency(StrEnum):
 
 def plan(
     study: Annotated[Path, typer.Argument(help="A study file: hypotheses and a loss; - is stdin.")],
-    samples: Annotated[int, typer.Option(help="n: people who send one release each.")],
+    samples: Annotated[
+        int, typer.Option(min=1, metavar="NUMBER", help="n: people who send one release each.")
+    ],
     epsilon: Annotated[
-        str | None, typer.Option(help="Levels in nats, comma-separated; log(3) is exact.")
+        str | None, typer.Option(metavar="LEVELS", help="Levels in nats, comma-separated; log(3) is exact.")
     ] = None,
     currency: Annotated[Currency, typer.Option(help="ε-LDP, or (ε, c)-PML.")] = Currency.ldp,
     min_mass: Annotated[
-        str | None, typer.Option("--min-mass", help="c of (ε, c)-PML: every prior mass is at least this.")
+        str | None,
+        typer.Option(
+            "--min-mass", metavar="MASS", help="c of (ε, c)-PML: every prior mass is at least this."
+        ),
     ] = None,
     channel: Annotated[
-        Path | None, typer.Option(help="A channel file that everyone uses, instead of --epsilon.")
+        Path | None,
+        typer.Option(metavar="FILE", help="A channel file that everyone uses, instead of --epsilon."),
     ] = None,
     target_risk: Annotated[
-        str | None, typer.Option("--target-risk", help="Also the people needed for this risk.")
+        str | None,
+        typer.Option("--target-risk", metavar="RISK", help="Also the people needed for this risk."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    chart: Annotated[Path | None, typer.Option(help="Draw risk against n to .html, .svg or .png.")] = None,
+    chart: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw risk against n to .html, .svg or .png.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
 ) -> None:
     """The smallest risk any procedure can promise, and the number of people needed, for each privacy level."""

@@ -10,6 +10,7 @@ import numpy as np
 import typer
 
 from tightlip.cli.arguments import Unit, read_level
+from tightlip.cli.command import Command
 from tightlip.cli.output import complain, print_json, print_text
 from tightlip.errors import InvalidInput, quoted
 from tightlip.histogram.secret import Except, Ratio, RatioDifference, Share, TableSecret, Where
@@ -36,37 +37,49 @@ def about() -> None:
     """Release a table so that a statistic of it stays secret."""
 
 
-@release.command()
+@release.command(cls=Command)
 def histogram(
     table: Annotated[Path, typer.Argument(help="A CSV file with a header line, in UTF-8.")],
-    columns: Annotated[str, typer.Option(help="Columns to release, comma-separated.")],
+    columns: Annotated[str, typer.Option(metavar="COLUMNS", help="Columns to release, comma-separated.")],
     secret: Annotated[
         _Conditions,
         typer.Option(
-            help="The category whose share is secret: COLUMN=VALUE[|VALUE] or COLUMN!=VALUE; repeat to narrow."
+            metavar="CONDITION",
+            help="The category whose share is secret: COLUMN=VALUE[|VALUE] or COLUMN!=VALUE; repeat to narrow.",
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The CSV file to write.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The CSV file to write.")],
     within: Annotated[
-        _Conditions | None, typer.Option(help="The secret is the share within these rows, not all.")
+        _Conditions | None,
+        typer.Option(metavar="CONDITION", help="The secret is the share within these rows, not all."),
     ] = None,
     compared_with: Annotated[
         _Conditions | None,
-        typer.Option(help="The secret is the share --within less the share within these rows."),
+        typer.Option(
+            metavar="CONDITION", help="The secret is the share --within less the share within these rows."
+        ),
     ] = None,
     resolution: Annotated[
-        str | None, typer.Option(help="Round a ratio or a difference down to multiples of this, like 1/20.")
+        str | None,
+        typer.Option(
+            metavar="STEP", help="Round a ratio or a difference down to multiples of this, like 1/20."
+        ),
     ] = None,
     mechanism: Annotated[
         Mechanism, typer.Option(help="Quantization, randomised response or MaxL.")
     ] = Mechanism.qm,
-    bin_size: Annotated[int | None, typer.Option(help="Secret values per bin, for qm and maxl.")] = None,
-    epsilon: Annotated[str | None, typer.Option(help="Level in nats, for rr; log(3) is exact.")] = None,
+    bin_size: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="Secret values per bin, for qm and maxl.")
+    ] = None,
+    epsilon: Annotated[
+        str | None, typer.Option(metavar="LEVEL", help="Level in nats, for rr; log(3) is exact.")
+    ] = None,
     feasible: Annotated[
         str,
         typer.Option(
+            metavar="FILE",
             help="A CSV file of the feasible combinations; or `values`: all combinations of the values seen; "
-            "or `observed`: the combinations seen."
+            "or `observed`: the combinations seen.",
         ),
     ] = "values",
     unit: Annotated[Unit, typer.Option(help="Unit of the printed leakage.")] = Unit.nats,
@@ -76,7 +89,8 @@ def histogram(
         bool, typer.Option("--spreadsheet-safe", help="Put ' before cells that a spreadsheet would run.")
     ] = False,
     seed_for_tests: Annotated[
-        int | None, typer.Option(help="Reproducible and therefore unprotected; for tests only.")
+        int | None,
+        typer.Option(metavar="NUMBER", help="Reproducible and therefore unprotected; for tests only."),
     ] = None,
 ) -> None:
     """Draw a histogram with the secret protected, and write its rows."""

@@ -18,10 +18,15 @@ def sml(
     unit: Annotated[Unit, typer.Option(help="Unit of every printed leakage.")] = Unit.nats,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     time_limit: Annotated[
-        float, typer.Option(help="Seconds to search for ends that meet; they are sound at any time.")
+        float,
+        typer.Option(
+            metavar="SECONDS", help="Seconds to search for ends that meet; they are sound at any time."
+        ),
     ] = 30.0,
     compare: Annotated[bool, typer.Option("--compare", help="Add related measures.")] = False,
-    certificate: Annotated[Path | None, typer.Option(help="Write the proof for `tightlip verify`.")] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the proof for `tightlip verify`.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")] = False,
 ) -> None:
     """Statistic maximal leakage: how much easier a release makes it to guess the secret, for the worst prior.

@@ -18,7 +18,7 @@ def verify(
         Path, typer.Argument(help="A file that --certificate of `tightlip envelope` or `sml` wrote.")
     ],
     channel: Annotated[
-        Path | None, typer.Option(help="The channel file that the proof must be about.")
+        Path | None, typer.Option(metavar="FILE", help="The channel file that the proof must be about.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:

@@ -42,6 +42,15 @@ def format_about(value: float | Fraction, digits: int = 6) -> str:
     return f"{quotient.normalize(context):g}"
 
 
+def grouped(count: int) -> str:
+    """A whole number in groups of three digits.
+
+    >>> grouped(1234567)
+    '1 234 567'
+    """
+    return f"{count:,}".replace(",", " ")
+
+
 def _format(value: float | Fraction, digits: int, rounding: str) -> str:
     if isinstance(value, float) and math.isinf(value):
         return "inf" if value > 0 else "-inf"

@@ -69,8 +69,15 @@ def _exact(value: int | Fraction | Decimal | str, argument: str) -> Fraction:
         return _long_ratio(text) or Fraction(text)
     except (ValueError, ZeroDivisionError) as error:
         raise InvalidInput(
-            f"{argument} must be a finite number, got {quoted(value)}; write {_WHAT}."
+            f"{argument} must be a finite number, got {quoted(value)}; {_remedy(text)}."
         ) from error
+
+
+def _remedy(text: str) -> str:
+    """How to write the number that a text is likely to mean."""
+    if text.endswith("%"):
+        return "write a share without the percent sign: 5 % is 0.05"
+    return "write one number like 0.25 or 1/4, with a decimal point and no other marks"
 
 
 def exact_text(value: Fraction) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Literal
 
+from tightlip.numeric.ball import ball, enclose
 from tightlip.numeric.quantity import Nats
 
 Unit = Literal["nats", "bits"]
@@ -16,3 +18,23 @@ def in_unit(amount: Nats, unit: Unit) -> float:
     0.0
     """
     return amount.in_bits() if unit == "bits" else float(amount)
+
+
+def nats_of_bits(bits: float | Fraction) -> tuple[float, float]:
+    """An amount in bits as nats, from below and from above.
+
+    >>> nats_of_bits(1)
+    (0.6931471805599453, 0.6931471805599454)
+    """
+    return enclose(lambda: ball(Fraction(bits)) * ball(2).log())
+
+
+def with_unit(number: str, unit: Unit) -> str:
+    """A number that was written out, with its unit.
+
+    >>> with_unit("1", "bits"), with_unit("0.5", "nats"), with_unit("inf", "nats")
+    ('1 bit', '0.5 nats', 'infinite')
+    """
+    if number in ("inf", "infinite"):
+        return "infinite"
+    return f"{number} {unit[:-1] if number == '1' else unit}"

@@ -9,7 +9,7 @@ from tightlip.numeric.display import format_up
 from tightlip.numeric.parse import exact_text
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.numeric.unit import Unit as Unit
-from tightlip.numeric.unit import in_unit as in_unit
+from tightlip.numeric.unit import in_unit, with_unit
 
 
 def leakage_json(amount: Nats, unit: Unit) -> dict[str, Any]:
@@ -19,10 +19,19 @@ def leakage_json(amount: Nats, unit: Unit) -> dict[str, Any]:
     >>> leakage_json(Nats.of_ratio(Fraction(4)), "bits")
     {'value': 2.0, 'unit': 'bits', 'ratio': '4'}
     """
-    record: dict[str, Any] = {"value": float_json(in_unit(amount, unit)), "unit": unit}
+    record: dict[str, Any] = {"value": value_json(amount, unit), "unit": unit}
     if amount.ratio is not None:
         record["ratio"] = exact_text(amount.ratio)
     return record
+
+
+def value_json(amount: Nats, unit: Unit) -> float | str:
+    """The number of a leakage as JSON, in the unit asked for and rounded to the side it was rounded to.
+
+    >>> value_json(Nats(1.0), "bits"), value_json(Nats(1.0, rounding="down"), "bits")
+    (1.4426950408889636, 1.4426950408889634)
+    """
+    return float_json(in_unit(amount, unit))
 
 
 def probability_json(probability: Probability) -> dict[str, Any]:
@@ -46,3 +55,12 @@ def shown(record: dict[str, Any]) -> str:
     """An amount from its JSON record, for a table: short, rounded up, infinity as a word."""
     value = record["value"]
     return "infinite" if value == "inf" else format_up(float(value))
+
+
+def shown_amount(record: dict[str, Any], unit: Unit) -> str:
+    """The same with its unit.
+
+    >>> shown_amount({"value": 1.0}, "bits"), shown_amount({"value": "inf"}, "bits")
+    ('1 bit', 'infinite')
+    """
+    return with_unit(shown(record), unit)

@@ -6,8 +6,8 @@ from typing import Any
 
 from tightlip.audit.phrases import about, at_least, at_most, leakage
 from tightlip.numeric.quantity import Nats, Probability
-from tightlip.numeric.unit import Unit, in_unit
-from tightlip.report.amounts import float_json
+from tightlip.numeric.unit import Unit
+from tightlip.report.amounts import value_json
 
 _PERCENT = {"up": at_most, "down": at_least, "nearest": about}
 
@@ -18,7 +18,7 @@ def amount(found: Nats, unit: Unit) -> dict[str, Any]:
     >>> amount(Nats(0.5), "nats")
     {'value': 0.5, 'unit': 'nats', 'words': '0.5 nats'}
     """
-    return {"value": float_json(in_unit(found, unit)), "unit": unit, "words": leakage(found, unit)}
+    return {"value": value_json(found, unit), "unit": unit, "words": leakage(found, unit)}
 
 
 def share(probability: float) -> dict[str, Any]:

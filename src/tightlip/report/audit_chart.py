@@ -124,7 +124,7 @@ def _envelope_chart(view: dict[str, Any], unit: str, budget: dict[str, Any] | No
     x = alt.X(
         "delta:Q",
         title="probability δ that may be accepted",
-        scale=alt.Scale(type="log", nice=False),
+        scale=alt.Scale(type="log", domain=[min(ticks[0], 0.1), 1]),  # of a single point too
         axis=alt.Axis(values=ticks, format="~g"),
     )
     y = alt.Y("epsilon:Q", title=f"leakage ε ({unit})", scale=alt.Scale(zero=True))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def figures(audit: Audit, view: SecretView, unit: Unit) -> list[dict[str, str]]:
     """The measures of one view, the worst leakage first."""
-    found = [_worst(view, unit), _envelope(view, unit), _average(view, unit)]
+    found = [_worst(audit, view, unit), _envelope(view, unit), _average(view, unit)]
     if audit.mode == "population":
         found += [_ruled_out(view, unit), _told_apart(view, unit)]
     if view.sml is not None:
@@ -38,9 +38,10 @@ def _figure(name: str, leakage: Nats, unit: Unit, meaning: str) -> dict[str, str
     return {"name": name, "value": words if math.isinf(leakage) else f"at most {words}", "meaning": meaning}
 
 
-def _worst(view: SecretView, unit: Unit) -> dict[str, str]:
+def _worst(audit: Audit, view: SecretView, unit: Unit) -> dict[str, str]:
     prior, posterior = (told_share(part)["words"] for part in (view.worst.prior, view.worst.posterior))
-    meaning = f"a secret of {prior} can become {posterior} likely"
+    of = "of" if audit.mode == "population" else "of at least"
+    meaning = f"a secret {of} {prior} can become {posterior} likely"
     return _figure("Worst released value (PML)", view.worst.leakage, unit, meaning)
 
 

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tightlip.errors import InvalidInput
+from tightlip.numeric.display import grouped
 from tightlip.report.audit_chart import audit_charts, require_charts
 from tightlip.report.audit_text import printable
 
@@ -57,7 +58,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         finalize=_unbroken,
     )
-    environment.filters["pretty"] = _pretty
+    environment.filters |= {"pretty": _pretty, "grouped": grouped}
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "allow_nan": False}
     return environment
 

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from tightlip.audit.apply import remedy_toml
 from tightlip.audit.names import SMALL, Names
-from tightlip.audit.phrases import budget_words, grouped
+from tightlip.audit.phrases import budget_words
 from tightlip.audit.view_words import ViewWords
 from tightlip.audit.words import headline, notes, verdict
 from tightlip.envelope.result import Envelope
+from tightlip.numeric.display import grouped
 from tightlip.numeric.quantity import Nats
 from tightlip.report.amounts import Unit
 from tightlip.report.audit_amounts import amount, share, told_share
 from tightlip.report.audit_curve import envelope_points
 from tightlip.report.audit_figures import figures
+from tightlip.report.audit_origin import origin_record
 from tightlip.report.audit_proof import proof_record
 
 if TYPE_CHECKING:
@@ -27,7 +29,15 @@ if TYPE_CHECKING:
 
 
 def audit_record(
-    audit: Audit, *, table: str, command: str, unit: Unit, show_values: bool, curve: bool, version: str
+    audit: Audit,
+    *,
+    table: str,
+    command: str,
+    unit: Unit,
+    show_values: bool,
+    curve: bool,
+    version: str,
+    made: str,
 ) -> dict[str, Any]:
     """Words, verdict, measures, the charts' data, worst cells, columns, remedies, proofs, and how to make it again.
 
@@ -41,14 +51,15 @@ def audit_record(
         Whether secret values, cells of fewer than 10 people, and proofs, which hold the counts, may be in it.
     curve : bool
         Whether the envelope is wanted at more δ than the audit's own, for a picture.
-    version : str
-        Of the program.
+    version, made : str
+        Of the program; date and time of the audit.
     """
     policy = audit.policy
     return {
         "version": version,
         "table": table,
         "command": command,
+        "origin": origin_record(audit, made=made, version=version, show_values=show_values),
         "rows": audit.total,
         "unit": unit,
         "mode": audit.mode,
@@ -151,7 +162,8 @@ def _view(audit: Audit, view: SecretView, unit: Unit, show_values: bool, curve: 
         "curve": [_envelope(point, unit) for point in points],
         "proof": proof_record(view.envelope, show_values=show_values),
         "cells": view.counted.tally.shape[1],
-        "worst_cells": [_cell(risk, view, names, unit) for risk in view.worst_cells],
+        "worst_cells_columns": _cell_columns(audit),
+        "worst_cells": [_cell(risk, names, unit) for risk in view.worst_cells],
         "columns": _columns(audit, view, unit),
         "secrets": [
             {"secret": names.secret(place), "share": told_share(held)}
@@ -171,13 +183,26 @@ def _finding(found: Finding, names: Names, unit: Unit) -> dict[str, Any]:
     }
 
 
-def _cell(risk: CellRisk, view: SecretView, names: Names, unit: Unit) -> dict[str, Any]:
+def _cell_columns(audit: Audit) -> list[str]:
+    """The names of what `_cell` tells, in its order; of a sample every number is a bound, and the names say which."""
+    above, below = ("", "") if audit.mode == "population" else (", at most", ", at least")
+    return [
+        "released value",
+        "people",
+        f"leakage{above}",
+        "points to",
+        f"share before{below}",
+        f"share after{above}",
+    ]
+
+
+def _cell(risk: CellRisk, names: Names, unit: Unit) -> dict[str, Any]:
     return {
         "cell": names.cell(risk.cell),
         "people": _people(risk, names),
         "leakage": amount(risk.leakage, unit),
         "secret": names.secret(risk.secret),
-        "prior": told_share(view.shares[risk.secret]),
+        "prior": told_share(risk.prior),
         "posterior": told_share(risk.posterior),
     }
 

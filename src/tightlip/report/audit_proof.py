@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tightlip.audit.phrases import grouped
 from tightlip.envelope.result import Envelope
+from tightlip.numeric.display import grouped
 from tightlip.statistic.result import StatisticLeakage
 
 _LARGEST_PROOF = 500_000

@@ -8,6 +8,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tightlip.numeric.display import grouped
+
 _MOST_CELLS = 8
 _STYLES = {True: "bold green", False: "bold red", None: "dim"}
 
@@ -57,8 +59,8 @@ def _figures(view: dict[str, Any]) -> Table:
 
 def _cells(view: dict[str, Any]) -> Table:
     shown = view["worst_cells"][:_MOST_CELLS]
-    names = "released value", "people", "leakage", "points to", "share before", "share after"
-    table = _table(f"Worst cells, {len(shown)} of {view['cells']}", *names, right={1, 2, 4, 5})
+    title = f"Worst cells, {len(shown)} of {grouped(view['cells'])}"
+    table = _table(title, *view["worst_cells_columns"], right={1, 2, 4, 5})
     for cell in shown:
         shares = cell["prior"]["words"], cell["posterior"]["words"]
         _row(table, cell["cell"], cell["people"], cell["leakage"]["words"], cell["secret"], *shares)

@@ -28,7 +28,7 @@ from tightlip.model.labels import Label, show
 from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_down, format_up
 from tightlip.numeric.parse import exact_text
-from tightlip.report.amounts import Unit, float_json, leakage_json, probability_json, shown
+from tightlip.report.amounts import Unit, float_json, leakage_json, probability_json, shown, shown_amount
 from tightlip.report.chart import charting, line_chart, save_chart
 
 _TITLES = {
@@ -120,16 +120,24 @@ def _coefficients(record: dict[str, Any]) -> Table:
     for name, entry in record["coefficients"].items():
         pair = " and ".join(escape(_name(label)) for label in entry.get("pair", []))
         title = _TITLES.get(name, f"{name} (the δ of (log γ, δ)-LDP)")
-        table.add_row(title, format_up(entry["value"]), format_down(entry["lower"]), pair or entry["method"])
+        table.add_row(title, *_ends(entry), pair or entry["method"])
     return table
+
+
+def _ends(entry: dict[str, Any]) -> tuple[str, str]:
+    """Both ends of a coefficient, from its exact value where it is known."""
+    exact = entry.get("exact")
+    upper, lower = (entry["value"], entry["lower"]) if exact is None else (Fraction(exact), Fraction(exact))
+    return format_up(upper), format_down(lower)
 
 
 def _capacity(record: dict[str, Any]) -> Text:
     entry = record["capacity"]
     outcome, secret = _name(entry["outcome"]), _name(entry["secret"])
     return Text(
-        f"Leakage under any prior with every mass at least {record['bounds']['min_mass']}: {shown(entry)} "
-        f"{record['unit']}, at outcome {outcome} about secret {secret}; LDP: {shown(record['ldp'])} {record['unit']}."
+        f"Leakage under any prior with every mass at least {record['bounds']['min_mass']}: "
+        f"{shown_amount(entry, record['unit'])}, at outcome {outcome} about secret {secret}; "
+        f"LDP: {shown_amount(record['ldp'], record['unit'])}."
     )
 
 
@@ -155,7 +163,8 @@ def _kernels(record: dict[str, Any]) -> str:
     blocks = f"q from {counts[0]} to {counts[1]}" if counts else "no q"
     return (
         f"For comparison, LDP at the same ε: TV contracts by {format_up(compared['tv'])}, KL by "
-        f"{format_up(compared['kl'])}. Block kernels that reach the TV bound: {blocks}; one kernel always does."
+        f"{format_up(compared['kl'])}. The TV bound is reached by `optimal_kernel`; "
+        f"block kernels of the paper reach it for {blocks}."
     )
 
 

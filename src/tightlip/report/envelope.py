@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from tightlip.model.channel import Channel
 from tightlip.model.labels import show
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import Nats
-from tightlip.report.amounts import Unit, float_json, leakage_json
+from tightlip.report.amounts import Unit, leakage_json, value_json
 from tightlip.report.chart import charting, line_chart, save_chart
 
 _SHOWN = 4
@@ -37,8 +36,8 @@ def envelope_record(
     }
 
 
-def attack_words(attack: Channel, limit: int = _SHOWN) -> list[str]:
-    """What the attack does: which outcomes it groups under which symbol."""
+def attack_words(attack: Channel, *, binary: bool) -> list[str]:
+    """What the attack does: which outcomes it groups under which symbol, of a binary adversary just an event."""
     from tightlip.model.matrix import dense_column
 
     sentences = []
@@ -50,10 +49,11 @@ def attack_words(attack: Channel, limit: int = _SHOWN) -> list[str]:
         named = [
             f'"{show(attack.inputs[row])}"'
             + ("" if shares[row] > 1 - 1e-9 else f" ({100 * shares[row]:.3g} % of the time)")
-            for row in outcomes[:limit]
+            for row in outcomes[:_SHOWN]
         ]
-        more = f" and {len(outcomes) - limit} more" if len(outcomes) > limit else ""
-        sentences.append(f'grouping {", ".join(named)}{more} points to secret "{show(symbol)}"')
+        more = f" and {len(outcomes) - _SHOWN} more" if len(outcomes) > _SHOWN else ""
+        told = "is an event that leaks so much" if binary else f'points to secret "{show(symbol)}"'
+        sentences.append(f"grouping {', '.join(named)}{more} {told}")
     return sentences
 
 
@@ -83,10 +83,12 @@ def _point(channel: Channel, prior: Prior, point: Envelope, unit: Unit, comparis
     record: dict[str, Any] = {
         "delta": float(point.delta),
         "epsilon": leakage_json(Nats(point.upper), unit),
-        "lower": float_json(Nats(point.lower, rounding="down").in_bits() if unit == "bits" else point.lower),
-        "upper": leakage_json(Nats(point.upper), unit)["value"],
+        "lower": value_json(Nats(point.lower, rounding="down"), unit),
+        "upper": value_json(Nats(point.upper), unit),
         "method": point.method,
-        "attack": attack_words(point.attack) if point.attack is not None else [],
+        "attack": []
+        if point.attack is None
+        else attack_words(point.attack, binary=point.adversary == "binary"),
     }
     if comparisons:
         bounds = envelope_bounds(channel, prior, point.delta)
@@ -96,8 +98,5 @@ def _point(channel: Channel, prior: Prior, point: Envelope, unit: Unit, comparis
             "quantile": bounds.quantile,
             "dp": dp_epsilon(channel, point.delta, prior),
         }
-        record["compared"] = {
-            name: float_json(float(amount) / (math.log(2) if unit == "bits" else 1.0))
-            for name, amount in compared.items()
-        }
+        record["compared"] = {name: value_json(amount, unit) for name, amount in compared.items()}
     return record

@@ -9,8 +9,7 @@ from typing import Any
 from tightlip.measure.summary import Beyond, Summary
 from tightlip.model.labels import Label, show
 from tightlip.numeric.display import NEGLIGIBLE, format_up
-from tightlip.numeric.quantity import Nats
-from tightlip.report.amounts import Unit, float_json, leakage_json, probability_json
+from tightlip.report.amounts import Unit, leakage_json, probability_json, value_json
 
 _MEANING = {
     "pml": "the most any outcome can multiply an expected gain, over all adversaries that seek gain",
@@ -160,17 +159,13 @@ def _outcomes(summary: Summary, unit: Unit) -> list[dict[str, Any]]:
         {
             "outcome": _label(outcome),
             "probability": float(summary.pml.probabilities[place]),
-            "pml": _value(summary.pml.value_of(outcome), unit),
+            "pml": value_json(summary.pml.value_of(outcome), unit),
             "pml_secret": _label(summary.pml.secret_of(outcome)),
-            "pmc": _value(summary.pmc.value_of(outcome), unit),
+            "pmc": value_json(summary.pmc.value_of(outcome), unit),
             "pmc_secret": _label(summary.pmc.secret_of(outcome)),
         }
         for place, outcome in enumerate(summary.pml.outcomes)
     ]
-
-
-def _value(amount: Nats, unit: Unit) -> float | str:
-    return float_json(amount.in_bits() if unit == "bits" else float(amount))
 
 
 def _label(label: Label) -> Any:

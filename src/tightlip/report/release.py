@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from tightlip.histogram.release import HistogramRelease
-from tightlip.numeric.display import format_up
+from tightlip.numeric.display import format_up, grouped
 from tightlip.numeric.quantity import Probability
-from tightlip.report.amounts import Unit, float_json, in_unit, leakage_json, probability_json, shown
+from tightlip.report.amounts import Unit, leakage_json, probability_json, shown_amount, value_json
 
 
 def release_record(release: HistogramRelease, *, unit: Unit) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def release_record(release: HistogramRelease, *, unit: Unit) -> dict[str, Any]:
         "rows": release.table.total,
         "cells": release.table.domain.size,
         "privacy": leakage_json(privacy.upper, unit)
-        | {"lower": float_json(in_unit(privacy.lower, unit)), "method": privacy.method},
+        | {"lower": value_json(privacy.lower, unit), "method": privacy.method},
         "distortion": probability_json(
             distortion.upper if distortion.exact else Probability(distortion.upper)
         )
@@ -38,15 +38,14 @@ def release_record(release: HistogramRelease, *, unit: Unit) -> dict[str, Any]:
 
 def release_text(record: dict[str, Any]) -> RenderableType:
     """The record as a table, and the note in words."""
-    unit = record["unit"]
     table = Table(title="What this release gives away and costs, whatever the table", show_header=False)
     table.add_column(overflow="fold")
     table.add_column(overflow="fold")
     lines = {
         "secret": record["secret"],
         "mechanism": record["mechanism"],
-        "released": f"{record['rows']} rows over {record['cells']} cells",
-        "leakage about the secret": f"at most {shown(record['privacy'])} {unit}",
+        "released": f"{grouped(record['rows'])} rows over {grouped(record['cells'])} cells",
+        "leakage about the secret": f"at most {shown_amount(record['privacy'], record['unit'])}",
         "expected distance (worst case)": f"at most {format_up(record['distortion']['value'])} total variation",
         "draw": f"{record['method']} ({'exact' if record['exact'] else 'approximate; privacy is not affected'})",
     }

@@ -16,7 +16,8 @@ from tightlip.model.labels import Label, label_from_json, show
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.display import format_down, format_up
 from tightlip.numeric.quantity import Nats
-from tightlip.report.amounts import Unit, float_json, leakage_json, shown
+from tightlip.numeric.unit import with_unit
+from tightlip.report.amounts import Unit, leakage_json, shown, shown_amount, value_json
 from tightlip.statistic.maximal import statistic_cost_leakage
 from tightlip.statistic.outcome import statistic_ldp, statistic_outcome_leakage
 from tightlip.statistic.result import StatisticLeakage
@@ -62,13 +63,12 @@ def compared_record(
 
 def lower_end(found: StatisticLeakage, unit: Unit) -> float | str:
     """What the selection reaches, rounded down."""
-    amount = Nats(found.lower, found.ratio, "down")
-    return float_json(amount.in_bits() if unit == "bits" else float(amount))
+    return value_json(Nats(found.lower, found.ratio, "down"), unit)
 
 
 def statistic_text(record: dict[str, Any]) -> RenderableType:
     """The record of `statistic_record` in words and a table."""
-    amount = f"{shown(record['leakage'])} {record['unit']}"
+    amount = shown_amount(record["leakage"], record["unit"])
     headline = (
         f"The release makes the secret at most {record['factor']} times as easy to guess: {amount} "
         f"({record['secrets']} secrets, any prior)."
@@ -76,13 +76,17 @@ def statistic_text(record: dict[str, Any]) -> RenderableType:
     proof = (
         "Exact: the selection below reaches it."
         if record["exact"]
-        else f"Proved from above; the selection below reaches {format_down(float(record['lower']))} {record['unit']}."
+        else f"Proved from above; the selection below reaches {_reached(record)}."
     )
     parts: list[RenderableType] = [Text(headline, style="bold"), Text(f"{proof} Method: {record['method']}.")]
     if "compared" in record:
         parts.append(_compared(record))
     parts.append(_selection(record["selection"]))
     return Group(*(item for part in parts for item in (part, Text(""))))
+
+
+def _reached(record: dict[str, Any]) -> str:
+    return with_unit(format_down(float(record["lower"])), record["unit"])
 
 
 def _compared(record: dict[str, Any]) -> Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -11,8 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from tightlip.model.labels import label_from_json, show
+from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.display import format_down, format_up
 from tightlip.numeric.parse import number
+from tightlip.numeric.unit import nats_of_bits
 from tightlip.report.amounts import shown
 
 _TITLES = {
@@ -36,7 +37,8 @@ _SOFT = {
 }
 MOST_OUTCOMES = 20
 _LONGEST = 10
-_COMPARED = ("maximal_leakage_bound", "binary", "quantile", "dp")
+_REACHED = ("binary", "quantile")
+_COMPARED = ("maximal_leakage_bound", *_REACHED, "dp")
 _HUGE = 690.0
 
 
@@ -65,15 +67,16 @@ def conversion_text(record: dict[str, Any]) -> RenderableType:
 def envelope_text(record: dict[str, Any]) -> RenderableType:
     """The record of `envelope_record` as a table, and the attacks in words."""
     compared = "compared" in record["points"][0]
+    adversary = "adversary" if record["adversary"] == "any" else "adversaries"
     table = Table(
-        title=f"Leakage that survives post-processing by {record['adversary']} adversaries ({record['unit']})"
+        title=f"Leakage that survives post-processing by {record['adversary']} {adversary} ({record['unit']})"
     )
     names = ["δ", "ε (guaranteed)", "reached by an attack"]
     names += ["ℒ + log 1/δ", "binary", "no post-processing", "(ε, δ)-LDP"] if compared else []
     for name in names:
         table.add_column(name, justify="right", overflow="fold")
     for point in record["points"]:
-        extra = [_amount(point["compared"][name]) for name in _COMPARED] if compared else []
+        extra = [_compared(name, point["compared"][name]) for name in _COMPARED] if compared else []
         table.add_row(
             f"{point['delta']:g}", shown(point["epsilon"]), format_down(float(point["lower"])), *extra
         )
@@ -85,8 +88,9 @@ def envelope_text(record: dict[str, Any]) -> RenderableType:
     return Group(table, Text(""), *words)
 
 
-def _amount(value: float | str) -> str:
-    return shown({"value": value})
+def _compared(name: str, value: float | str) -> str:
+    """What others guarantee is rounded up, what others reach is rounded down."""
+    return format_down(float(value)) if name in _REACHED else shown({"value": value})
 
 
 def _prior(record: dict[str, Any]) -> str:
@@ -98,7 +102,7 @@ def _given(given: dict[str, Any]) -> str:
 
 
 def _ends(entry: dict[str, Any]) -> str:
-    if entry["why"] == "given":  # as it was given
+    if entry["why"] == "given" and entry["amounts"][0]["unit"] == "nats":  # as it was given
         return ", ".join(f"{float(amount['value']):.6g}" for amount in entry["amounts"])
     return ", ".join(shown(amount) for amount in entry["amounts"])
 
@@ -180,8 +184,9 @@ def _factor(entry: dict[str, Any], unit: str) -> str:
         return "infinite"
     if len(entry.get("ratio", "")) in range(1, _LONGEST):
         return str(entry["ratio"])
-    amount = float(entry["value"]) * (math.log(2) if unit == "bits" else 1.0)
-    return format_up(math.exp(amount) * (1 + 1e-15)) if amount < _HUGE else "over 1e300"
+    value = float(entry["value"])
+    amount = nats_of_bits(value)[1] if unit == "bits" else value
+    return format_up(exp_bounds(amount)[1]) if amount < _HUGE else "over 1e300"
 
 
 def _epsilon(record: dict[str, Any]) -> str:

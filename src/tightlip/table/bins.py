@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.numeric.display import grouped
 from tightlip.table.kinds import Kind, plain_label
 from tightlip.table.recoding import bound_literal, require_finite, require_kind
 
@@ -163,7 +164,7 @@ def _read_edges(edges: Sequence[float]) -> tuple[float, ...]:
         raise WrongType(f"bin edges must be a list of numbers, got {quoted(edges)}.")
     read = tuple(require_finite(edge, "bin edge") for edge in edges)
     if not 1 <= len(read) <= _MOST_EDGES:
-        raise InvalidInput(f"bin edges must be 1 to {_MOST_EDGES:,}, got {len(read)}.")
+        raise InvalidInput(f"bin edges must be 1 to {grouped(_MOST_EDGES)}, got {len(read)}.")
     for low, high in pairwise(read):
         if low >= high:
             raise InvalidInput(f"bin edges must grow, got {low!r} before {high!r}; sort them.")

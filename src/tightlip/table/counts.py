@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tightlip.errors import InvalidInput, quoted
+from tightlip.numeric.display import grouped
 from tightlip.table.grouping import Codes, Groups, Label, count_groups, keys_of, too_many_cells
 from tightlip.table.policy import Policy
 from tightlip.table.recoding import require_whole
@@ -90,7 +91,7 @@ def cells_of_groups(groups: Groups, policy: Policy, max_cells: int) -> tuple[Cel
     secrets, secret_of = _combine(groups.labels[:secret_columns], groups.codes[:secret_columns])
     cells, cell_of = _combine(groups.labels[secret_columns:], groups.codes[secret_columns:])
     if len(cells) > max_cells:
-        raise too_many_cells(f"{len(cells):,}", max_cells)
+        raise too_many_cells(grouped(len(cells)), max_cells)
     suppressed = None
     if policy.min_count is not None:
         cells, cell_of, suppressed = _suppress(cells, cell_of, groups.count, policy.min_count)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.errors import InvalidInput, quoted
+from tightlip.numeric.display import grouped
 from tightlip.table.failure import engine_work
 from tightlip.table.kinds import Kind
 from tightlip.table.policy import Policy
@@ -80,11 +81,11 @@ def count_groups(table: Table, keys: Sequence[Key], max_cells: int) -> Groups:
     limit = max_cells * _GROUPS_PER_CELL
     names = [f"k{place}" for place in range(len(keys))]
     chosen = table.expression.select(**{name: key.expression for name, key in zip(names, keys, strict=True)})
-    grouped = chosen.group_by(names).aggregate(n=chosen.count())
+    tallied = chosen.group_by(names).aggregate(n=chosen.count())
     with engine_work(table.name, "counted"):
-        arrow = table.fetch(grouped.select(**without_gaps(grouped, names), n=grouped["n"]).limit(limit + 1))
+        arrow = table.fetch(tallied.select(**without_gaps(tallied, names), n=tallied["n"]).limit(limit + 1))
     if arrow.num_rows > limit:
-        raise too_many_cells(f"over {limit:,} combinations of secret and released values", max_cells)
+        raise too_many_cells(f"over {grouped(limit)} combinations of secret and released values", max_cells)
     if not arrow.num_rows:
         raise InvalidInput(f"{table.name} has no rows; an audit needs some.")
     found = [_encode(arrow, place, key) for place, key in enumerate(keys)]
@@ -95,7 +96,7 @@ def count_groups(table: Table, keys: Sequence[Key], max_cells: int) -> Groups:
 def too_many_cells(got: str, max_cells: int) -> InvalidInput:
     """The refusal of a release that is nearly the table itself."""
     return InvalidInput(
-        f"release must have at most {max_cells:,} combinations of values, got {got}; "
+        f"release must have at most {grouped(max_cells)} combinations of values, got {got}; "
         "coarsen or drop columns, or raise max_cells."
     )
 

@@ -218,8 +218,11 @@ def bound_literal(value: float, kind: Kind) -> Any:
 def require_kind(recoding: str, name: str, kind: Kind, fit: tuple[Kind, ...]) -> None:
     """Refuse a column that a recoding is not for."""
     if kind not in fit:
+        hint = (
+            ' (in a CSV file one field like "1,234" or "n/a" makes its column text)' if kind == "text" else ""
+        )
         raise InvalidInput(
-            f"{recoding} is for columns of kind {', '.join(fit)}, got column {quoted(name)} of kind {kind}; "
+            f"{recoding} is for columns of kind {', '.join(fit)}, got column {quoted(name)} of kind {kind}{hint}; "
             "change the policy or the column's type."
         )
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.errors import InvalidInput, ShapeMismatch, quoted
+from tightlip.numeric.display import grouped
 from tightlip.table.counts import MAX_CELLS, CellCounts, cells_of_groups
 from tightlip.table.failure import engine_work
 from tightlip.table.grouping import Key, count_groups, keys_of, without_gaps
@@ -65,7 +66,8 @@ def write_risks(
 
     Rows come in the order of the input. Engines without an order (Postgres, Spark, views) need an id column of distinct
     values, and rows come in the order of it. In CSV, text that a spreadsheet would run as a formula gets an apostrophe
-    in front; Parquet is written as it is. On Spark, Parquet is a folder that Spark writes itself.
+    in front; Parquet is written as it is. On Spark, Parquet is a folder that Spark writes itself. Only the owner may
+    read what is written.
 
     Raises
     ------
@@ -75,7 +77,7 @@ def write_risks(
     path = Path(path)
     if path.suffix.lower() not in (".csv", ".parquet"):
         raise InvalidInput(f"risk file must end with .csv or .parquet, got {quoted(str(path))}.")
-    with whole_file(path, force=force) as partial:
+    with whole_file(path, force=force, private=True) as partial:
         lookup = _lookup(table, policy, risks, max_cells)
         numbered = table.in_order()
         identity = _identity(numbered, policy, id_column, risks.counts.total)
@@ -121,7 +123,7 @@ def _identity(table: Table, policy: Policy, id_column: str | None, total: int) -
     if id_column is None:
         if table.ordered_by is None:
             raise InvalidInput(
-                f"{table.name} keeps no order of rows; name a column of distinct values with --id (id_column=…)."
+                f"{table.name} keeps no order of rows; name a column of distinct values as the id column."
             )
         return None
     if id_column in policy.secret or id_column in RISK_COLUMNS:
@@ -135,7 +137,8 @@ def _identity(table: Table, policy: Policy, id_column: str | None, total: int) -
         if distinct["n"][0].as_py() != total:
             raise InvalidInput(
                 f"id_column must have a distinct value in every row, got {quoted(id_column)} with "
-                f"{distinct['n'][0].as_py():,} values in {total:,} rows; {table.name} keeps no other order."
+                f"{grouped(distinct['n'][0].as_py())} values in {grouped(total)} rows; "
+                f"{table.name} keeps no other order."
             )
     return column, kind
 

@@ -280,7 +280,9 @@ def _named(name: str, backend: Any, table: str | None) -> Table:
     if table is None:
         if len(names) != 1:
             known = ", ".join(quoted(one, 40) for one in names[:8]) or "none"
-            raise InvalidInput(f"table must be named for {name}, which has {known}; add --table (table=…).")
+            raise InvalidInput(
+                f"table must be named for {name}, which has {known}; name one with the option table."
+            )
         table = names[0]
     require_known(table, names, f"table of {name}")
     return _of_database(f"{quoted(table)} of {name}", backend, backend.table(table), owned=True)
