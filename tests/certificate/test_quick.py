@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tightlip as tl
+from tightlip.certificate.envelope import EnvelopeCertificate, LowerProof, UpperProof
 from tightlip.certificate.quick import FloatRelease, surely_holds
 from tightlip.envelope.exact import envelope, envelope_curve
 
@@ -122,3 +123,68 @@ def test_exact_channels_too():
     slightly_worse = replace(certificate.lower, ratio=certificate.lower.ratio * (1 - Fraction(1, 10**12)))
     higher = replace(certificate.upper, ratio=certificate.upper.ratio * (1 + Fraction(1, 10**9)))
     assert surely_holds(replace(certificate, lower=slightly_worse, upper=higher), floats)
+
+
+class TestNumbersThatFloatsLose:
+    """Each passes if a number is taken for 0 or left out, and fails in rationals."""
+
+    CHANNEL = tl.Channel([[0.5, 0.5, 0.0], [0.25, 0.25, 0.5], [0.25, 0.5, 0.25]])
+    PRIOR = tl.Prior([0.25, 0.5, 0.25])
+    UPPER = UpperProof(Fraction(3), Fraction(2), (1.0, 1.0, 1.0))
+    SILENT = LowerProof(Fraction(9, 10), Fraction(1, 100), tl.Channel([[1.0, 0.0]] * 3), (0, None))
+    TINY = Fraction(1, 10**400)
+
+    def refused(self, upper=UPPER, lower=SILENT, channel=CHANNEL, prior=PRIOR):
+        certificate = EnvelopeCertificate(channel, prior, upper, lower)
+        with pytest.raises(tl.errors.CertificateInvalid):
+            certificate.verify()
+        return not surely_holds(certificate, FloatRelease.of(channel, prior))
+
+    def test_the_rest_holds(self):
+        certificate = EnvelopeCertificate(self.CHANNEL, self.PRIOR, self.UPPER, self.SILENT)
+        certificate.verify()
+        assert surely_holds(certificate, FloatRelease.of(self.CHANNEL, self.PRIOR))
+
+    def test_a_share_that_underflows(self):
+        attack = tl.Channel([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 5e-324, 1.0]])
+        assert self.refused(lower=LowerProof(Fraction(1), Fraction(1, 100), attack, (0, 0, None)))
+
+    def test_an_outcome_that_underflows(self):
+        rare = self.TINY
+        channel = tl.Channel(
+            [[Fraction(1, 2), Fraction(1, 2), 0], [Fraction(1, 2), Fraction(1, 2) - rare, rare]]
+        )
+        attack = tl.Channel([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+        lower = LowerProof(Fraction(1), Fraction(1, 100), attack, (0, 0, None))
+        upper = replace(self.UPPER, multipliers=(1.0, 1.0))
+        assert self.refused(upper=upper, lower=lower, channel=channel, prior=tl.Prior(["1/2", "1/2"]))
+
+    def test_masses_next_to_nothing(self):
+        nobody = replace(self.SILENT, mass=self.TINY, suspects=(None, None))
+        assert self.refused(lower=nobody)
+        below = UpperProof(Fraction(100), -self.TINY, (1e3, 1e3, 1e3))
+        assert self.refused(upper=below)
+
+    def test_a_multiplier_that_is_no_number(self):
+        prior = tl.Prior([0.0, 0.5, 0.5])
+        lower = replace(self.SILENT, suspects=(1, None))
+        for odd in (float("inf"), float("nan")):
+            upper = replace(self.UPPER, multipliers=(odd, 1.0, 1.0))
+            assert self.refused(upper=upper, lower=lower, prior=prior)
+
+    @pytest.mark.parametrize(
+        ("end", "change"),
+        [
+            ("upper", {"ratio": Fraction(10**400)}),
+            ("upper", {"mass": Fraction(10**400)}),
+            ("upper", {"multipliers": (Fraction(10**400), 1.0, 1.0)}),
+            ("upper", {"multipliers": (1.7e308, 1.7e308, 1.7e308)}),
+            ("lower", {"ratio": Fraction(10**400)}),
+            ("lower", {"mass": Fraction(10**400)}),
+        ],
+    )
+    def test_numbers_that_no_float_holds_are_not_sure(self, end, change):
+        proofs = {"upper": self.UPPER, "lower": self.SILENT}
+        proofs[end] = replace(proofs[end], **change)
+        certificate = EnvelopeCertificate(self.CHANNEL, self.PRIOR, **proofs)
+        assert not surely_holds(certificate, FloatRelease.of(self.CHANNEL, self.PRIOR))

@@ -1,6 +1,7 @@
 """A curve's points are those of single envelopes, found by following one optimum from point to point."""
 
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -122,3 +123,43 @@ class TestCurve:
         assert (len(asked), len(verified)) == (3, 3)
         envelope(channel, prior, 0.4)
         assert (len(asked), len(verified)) == (3, 4)
+
+    def test_a_start_that_does_harm_is_left(self):
+        """Outcomes of probability 1e-34 and less: the last optimum leads the search at some δ astray."""
+        generator = np.random.default_rng(6)
+        lifts = 1.5 ** -np.abs(np.arange(20)[:, None] - np.arange(200))
+        channel = tl.Channel(lifts / lifts.sum(axis=1, keepdims=True))
+        prior = tl.Prior(generator.dirichlet(np.full(20, 0.5)))
+        curve = envelope_curve(channel, prior, np.linspace(0.01, 0.99, 26))
+        assert max(point.gap for point in curve) < 2e-9
+
+
+class TestHardDeltas:
+    @pytest.mark.parametrize("delta", [1, 1 - 1e-12, 1 - 1e-6, 0.99])
+    def test_where_v_is_flat_few_solves_are_enough(self, delta):
+        rows = [[3, 1, 0], [3, 1, 3], [2, 2, 0]]
+        channel = tl.Channel([[Fraction(count, sum(row)) for count in row] for row in rows])
+        point = envelope(channel, tl.Prior(["3/8", "1/8", "4/8"]), delta)
+        assert solves(point) < 15
+        assert point.gap < 2e-9
+
+    def test_the_probability_of_the_worst_outcome_as_floats_have_it(self):
+        """In floats the outcome has probability δ, exactly a little less; a bound without margin proved nothing."""
+        channel = tl.Channel([[0.25, 0.75], [0.6363636363636364, 0.36363636363636365], [0.8, 0.2]])
+        prior = tl.Prior([0.4, 0.4, 0.2])
+        delta = 0.5145454545454546
+        for point in (envelope(channel, prior, delta), *envelope_curve(channel, prior, [delta, 0.9])):
+            point.verify()
+
+    def test_all_outcomes_with_some_too_rare_for_a_solver(self):
+        lifts = 4.0 ** -np.abs(np.arange(8)[:, None] - np.arange(40))
+        channel = tl.Channel(lifts / lifts.sum(axis=1, keepdims=True))
+        prior = tl.Prior(np.random.default_rng(1).dirichlet(np.ones(8)))
+        for delta in (1, 1 - 1e-16):
+            assert envelope(channel, prior, delta).gap < 2e-9
+
+    def test_only_two_secrets_are_sorted(self):
+        channel, prior = release(0, 20)
+        curve = envelope_curve(channel, prior, np.linspace(0.3, 0.7, 100))
+        assert any(solves(point) == 0 for point in curve)
+        assert not any("sorting" in point.method for point in curve)

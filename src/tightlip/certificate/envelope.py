@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -210,6 +211,10 @@ def _check_upper(proof: UpperProof, release: RationalRelease) -> None:
                     f"upper end fails: outcome {place} has lift {_about(peak / mass)} above {_about(ratio)}."
                 )
         return
+    if not all(
+        isinstance(multiplier, Fraction) or math.isfinite(multiplier) for multiplier in proof.multipliers
+    ):
+        raise CertificateInvalid(_MULTIPLIERS)
     multipliers = [rational(multiplier) for multiplier in proof.multipliers]
     if len(multipliers) != len(release.masses) or min(multipliers) < 0 or ratio <= 0:
         raise CertificateInvalid(_MULTIPLIERS)

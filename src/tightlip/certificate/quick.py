@@ -26,8 +26,9 @@ _NORMAL, _ABSOLUTE = 1e-280, 1e-290  # floats below the first are not trusted, n
 
 @dataclass(frozen=True, slots=True)
 class FloatRelease:
-    """K, and q within a relative `error`, in floats."""
+    """K, and q within a relative `error`, in floats, if they are `trusted`: none is too small."""
 
+    trusted: bool
     matrix: FloatArray
     possible: NDArray[np.bool_]
     marginal: FloatArray
@@ -37,27 +38,33 @@ class FloatRelease:
     @classmethod
     def of(cls, channel: Channel, prior: Prior) -> FloatRelease:
         """The channel and the prior in the channel's order of secrets."""
-        matrix = dense(channel.matrix).astype(np.float64)
-        masses = align(prior, channel).masses
+        stored, masses = dense(channel.matrix), align(prior, channel).masses
         possible = np.array([bool(mass) for mass in masses.tolist()])
+        matrix = stored.astype(np.float64)
         products = masses.astype(np.float64)[:, None] * matrix
         marginal = np.array([math.fsum(column) for column in products.T.tolist()])
-        return cls(matrix, possible, marginal, gamma(6), channel.outputs)
+        occurs = (stored[possible] != 0).any(axis=0)
+        trusted = bool((marginal[occurs] > _NORMAL).all())
+        return cls(trusted, matrix, possible, marginal, gamma(6), channel.outputs)
 
 
 def surely_holds(certificate: EnvelopeCertificate, release: FloatRelease) -> bool:
     """Whether floats are enough to see that both ends hold; False says nothing."""
-    if (release.marginal[release.marginal > 0] < _NORMAL).any():
+    masses = certificate.upper.mass, certificate.lower.mass
+    if not release.trusted or min(masses) < _NORMAL:
         return False
-    with np.errstate(all="ignore"):
-        return _upper_holds(certificate.upper, release) and _lower_holds(certificate.lower, release)
+    try:
+        with np.errstate(all="ignore"):
+            return _upper_holds(certificate.upper, release) and _lower_holds(certificate.lower, release)
+    except OverflowError:  # a number that no float holds
+        return False
 
 
 def _upper_holds(proof: UpperProof, release: FloatRelease) -> bool:
     if proof.multipliers is None or len(proof.multipliers) != len(release.possible) or proof.ratio <= 0:
         return False
     slopes = np.array(proof.multipliers, dtype=np.float64)
-    if not ((slopes >= 0) & ((slopes > 0) | ~release.possible)).all():
+    if not (np.isfinite(slopes) & (slopes >= 0) & ((slopes > 0) | ~release.possible)).all():
         return False
     slopes = slopes[release.possible, None]
     taken = slopes * float(proof.ratio)
@@ -84,7 +91,7 @@ def _lower_holds(proof: LowerProof, release: FloatRelease) -> bool:
     likelihood = np.einsum("zy,yz->z", release.matrix[suspects], shares)
     terms = sum(int(np.count_nonzero(attack, axis=axis).max()) for axis in (0, 1))  # zeros are added exactly
     error = 2 * (release.error + gamma(terms + 8))
-    used = weight != 0
+    used = (attack[:, symbols] != 0).any(axis=0)
     if not (np.minimum(weight, likelihood)[used] > _NORMAL).all():
         return False
     enough = likelihood * (1 - error) >= float(proof.ratio) * (1 + 4 * UNIT) * weight * (1 + error)

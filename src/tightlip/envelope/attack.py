@@ -18,6 +18,7 @@ from tightlip.model.labels import Label
 from tightlip.numeric.parse import FloatArray
 
 _REST = "rest"
+_UNSEEN = 1e-11
 _WHOLE = 1 - 1e-15  # given away wholly but for rounding
 
 
@@ -46,6 +47,18 @@ def _take_off(weights: FloatArray, own: Places, lack: FloatArray, need: float) -
         before = float(lost[last - 1]) if last else 0.0
         keep = 1 - (need - before) / float(lack[last])
         weights[own[last]] *= max(keep * (1 - 1e-12), 0.0)
+
+
+def filled(pairs: Pairs, weights: FloatArray) -> FloatArray:
+    """Give what is left of outcomes too rare for a solver to see to the secret that has most: no ratio moves."""
+    if not pairs.complete:
+        return weights
+    heaviest = int(np.bincount(pairs.secret, weights * pairs.weight, pairs.secrets).argmax())
+    rest = 1 - np.add.reduceat(weights, pairs.starts)
+    rare = (rest > 0) & (rest * pairs.marginal < _UNSEEN)
+    weights = weights.copy()
+    weights[pairs.starts[rare] + heaviest] += rest[rare]
+    return weights
 
 
 def worth(pairs: Pairs, weights: FloatArray) -> tuple[float, float]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from tightlip.envelope.attack import repaired, worth
+from tightlip.envelope.attack import filled, repaired, worth
 from tightlip.envelope.dual import proved_ratio
 from tightlip.envelope.pairs import Pairs
 from tightlip.numeric.parse import FloatArray
 
-_CLOSE = 1 - 1e-11
+_CLOSE, _NEARLY = 1 - 1e-11, 1 - 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,13 @@ def with_thresholds(pairs: Pairs, delta: float, bracket: Bracket, thresholds: Fl
 
 
 def with_attack(pairs: Pairs, aim: Aim, bracket: Bracket, weights: FloatArray, ratio: float) -> Bracket:
-    """Try the attack as it is, and if that misses the ratio mended to reach it."""
+    """Try the attack as it is, and if that misses the ratio mended to reach it; with the rarest outcomes if need be."""
     for attempt in (weights, None):
         tried = repaired(pairs, weights, ratio) if attempt is None else attempt
         reached, mass = worth(pairs, tried)
+        if reached > bracket.low and not aim.enough(tried, mass) and mass > aim.delta * _NEARLY:
+            tried = filled(pairs, tried)
+            reached, mass = worth(pairs, tried)
         if reached > bracket.low and aim.enough(tried, mass):
             bracket = replace(bracket, low=min(reached, bracket.high), weights=tried)
         if reached >= ratio * _CLOSE:

@@ -19,6 +19,7 @@ FLAT = 1e-9  # so near 1 a value says nothing about the slope
 _PATIENCE = 2  # solves that may gain little in a row
 _FEW = 2  # possible jumps, when they are looked at one by one
 _WIDE, _NEAR = 1.03, 1.01
+_BESIDE = 0.05  # of a line between two solves, its ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,8 @@ class Course:
         if above is None or below is None:
             return high
         share = math.log(above.value / self._delta) / math.log(above.value / below.value)
+        if not _BESIDE < share < 1 - _BESIDE:  # V may be flat there: such a line tells nothing
+            return high
         return min(max(above.ratio + share * (below.ratio - above.ratio), low), high)
 
     def _middle(self, low: float, high: float) -> float:

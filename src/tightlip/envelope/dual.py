@@ -36,9 +36,10 @@ def proved_ratio(pairs: Pairs, thresholds: FloatArray, delta: float, low: float,
     """
     from scipy.optimize import brentq
 
+    margin = 1 + 4 * (2 * pairs.error + 1e-14)
     chosen = pairs.lift > thresholds[pairs.secret]
     if not chosen.any():
-        return math.nextafter(max(low, float(thresholds.max())), math.inf)
+        return _with_margin(pairs, thresholds, delta, max(low, float(thresholds.max())) * margin, high)
     starts, _ = pairs.of(chosen)
     secret = pairs.secret[chosen]
     above = pairs.chance[chosen] - thresholds[secret] * pairs.weight[chosen]
@@ -52,7 +53,7 @@ def proved_ratio(pairs: Pairs, thresholds: FloatArray, delta: float, low: float,
         return math.inf
     if left < high and value(left) > delta:
         left = float(brentq(lambda ratio: value(ratio) - delta, left, high, xtol=1e-15 * left, rtol=1e-15))
-    return _with_margin(pairs, thresholds, delta, left * (1 + 4 * (2 * pairs.error + 1e-14)), high)
+    return _with_margin(pairs, thresholds, delta, left * margin, high)
 
 
 def _with_margin(pairs: Pairs, thresholds: FloatArray, delta: float, ratio: float, high: float) -> float:

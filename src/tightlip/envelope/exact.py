@@ -154,15 +154,24 @@ class Release:
         elif worth_grouping(self.pairs):
             found = search_by_groups(self.pairs, aim, start)
         else:
-            found = self.search.narrow(aim, start)
+            found = self._searched(aim, start)
         certificate = self._certificate(found, mass)
         if len(self.pairs.chance) <= _ALWAYS_VERIFIED:  # a solver's answer is none until its proof is checked
             self._check(certificate, in_floats=one_of_many)
-        return _result(certificate, delta, _method(found, gap))
+        return _result(certificate, delta, _method(found, gap, sorted_=self.pairs.secrets == 2))
 
     def _check(self, certificate: EnvelopeCertificate, *, in_floats: bool) -> None:
         if not (in_floats and surely_holds(certificate, self.floats)):
             certificate.verify_for(self.rationals)
+
+    def _searched(self, aim: Aim, start: Bracket) -> Bracket:
+        """By the search that knows other δ, and anew where that leaves a gap."""
+        known = self.search.used
+        found = self.search.narrow(aim, start)
+        if found.within(aim.gap) or not known:
+            return found
+        vars(self)["search"] = Search(self.pairs)  # what was learned did harm
+        return self.search.narrow(aim, found)
 
     def _start(self, aim: Aim, mass: Fraction) -> Bracket:
         """The outcomes themselves are an attack: the worst of them, each blamed on its likeliest secret.
@@ -242,11 +251,11 @@ def _result(certificate: EnvelopeCertificate, delta: Fraction, method: str) -> E
     )
 
 
-def _method(found: Bracket, gap: float) -> str:
+def _method(found: Bracket, gap: float, *, sorted_: bool) -> str:
     if found.thresholds is None and found.solves == 0:
         text = "the worst outcomes decide"
     else:
-        how = f"linear program, {found.solves} solves" if found.solves else "sorting two secrets"
+        how = "sorting two secrets" if sorted_ else f"linear program, {found.solves} solves"
         text = f"{how}, proved by thresholds and an attack"
     if found.high > found.low * (1 + gap):
         text += f"; the ends could not be brought closer than {found.high / found.low - 1:.1e}"

@@ -18,7 +18,7 @@ from tightlip.envelope.pairs import Pairs, Places
 from tightlip.envelope.program import RestrictedProgram, leading
 from tightlip.numeric.parse import FloatArray
 
-_MOST_SOLVES = 120
+_MOST_SOLVES, _MOST_AGAIN = 120, 15  # for the first δ, and for others
 _START_EACH = 4
 _ADD_EACH = 3
 _NEGATIVE = 1e-9  # so far below 0 a weight tells that the basis has ended
@@ -41,6 +41,11 @@ class Search:
         following.thresholds, following._path = self.thresholds, self._path
         return following
 
+    @property
+    def used(self) -> bool:
+        """Whether it has searched before."""
+        return self._last is not None
+
     def attack_for(self, delta: float) -> Bracket | None:
         """The last bracket, if its attack has probability δ because it was found for a larger one."""
         return self._last[1] if self._last is not None and delta <= self._last[0] else None
@@ -51,7 +56,8 @@ class Search:
         bracket = self._recalled(aim, course, bracket)
         if not len(self._program.chosen):
             self._program.add(leading(self.pairs, self.pairs.lift, _START_EACH))
-        while not bracket.within(aim.gap) and bracket.solves < _MOST_SOLVES and course.stuck < 4:
+        most = _MOST_AGAIN if self.used else _MOST_SOLVES
+        while not bracket.within(aim.gap) and bracket.solves < most and course.stuck < 4:
             bracket = self._step(aim, course, replace(bracket, solves=bracket.solves + 1))
         self._last, self._path = (aim.delta, bracket), course.path
         return bracket
