@@ -50,7 +50,7 @@ def prior_bounds(of_secret: object, rows: int, error: float) -> Priors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellBounds:
-    """For each cell: the bound on its largest lift from above, with its secret and shares, and from below.
+    """For each cell: the bound on its largest lift from above, with its secret and posterior, and from below.
 
     `absent_post` and `absent` say the upper bound on the posterior of secrets not seen in the cell, and the likeliest
     of these (−1 where all were seen). The lower bound counts every secret, also one out of scope.
@@ -58,7 +58,6 @@ class CellBounds:
 
     upper: FloatArray
     secret: Places
-    prior: FloatArray
     posterior: FloatArray
     lower: FloatArray
     absent_post: FloatArray
@@ -97,7 +96,6 @@ def gathered(
     return CellBounds(
         upper=np.maximum(np.where(seen, lift[best], absent_lift), 1.0),
         secret=secret,
-        prior=priors.lower[secret],
         posterior=np.where(seen, posterior[best], absent_post),
         lower=np.maximum(np.maximum.reduceat(lower, tally.starts), 1.0),
         absent_post=absent_post,
