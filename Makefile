@@ -7,7 +7,7 @@ demo: .venv/.runtime ## measure a mechanism and audit a table that ship with the
 	$(BIN)/python examples/demo.py
 
 test: .venv/.dev ## the whole test suite, warnings are errors, coverage of src at least 95 %
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

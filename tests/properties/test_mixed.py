@@ -23,7 +23,7 @@ def mixed(channel, prior, exact_prior):
     return channel, prior, *oracle.supported(oracle.rows_of(channel), oracle.masses_of(prior))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(exact_pairs(), st.booleans(), st.fractions(Fraction(1, 40), Fraction(39, 40), max_denominator=40))
 def test_quantiles_and_tails_of_mixed_input(pair, exact_prior, delta):
     channel, prior, rows, masses = mixed(*pair, exact_prior)

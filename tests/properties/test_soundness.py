@@ -14,9 +14,9 @@ import tightlip as tl
 from strategies import float_pairs
 from tightlip.numeric.ball import exp_bounds
 
-many = settings(max_examples=400, deadline=None)
+many = settings(max_examples=200, deadline=None)
 GAP = Fraction(1, 10**13)
-some = settings(max_examples=150, deadline=None)
+some = settings(max_examples=100, deadline=None)
 
 
 def clip(ratio):
