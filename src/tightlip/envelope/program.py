@@ -126,13 +126,8 @@ class RestrictedProgram:
         """
         self._solver.run()
         status = self._solver.getModelStatus()
-        for presolve, tolerance in (("off", 1e-10), ("on", 1e-7)):  # the old basis may be a bad start
-            if status != self._optimal:
-                self._solver.clearSolver()
-                self._set(presolve, tolerance, scale=1)
-                self._solver.run()
-                status = self._solver.getModelStatus()
-        self._set("off", 1e-10, scale=0)
+        if status != self._optimal:
+            status = self._solved_anew()
         info = self._solver.getInfo()
         if status != self._optimal:
             raise SolverFailure(
@@ -146,6 +141,18 @@ class RestrictedProgram:
         value = float(info.objective_function_value) / self._scale
         multipliers = np.maximum(-duals[caps:], 0.0)
         return Optimum(value, duals[:caps] / self._scale, multipliers, np.array(solution.col_value))
+
+    def _solved_anew(self) -> Any:
+        """The status without the old basis, which may be a bad start, and with scaling; at last less exactly."""
+        status = None
+        for presolve, tolerance in (("off", 1e-10), ("on", 1e-7)):
+            if status != self._optimal:
+                self._solver.clearSolver()
+                self._set(presolve, tolerance, scale=1)
+                self._solver.run()
+                status = self._solver.getModelStatus()
+        self._set("off", 1e-10, scale=0)
+        return status
 
     def _set(self, presolve: str, tolerance: float, *, scale: int) -> None:
         self._solver.setOptionValue("presolve", presolve)
