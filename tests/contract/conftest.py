@@ -24,14 +24,6 @@ from contract.postgres_server import PostgresServer
 from tightlip.table.source import open_table
 
 
-def pytest_collection_modifyitems(items):
-    """What needs a server runs in one process: each would start its own."""
-    for item in items:
-        for server in ("spark", "postgres"):
-            if f"[{server}" in item.nodeid or f"-{server}" in item.nodeid:
-                item.add_marker(pytest.mark.xdist_group(server))
-
-
 @pytest.fixture(scope="session")
 def postgres_server():
     server = PostgresServer()
