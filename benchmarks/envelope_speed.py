@@ -81,7 +81,7 @@ def large() -> None:
     ratios = ", ".join(f"{times['curve'] / times[delta]:.0f} times the one at δ={delta}" for delta in DELTAS)
     print(
         f"envelope curve of 200 points at 100×100: {times['curve']:.2f} s, {times['curve'] / mean:.0f} times the mean "
-        f"of its points found alone (claim: at most 40); {ratios}"
+        f"of its points found alone, {ratios} (claim: at most 40)"
     )
     generator = np.random.default_rng(1)
     rows = generator.gamma(0.3, size=(2, 2_000_000)) + 1e-12

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tightlip.errors import WrongType
 from tightlip.numeric.quantity import log_of
 from tightlip.table.bins import Bins
 from tightlip.table.mapping import Mapping
@@ -70,5 +71,7 @@ def test_a_mapping_from_a_file_is_named_as_seen_from_the_policy(tmp_path, monkey
 
 
 def test_what_is_no_recoding_is_not_written():
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(
+        WrongType, match=r"recoding must be one that a policy file can hold, got .*; use bins"
+    ):
         policy_toml(Policy("ill", [Released("job", object())]))

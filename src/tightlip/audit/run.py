@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -28,7 +29,7 @@ from tightlip.numeric.rounding import down
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, Released
 from tightlip.table.recoding import require_whole
-from tightlip.table.source import open_table
+from tightlip.table.source import Table, open_table
 
 
 def audit(
@@ -79,22 +80,22 @@ def audit(
     plan = _plan(secret, release, statistic, policy)
     if code_seed is not None:
         require_whole(code_seed, "code_seed", 0)
-    opened = open_table(table)
+    with nullcontext(table) if isinstance(table, Table) else open_table(table) as opened:
 
-    def recount(changed: Policy) -> Counted:
-        counts = count_cells(opened, replace(changed, min_count=None))
-        return Counted.of(counts, changed.secret, [item.column for item in changed.release])
+        def recount(changed: Policy) -> Counted:
+            counts = count_cells(opened, replace(changed, min_count=None))
+            return Counted.of(counts, changed.secret, [item.column for item in changed.release])
 
-    return audit_counts(
-        recount,
-        plan,
-        kinds=opened.columns,
-        delta=read_delta(delta),
-        budget=None if budget is None else _read_budget(budget),
-        sample=sample,
-        code_seed=code_seed,
-        on_stage=on_stage,
-    )
+        return audit_counts(
+            recount,
+            plan,
+            kinds=opened.columns,
+            delta=read_delta(delta),
+            budget=None if budget is None else _read_budget(budget),
+            sample=sample,
+            code_seed=code_seed,
+            on_stage=on_stage,
+        )
 
 
 def audit_counts(

@@ -78,8 +78,7 @@ def audit(
     outputs.check(files_read(table, policy, plan), population=population, budget=budget)
     allowed = None if budget is None else read_budget(budget)
     stages = stages_of(plan, sample=sample is not None, budget=allowed is not None)
-    with stage_bar([*stages, "report", "writing"]) as tell:
-        opened = open_table(table, table=name)
+    with stage_bar([*stages, "report", "writing"]) as tell, open_table(table, table=name) as opened:
         found = run_audit(
             opened,
             policy=plan,

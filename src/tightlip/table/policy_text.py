@@ -8,6 +8,7 @@ import re
 from functools import singledispatch
 from pathlib import Path
 
+from tightlip.errors import WrongType, quoted
 from tightlip.numeric.quantity import exact_ratio
 from tightlip.table.bins import Bins
 from tightlip.table.mapping import Mapping
@@ -49,7 +50,10 @@ def _settings(item: Released, folder: Path) -> list[str]:
 
 @singledispatch
 def _recoding(recoding: Recoding, folder: Path) -> dict[str, str]:
-    raise NotImplementedError(type(recoding).__name__)
+    raise WrongType(
+        f"recoding must be one that a policy file can hold, got {quoted(recoding)}; use bins, prefix, top, bottom, "
+        "mapping or suppress."
+    )
 
 
 @_recoding.register
