@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 import tightlip as tl
 from envelope_oracle import largest_mass, largest_ratio
 from strategies import exact_channels, exact_pairs
-from tightlip.envelope.attack import repaired, worth
+from tightlip.envelope.attack import Shares, repaired, worth
 from tightlip.envelope.exact import Release, envelope, envelope_curve
 from tightlip.envelope.failure import failure_probability
 from tightlip.envelope.program import RestrictedProgram
@@ -158,9 +158,9 @@ class TestTheorems:
     def test_repair_only_takes_away_and_restores_the_ratio(self):
         channel, prior = random_release(4, 5, 9)
         pairs = Release.of(channel, prior).pairs
-        weights = repaired(pairs, np.ones(len(pairs.chance)) / 5, 1.7)
-        assert (weights <= 0.2 + 1e-15).all()
-        assert worth(pairs, weights)[0] >= 1.7 * (1 - 1e-9)
+        attack = repaired(pairs, Shares.of(np.ones(len(pairs.chance)) / 5), 1.7)
+        assert (attack.values <= 0.2 + 1e-15).all()
+        assert worth(pairs, attack)[0] >= 1.7 * (1 - 1e-9)
 
 
 class TestHardChannels:

@@ -6,6 +6,7 @@ Symbol x of the attack has the likelihood ratio Σ_y w_xy K_xy / Σ_y w_xy q_y, 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +15,7 @@ from tightlip.certificate.envelope import LowerProof
 from tightlip.envelope.pairs import Pairs, Places
 from tightlip.measure.joint import ExactJoint, FloatJoint
 from tightlip.model.channel import Channel
-from tightlip.model.labels import Label
+from tightlip.model.labels import Label, Labels
 from tightlip.numeric.parse import FloatArray
 
 _REST = "rest"
@@ -22,56 +23,92 @@ _UNSEEN = 1e-11
 _WHOLE = 1 - 1e-15  # given away wholly but for rounding
 
 
-def repaired(pairs: Pairs, weights: FloatArray, ratio: float) -> FloatArray:
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """An attack: some pairs, each once, and w of each, which is positive; no outcome is given away more than once."""
+
+    places: Places
+    values: FloatArray
+
+    @classmethod
+    def of(cls, weights: FloatArray) -> Shares:
+        """From w of every pair."""
+        places = np.flatnonzero(weights > 0)
+        return cls(places, weights[places])
+
+    @classmethod
+    def clean(cls, pairs: Pairs, places: Places, values: FloatArray) -> Shares:
+        """From what a solver says: negative ones are dropped, and no outcome is given away more than once.
+
+        An outcome given away all but rounding is given away wholly.
+        """
+        kept = values > 0
+        places, values = places[kept], values[kept]
+        outcome = pairs.outcome[places]
+        total = np.bincount(outcome, values, pairs.outcomes)
+        return cls(places, values / np.where(total > 1 - 1e-12, total, 1.0)[outcome])
+
+    def spread(self, pairs: Pairs) -> FloatArray:
+        """w of every pair."""
+        weights = np.zeros(len(pairs.chance))
+        weights[self.places] = self.values
+        return weights
+
+    def totals(self, pairs: Pairs) -> FloatArray:
+        """How much of each outcome is given away."""
+        return np.bincount(pairs.outcome[self.places], self.values, pairs.outcomes)
+
+
+def repaired(pairs: Pairs, attack: Shares, ratio: float) -> Shares:
     """Take weight off the weakest outcomes of each secret until its ratio is at least `ratio`."""
-    used = np.flatnonzero(weights > 0)
-    slack = weights[used] * (pairs.chance[used] - ratio * pairs.weight[used])
-    totals = np.bincount(pairs.secret[used], slack, pairs.secrets)
-    weights = weights.copy()
-    short = totals[pairs.secret[used]] < 0
-    weak, lack = used[short & (slack < 0)], -slack[short & (slack < 0)]
-    order = np.lexsort((pairs.lift[weak], pairs.secret[weak]))
-    weak, lack = weak[order], lack[order]
-    for run in np.split(np.arange(len(weak)), np.flatnonzero(np.diff(pairs.secret[weak])) + 1):
+    used, secret = attack.places, pairs.secret[attack.places]
+    slack = attack.values * (pairs.chance[used] - ratio * pairs.weight[used])
+    totals = np.bincount(secret, slack, pairs.secrets)
+    weak = np.flatnonzero((totals[secret] < 0) & (slack < 0))
+    weak = weak[np.lexsort((pairs.lift[used[weak]], secret[weak]))]
+    values = attack.values.copy()
+    for run in np.split(weak, np.flatnonzero(np.diff(secret[weak])) + 1):
         if len(run):
-            _take_off(weights, weak[run], lack[run], -float(totals[pairs.secret[weak[run[0]]]]))
-    return weights
+            _take_off(values, run, -slack[run], -float(totals[secret[run[0]]]))
+    kept = values > 0
+    return Shares(used[kept], values[kept])
 
 
-def _take_off(weights: FloatArray, own: Places, lack: FloatArray, need: float) -> None:
+def _take_off(values: FloatArray, own: Places, lack: FloatArray, need: float) -> None:
     """Remove the weakest pairs of one secret until what they lacked adds up to the need."""
     lost = np.cumsum(lack)
     last = int(np.searchsorted(lost, need))
-    weights[own[:last]] = 0.0
+    values[own[:last]] = 0.0
     if last < len(own):
         before = float(lost[last - 1]) if last else 0.0
         keep = 1 - (need - before) / float(lack[last])
-        weights[own[last]] *= max(keep * (1 - 1e-12), 0.0)
+        values[own[last]] *= max(keep * (1 - 1e-12), 0.0)
 
 
-def filled(pairs: Pairs, weights: FloatArray) -> FloatArray:
+def filled(pairs: Pairs, attack: Shares) -> Shares:
     """Give what is left of outcomes too rare for a solver to see to the secret that has most: no ratio moves."""
     if not pairs.complete:
-        return weights
-    heaviest = int(np.bincount(pairs.secret, weights * pairs.weight, pairs.secrets).argmax())
-    rest = 1 - np.add.reduceat(weights, pairs.starts)
+        return attack
+    taken = attack.values * pairs.weight[attack.places]
+    heaviest = int(np.bincount(pairs.secret[attack.places], taken, pairs.secrets).argmax())
+    rest = 1 - attack.totals(pairs)
     rare = (rest > 0) & (rest * pairs.marginal < _UNSEEN)
-    weights = weights.copy()
+    weights = attack.spread(pairs)
     weights[pairs.starts[rare] + heaviest] += rest[rare]
-    return weights
+    return Shares.of(weights)
 
 
-def worth(pairs: Pairs, weights: FloatArray) -> tuple[float, float]:
+def worth(pairs: Pairs, attack: Shares) -> tuple[float, float]:
     """(ratio, mass) that the attack surely reaches: every symbol the ratio, all together the mass."""
-    given = np.flatnonzero(weights)
-    suspects, shares = pairs.secret[given], weights[given]
-    chance = np.bincount(suspects, shares * pairs.chance[given], pairs.secrets)
-    weight = np.bincount(suspects, shares * pairs.weight[given], pairs.secrets)
-    used = weight > 0
-    if not used.any():
+    suspects = pairs.secret[attack.places]
+    chance = np.bincount(suspects, attack.values * pairs.chance[attack.places], pairs.secrets)
+    weight = np.bincount(suspects, attack.values * pairs.weight[attack.places], pairs.secrets)
+    used = np.flatnonzero(weight)
+    if not len(used):
         return 1.0, 0.0
     keep = 1 - margin(pairs)
-    return float((chance[used] / weight[used]).min()) * keep, math.fsum(weight[used].tolist()) * keep
+    chance, weight = chance[used], weight[used]
+    return float((chance / weight).min()) * keep, math.fsum(weight.tolist()) * keep
 
 
 def margin(pairs: Pairs) -> float:
@@ -80,14 +117,14 @@ def margin(pairs: Pairs) -> float:
 
 
 def has_mass(
-    pairs: Pairs, weights: FloatArray, mass: float, joint: ExactJoint | FloatJoint, wanted: Fraction
+    pairs: Pairs, attack: Shares, mass: float, joint: ExactJoint | FloatJoint, wanted: Fraction
 ) -> bool:
     """Whether an attack worth some mass surely has a probability; exactly where floats are too close to say."""
     if mass >= wanted:
         return True
     if mass < wanted * (1 - 4 * Fraction(margin(pairs))):
         return False
-    total = np.add.reduceat(weights, pairs.starts)
+    total = attack.totals(pairs)
     whole = np.flatnonzero(total > _WHOLE)
     partial = math.fsum((total * pairs.marginal)[total <= _WHOLE].tolist()) * (1 - 1e-12)
     return joint.exact_mass(whole.tolist()) + Fraction(partial) >= wanted
@@ -95,7 +132,7 @@ def has_mass(
 
 def proof(
     pairs: Pairs,
-    weights: FloatArray,
+    attack: Shares,
     joint: ExactJoint | FloatJoint,
     channel: Channel,
     *,
@@ -103,19 +140,19 @@ def proof(
     mass: Fraction,
 ) -> LowerProof:
     """The attack as a channel from all outcomes to symbols: one for each suspected secret, one for the rest."""
-    weight = np.bincount(pairs.secret, weights * pairs.weight, pairs.secrets)
-    used = np.flatnonzero(weight > 0)
-    column = np.full(pairs.secrets, -1)
-    column[used] = np.arange(len(used))
-    kept = np.flatnonzero(weights > 0)
-    rows, columns, values = joint.places[pairs.outcome[kept]], column[pairs.secret[kept]], weights[kept]
-    total = np.bincount(rows, values, channel.shape[1])
+    secret, rows = pairs.secret[attack.places], joint.places[pairs.outcome[attack.places]]
+    used, columns = np.unique(secret, return_inverse=True)
+    total = np.bincount(rows, attack.values, channel.shape[1])
     rest = np.where(total > _WHOLE, 0.0, np.maximum(1 - total, 0.0))
-    matrix = _matrix(rows, columns, values, rest, len(used))
-    names = [joint.secrets[int(secret)] for secret in used]
-    suspects = [int(joint.support[secret]) for secret in used]
-    attack = Channel(matrix, channel.outputs if channel.outputs.given else None, [*names, _rest_label(names)])
-    return LowerProof(ratio, mass, attack, (*suspects, None))
+    matrix = _matrix(rows, columns, attack.values, rest, len(used))
+    names = [joint.secrets[place] for place in used.tolist()]
+    symbols = Labels((*names, _rest_label(names)), given=True)
+    return LowerProof(
+        ratio,
+        mass,
+        Channel(matrix, channel.outputs if channel.outputs.given else None, symbols),
+        (*joint.support[used].tolist(), None),
+    )
 
 
 def _matrix(rows: Places, columns: Places, values: FloatArray, rest: FloatArray, symbols: int) -> object:

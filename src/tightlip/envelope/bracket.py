@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from tightlip.envelope.attack import filled, repaired, worth
+from tightlip.envelope.attack import Shares, filled, repaired, worth
 from tightlip.envelope.dual import proved_ratio
 from tightlip.envelope.pairs import Pairs
 from tightlip.numeric.parse import FloatArray
@@ -17,12 +17,12 @@ _CLOSE, _NEARLY = 1 - 1e-11, 1 - 1e-9
 class Aim:
     """What is searched for: the δ, the relative gap allowed, and what has probability δ.
 
-    `enough` decides whether an attack, by its weights and their mass, surely has.
+    `enough` decides whether an attack, by its shares and their mass, surely has.
     """
 
     delta: float
     gap: float
-    enough: Callable[[FloatArray, float], bool]
+    enough: Callable[[Shares, float], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Bracket:
 
     low: float
     high: float
-    weights: FloatArray | None
+    attack: Shares | None
     thresholds: FloatArray | None
     solves: int = 0
 
@@ -48,16 +48,16 @@ def with_thresholds(pairs: Pairs, delta: float, bracket: Bracket, thresholds: Fl
     return bracket
 
 
-def with_attack(pairs: Pairs, aim: Aim, bracket: Bracket, weights: FloatArray, ratio: float) -> Bracket:
+def with_attack(pairs: Pairs, aim: Aim, bracket: Bracket, attack: Shares, ratio: float) -> Bracket:
     """Try the attack as it is, and if that misses the ratio mended to reach it; with the rarest outcomes if need be."""
-    for attempt in (weights, None):
-        tried = repaired(pairs, weights, ratio) if attempt is None else attempt
+    for as_it_is in (True, False):
+        tried = attack if as_it_is else repaired(pairs, attack, ratio)
         reached, mass = worth(pairs, tried)
         if reached > bracket.low and not aim.enough(tried, mass) and mass > aim.delta * _NEARLY:
             tried = filled(pairs, tried)
             reached, mass = worth(pairs, tried)
         if reached > bracket.low and aim.enough(tried, mass):
-            bracket = replace(bracket, low=min(reached, bracket.high), weights=tried)
+            bracket = replace(bracket, low=min(reached, bracket.high), attack=tried)
         if reached >= ratio * _CLOSE:
             break
     return bracket

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.envelope.attack import margin
+from tightlip.envelope.attack import Shares, margin
 from tightlip.envelope.bracket import Aim, Bracket, with_attack, with_thresholds
 from tightlip.envelope.pairs import Pairs, Places
 from tightlip.envelope.search import Search
@@ -42,10 +42,10 @@ def search_by_groups(pairs: Pairs, aim: Aim, bracket: Bracket) -> Bracket:
         found = search.narrow(inner, _all_to_one(groups, bracket.high))
         bracket = replace(bracket, solves=bracket.solves + found.solves)
         thresholds = search.thresholds if found.thresholds is None else found.thresholds
-        if thresholds is None or found.weights is None:
+        if thresholds is None or found.attack is None:
             break
         bracket = with_thresholds(pairs, aim.delta, bracket, thresholds)
-        bracket = with_attack(pairs, aim, bracket, _spread(pairs, found.weights, labels), found.low)
+        bracket = with_attack(pairs, aim, bracket, _spread(pairs, found.attack.spread(groups), labels), found.low)
         if bracket.within(aim.gap):
             break
         labels = _split(pairs, labels, thresholds, found.high)
@@ -53,15 +53,15 @@ def search_by_groups(pairs: Pairs, aim: Aim, bracket: Bracket) -> Bracket:
     return bracket
 
 
-def _nearly(delta: float, groups: Pairs) -> Callable[[FloatArray, float], bool]:
+def _nearly(delta: float, groups: Pairs) -> Callable[[Shares, float], bool]:
     least = delta * (1 - 4 * margin(groups))  # the attack is judged by outcomes, not here
     return lambda _, mass: mass >= least
 
 
 def _all_to_one(groups: Pairs, high: float) -> Bracket:
     """Giving everything to one secret is an attack of ratio 1."""
-    weights = np.where(groups.secret == 0, 1.0, 0.0)
-    return Bracket(1 - 1e-12, high, weights, None)
+    everything = Shares.of(np.where(groups.secret == 0, 1.0, 0.0))
+    return Bracket(1 - 1e-12, high, everything, None)
 
 
 def _first_groups(pairs: Pairs) -> Places:
@@ -99,6 +99,6 @@ def _numbered(labels: NDArray[np.intp]) -> Places:
     return np.unique(labels, return_inverse=True)[1].astype(np.intp)
 
 
-def _spread(pairs: Pairs, weights: FloatArray, labels: Places) -> FloatArray:
+def _spread(pairs: Pairs, weights: FloatArray, labels: Places) -> Shares:
     """The attack on groups as one on outcomes."""
-    return np.asarray(weights[labels[pairs.outcome] * pairs.secrets + pairs.secret])
+    return Shares.of(weights[labels[pairs.outcome] * pairs.secrets + pairs.secret])

@@ -14,19 +14,12 @@ _OF_MULTIPLIERS = (
 )
 
 
-def dual_value(pairs: Pairs, thresholds: FloatArray, ratio: float) -> tuple[float, float]:
-    """G_θ(t) and a bound on its error: V(t) ≤ value + error."""
-    floor = thresholds[pairs.secret]
-    chosen = np.flatnonzero(pairs.lift > floor - np.abs(floor) * (4 * pairs.error + 1e-12))
-    if not len(chosen):
-        return 0.0, 0.0
-    floor = floor[chosen]
-    price, weight, chance = 1 / (ratio - floor), pairs.weight[chosen], pairs.chance[chosen]
-    starts = np.flatnonzero(np.diff(pairs.outcome[chosen], prepend=-1))
-    gain = np.maximum.reduceat(price * (chance - floor * weight), starts)
-    size = np.maximum.reduceat(price * (chance + np.abs(floor) * weight), starts)
-    total = math.fsum(np.maximum(gain, 0.0).tolist())
-    return total, (2 * pairs.error + 1e-14) * (float(size.sum()) + total) + _OF_MULTIPLIERS
+def dual_bound(pairs: Pairs, thresholds: FloatArray, ratio: float) -> float:
+    """What the thresholds prove of V(t): G_θ(t) rounded up."""
+    price, error = 1 / (ratio - thresholds), 2 * pairs.error + 1e-14
+    gain = pairs.combined(price * (1 + error), price * (error * np.abs(thresholds) - thresholds))
+    total = math.fsum(np.maximum(pairs.best(gain), 0.0).tolist())
+    return total * (1 + 1e-15) + _OF_MULTIPLIERS
 
 
 def proved_ratio(pairs: Pairs, thresholds: FloatArray, delta: float, low: float, high: float) -> float:
@@ -59,9 +52,9 @@ def proved_ratio(pairs: Pairs, thresholds: FloatArray, delta: float, low: float,
 def _with_margin(pairs: Pairs, thresholds: FloatArray, delta: float, ratio: float, high: float) -> float:
     step = 1e-15
     while ratio <= high * (1 + 1e-9):
-        value, error = dual_value(pairs, thresholds, ratio)
-        if value + error <= delta:
+        proved = dual_bound(pairs, thresholds, ratio)
+        if proved <= delta:
             return ratio
-        step = max(2 * step, min(1.1 * (value + error - delta) / delta, 1e-10))
+        step = max(2 * step, min(1.1 * (proved - delta) / delta, 1e-10))
         ratio *= 1 + step
     return math.inf

@@ -19,7 +19,7 @@ import numpy as np
 from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof
 from tightlip.certificate.quick import FloatRelease, surely_holds
 from tightlip.certificate.rational import RationalRelease
-from tightlip.envelope.attack import has_mass, proof, worth
+from tightlip.envelope.attack import Shares, has_mass, proof, worth
 from tightlip.envelope.bracket import Aim, Bracket
 from tightlip.envelope.coarse import search_by_groups, worth_grouping
 from tightlip.envelope.pairs import Pairs, Places, pairs_of
@@ -142,8 +142,8 @@ class Release:
         if delta > _NEAR_ALL:  # stored floats may sum to less than 1
             mass = min(delta, self.joint.exact_mass(range(len(self.joint.outcomes))))
 
-        def enough(weights: FloatArray, reached: float) -> bool:
-            return has_mass(self.pairs, weights, reached, self.joint, mass)
+        def enough(attack: Shares, reached: float) -> bool:
+            return has_mass(self.pairs, attack, reached, self.joint, mass)
 
         aim = Aim(float(mass), gap, enough)
         start = self._start(aim, mass)
@@ -186,12 +186,12 @@ class Release:
                 return replace(known, high=high, thresholds=None, solves=0)
         count = min(int(np.searchsorted(reached, float(mass) * (1 - 1e-12))) + 1, len(order))
         while True:
-            weights = self._blame(count)
-            ratio, weight = worth(self.pairs, weights)
-            if count == len(order) or has_mass(self.pairs, weights, weight, self.joint, mass):
+            attack = Shares(self._suspects[:count], np.ones(count))
+            ratio, weight = worth(self.pairs, attack)
+            if count == len(order) or has_mass(self.pairs, attack, weight, self.joint, mass):
                 break
             count += 1
-        return Bracket(low=min(ratio, high), high=high, weights=weights, thresholds=None)
+        return Bracket(low=min(ratio, high), high=high, attack=attack, thresholds=None)
 
     @cached_property
     def _worst_first(self) -> tuple[Places, FloatArray]:
@@ -204,12 +204,6 @@ class Release:
         """How many outcomes have the largest leakage, or nearly."""
         return int((self.leak.values >= self.leak.worst - 1e-6).sum())
 
-    def _blame(self, count: int) -> FloatArray:
-        """Give each of the worst outcomes wholly to the secret with the largest lift."""
-        weights = np.zeros(len(self.pairs.chance))
-        weights[self._suspects[:count]] = 1.0
-        return weights
-
     @cached_property
     def _suspects(self) -> Places:
         """The pair of largest lift of each outcome, from the worst outcome down."""
@@ -219,9 +213,9 @@ class Release:
 
     def _certificate(self, found: Bracket, mass: Fraction) -> EnvelopeCertificate:
         upper = self._upper_proof(found, mass)
-        assert found.weights is not None
+        assert found.attack is not None
         lower = proof(
-            self.pairs, found.weights, self.joint, self.channel, ratio=Fraction(found.low), mass=mass
+            self.pairs, found.attack, self.joint, self.channel, ratio=Fraction(found.low), mass=mass
         )
         return EnvelopeCertificate(self.channel, self.prior, upper, lower)
 

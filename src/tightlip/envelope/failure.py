@@ -16,7 +16,7 @@ import numpy as np
 
 from tightlip.certificate.envelope import EnvelopeCertificate, LowerProof, UpperProof
 from tightlip.envelope.attack import margin, proof, repaired, worth
-from tightlip.envelope.dual import dual_value
+from tightlip.envelope.dual import dual_bound
 from tightlip.envelope.exact import Release
 from tightlip.envelope.program import RestrictedProgram, leading
 from tightlip.envelope.search import improving
@@ -129,18 +129,17 @@ def _solved(release: Release, epsilon: float, below: Fraction, above: float) -> 
     thresholds = program.thresholds(found.reaches, above)
     floor = math.nextafter(float(below), 0.0)
     thresholds = np.minimum(thresholds, floor * (1 - 1e-9))
-    value, error = dual_value(pairs, thresholds, floor)
-    proved = value + error
-    weights = repaired(pairs, program.weights(found.weights), above)
-    ratio, mass = worth(pairs, weights)
+    proved = dual_bound(pairs, thresholds, floor)
+    attack = repaired(pairs, program.attack(found), above)
+    ratio, mass = worth(pairs, attack)
     lower = min(mass, proved) if ratio > float(below) else 0.0
-    attack = proof(
-        pairs, weights, release.joint, release.channel, ratio=Fraction(ratio), mass=Fraction(lower)
+    lower_proof = proof(
+        pairs, attack, release.joint, release.channel, ratio=Fraction(ratio), mass=Fraction(lower)
     )
     bound = UpperProof(Fraction(floor), Fraction(proved), release.multipliers(thresholds, floor))
     method = "linear program, proved by thresholds and an attack"
     upper = min(proved, 1.0)
     if upper - lower > 1e-9:
         method += "; the level is at or near a jump, where the ends need not meet"
-    certificate = EnvelopeCertificate(release.channel, release.prior, bound, attack)
-    return FailureProbability(epsilon, lower, upper, method, attack.attack, certificate)
+    certificate = EnvelopeCertificate(release.channel, release.prior, bound, lower_proof)
+    return FailureProbability(epsilon, lower, upper, method, lower_proof.attack, certificate)

@@ -57,7 +57,17 @@ class Pairs:
 
     def best(self, values: FloatArray) -> FloatArray:
         """The largest value of each outcome's pairs."""
+        if self.complete:
+            return np.asarray(values.reshape(self.outcomes, self.secrets).max(axis=1))
         return np.maximum.reduceat(values, self.starts)
+
+    def combined(self, of_chance: FloatArray, of_weight: FloatArray) -> FloatArray:
+        """a_x K_xy + b_x q_y of every pair."""
+        if self.complete:
+            table = self.chance.reshape(self.outcomes, self.secrets) * of_chance
+            table += np.multiply.outer(self.marginal, of_weight)
+            return table.ravel()
+        return of_chance[self.secret] * self.chance + of_weight[self.secret] * self.weight
 
     def merged(self, labels: Places) -> Pairs:
         """The pairs of groups of outcomes; `labels` has the group of each outcome, numbered from 0."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlip.envelope.attack import Shares
 from tightlip.envelope.drift import TERMS, Drift, reciprocal
 from tightlip.envelope.pairs import Pairs, Places
 from tightlip.errors import SolverFailure
@@ -199,26 +200,12 @@ class RestrictedProgram:
 
     def worth(self, prices: FloatArray, thresholds: FloatArray) -> FloatArray:
         """By how much each pair would improve the program: its reduced cost."""
-        price = 1 / (self.ratio - thresholds[self.pairs.secret])
-        gain = price * (self.pairs.chance - thresholds[self.pairs.secret] * self.pairs.weight)
-        return np.asarray(gain - prices[self.pairs.outcome])
+        price = 1 / (self.ratio - thresholds)
+        return self.pairs.combined(price, -price * thresholds) - prices[self.pairs.outcome]
 
-    def weights(self, chosen_weights: FloatArray) -> FloatArray:
-        """w of every pair, cleaned: not negative, no outcome given away more than once."""
-        return self.spread(self.chosen, chosen_weights)
-
-    def spread(self, places: Places, values: FloatArray) -> FloatArray:
-        """The same from weights of some pairs."""
-        weights = np.zeros(len(self.pairs.chance))
-        weights[places] = np.maximum(values, 0.0)
-        return normalized(self.pairs, weights)
-
-
-def normalized(pairs: Pairs, weights: FloatArray) -> FloatArray:
-    """No outcome given away more than once; one given away all but rounding is given away wholly."""
-    total = np.add.reduceat(weights, pairs.starts)
-    divisor = np.where(total > 1 - 1e-12, total, 1.0)
-    return np.asarray(weights / divisor[pairs.outcome])
+    def attack(self, found: Optimum) -> Shares:
+        """The optimum as an attack."""
+        return Shares.clean(self.pairs, self.chosen, found.weights)
 
 
 def leading(pairs: Pairs, values: NDArray[np.float64], each: int) -> Places:

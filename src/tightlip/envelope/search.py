@@ -10,10 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from tightlip.envelope.attack import Shares
 from tightlip.envelope.bracket import Aim, Bracket, with_attack, with_thresholds
 from tightlip.envelope.course import FLAT, Course, Point
 from tightlip.envelope.drift import Drift
-from tightlip.envelope.dual import dual_value
+from tightlip.envelope.dual import dual_bound
 from tightlip.envelope.pairs import Pairs, Places
 from tightlip.envelope.program import RestrictedProgram, leading
 from tightlip.numeric.parse import FloatArray
@@ -75,7 +76,7 @@ class Search:
         if not bracket.within(aim.gap):
             bracket = with_thresholds(self.pairs, aim.delta, bracket, self.thresholds)
             if found.value > aim.delta * (1 - FLAT):
-                bracket = with_attack(self.pairs, aim, bracket, program.weights(found.weights), ratio)
+                bracket = with_attack(self.pairs, aim, bracket, program.attack(found), ratio)
         course.learn(point, program.add(wanted), before, bracket)
         return bracket
 
@@ -87,8 +88,8 @@ class Search:
             )
             return with_thresholds(self.pairs, aim.delta, bracket, known)
         last = self._last[1]
-        if last.weights is not None and last.low > bracket.low:
-            bracket = with_attack(self.pairs, aim, bracket, last.weights, 0.0)
+        if last.attack is not None and last.low > bracket.low:
+            bracket = with_attack(self.pairs, aim, bracket, last.attack, 0.0)
         if last.high < bracket.high and course.beside_a_jump(last.high):  # both δ may be within it
             bracket = self._with_upper_end(aim, bracket, last.thresholds, last.high)
         if not bracket.within(aim.gap):
@@ -115,7 +116,7 @@ class Search:
             thresholds = self._program.thresholds(drift.reaches_at(high), high)
             bracket = self._with_upper_end(aim, bracket, thresholds, high)
         if meeting > lowest:
-            attack = self._program.spread(drift.places, weights)
+            attack = Shares.clean(self.pairs, drift.places, weights)
             bracket = with_attack(self.pairs, aim, bracket, attack, low)
         return bracket
 
@@ -125,8 +126,9 @@ class Search:
         """The ratio as upper end, if the thresholds prove it."""
         if thresholds is None:
             return bracket
-        value, error = dual_value(self.pairs, thresholds, ratio)
-        return replace(bracket, high=ratio, thresholds=thresholds) if value + error <= aim.delta else bracket
+        if dual_bound(self.pairs, thresholds, ratio) <= aim.delta:
+            return replace(bracket, high=ratio, thresholds=thresholds)
+        return bracket
 
 
 def _common_threshold(pairs: Pairs, delta: float) -> FloatArray:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tightlip.envelope.attack import margin, worth
+from tightlip.envelope.attack import Shares, margin, worth
 from tightlip.envelope.bracket import Aim, Bracket
 from tightlip.envelope.dual import proved_ratio
 from tightlip.envelope.pairs import Pairs, Places
@@ -65,13 +65,13 @@ def two_secrets(pairs: Pairs, aim: Aim, bracket: Bracket) -> Bracket:
     thresholds = np.array([_boundary(side, pairs, high) for side in sides])
     proved = proved_ratio(pairs, thresholds, aim.delta, bracket.low, bracket.high)
     if proved < bracket.high:
-        bracket = Bracket(bracket.low, proved, bracket.weights, thresholds)
+        bracket = Bracket(bracket.low, proved, bracket.attack, thresholds)
     steps = (1e-15, 1e-13, 1e-12, aim.gap / 4, aim.gap / 2)
     for step in (step for step in steps if step >= aim.gap / 4 or step > margin(pairs)):
-        weights = _weights(sides, pairs, low * (1 - step))
-        reached_ratio, mass = worth(pairs, weights)
-        if reached_ratio > bracket.low and aim.enough(weights, mass):
-            return Bracket(min(reached_ratio, bracket.high), bracket.high, weights, bracket.thresholds)
+        attack = _attack(sides, pairs, low * (1 - step))
+        reached_ratio, mass = worth(pairs, attack)
+        if reached_ratio > bracket.low and aim.enough(attack, mass):
+            return Bracket(min(reached_ratio, bracket.high), bracket.high, attack, bracket.thresholds)
     return bracket
 
 
@@ -83,7 +83,7 @@ def _boundary(side: _Side, pairs: Pairs, ratio: float) -> float:
     return min(following, ratio * (1 - 1e-12)) if whole else following * ABOVE
 
 
-def _weights(sides: tuple[_Side, _Side], pairs: Pairs, ratio: float) -> FloatArray:
+def _attack(sides: tuple[_Side, _Side], pairs: Pairs, ratio: float) -> Shares:
     weights = np.zeros(len(pairs.chance))
     for side in sides:
         whole, share = side.taken(pairs, ratio)
@@ -95,4 +95,4 @@ def _weights(sides: tuple[_Side, _Side], pairs: Pairs, ratio: float) -> FloatArr
     given[pairs.outcome[first]] = weights[first]
     second = sides[1].places  # what both could take goes to the first; taking less never lowers a mean
     weights[second] = np.minimum(weights[second], 1 - given[pairs.outcome[second]])
-    return weights
+    return Shares.of(weights)
