@@ -68,10 +68,10 @@ def _upper_holds(proof: UpperProof, release: FloatRelease) -> bool:
         return False
     slopes = slopes[release.possible, None]
     taken = slopes * float(proof.ratio)
-    first = slopes * release.matrix[release.possible]
-    size = first + (1 + taken) * release.marginal
-    slack = (release.error + 16 * UNIT) * size + _ABSOLUTE * (1 + slopes + taken)
-    terms = np.maximum.reduce(first + (1 - taken) * release.marginal + slack, axis=0)  # NaN stays NaN
+    error = release.error + 32 * UNIT
+    of_marginal = (1 - taken) + error * (1 + taken)
+    terms = slopes * (1 + error) * release.matrix[release.possible] + of_marginal * release.marginal
+    terms = np.maximum.reduce(terms + _ABSOLUTE * (1 + slopes + taken), axis=0)  # NaN stays NaN
     total = math.fsum(np.maximum(terms, 0.0).tolist()) * (1 + 8 * UNIT)
     return total <= _below(proof.mass)
 
@@ -82,21 +82,28 @@ def _lower_holds(proof: LowerProof, release: FloatRelease) -> bool:
         return False
     if attack.dtype != np.float64 or attack.shape != (len(release.marginal), len(proof.suspects)):
         return False
-    symbols = [symbol for symbol, suspect in enumerate(proof.suspects) if suspect is not None]
-    suspects = [suspect for suspect in proof.suspects if suspect is not None]
-    if not all(0 <= suspect < len(release.possible) and release.possible[suspect] for suspect in suspects):
+    named = np.array([suspect is not None for suspect in proof.suspects])
+    suspects = np.array([suspect or 0 for suspect in proof.suspects])
+    if not ((0 <= suspects) & (suspects < len(release.possible))).all():
         return False
-    shares = (attack / attack.sum(axis=1, keepdims=True))[:, symbols]
-    weight = release.marginal @ shares
-    likelihood = np.einsum("zy,yz->z", release.matrix[suspects], shares)
-    terms = sum(int(np.count_nonzero(attack, axis=axis).max()) for axis in (0, 1))  # zeros are added exactly
+    if not release.possible[suspects[named]].all():
+        return False
+    outcomes, symbols = attack.nonzero()
+    shares = attack[outcomes, symbols]
+    shares /= np.bincount(outcomes, shares)[outcomes]
+    terms = int(np.bincount(outcomes).max() + np.bincount(symbols).max())
     error = 2 * (release.error + gamma(terms + 8))
-    used = (attack[:, symbols] != 0).any(axis=0)
-    if not (np.minimum(weight, likelihood)[used] > _NORMAL).all():
+    pointing = named[symbols]
+    outcomes, symbols, shares = outcomes[pointing], symbols[pointing], shares[pointing]
+    weight = np.bincount(symbols, shares * release.marginal[outcomes])
+    likelihood = np.bincount(symbols, shares * release.matrix[suspects[symbols], outcomes])
+    used = np.unique(symbols)
+    weight, likelihood = weight[used], likelihood[used]
+    if not (np.minimum(weight, likelihood) > _NORMAL).all():
         return False
     enough = likelihood * (1 - error) >= float(proof.ratio) * (1 + 4 * UNIT) * weight * (1 + error)
     reached = math.fsum(weight.tolist()) * (1 - error) * (1 - 4 * UNIT)
-    return bool(enough[used].all()) and reached >= float(proof.mass) * (1 + 4 * UNIT)
+    return bool(enough.all()) and reached >= float(proof.mass) * (1 + 4 * UNIT)
 
 
 def _below(value: Any) -> float:
