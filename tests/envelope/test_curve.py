@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tightlip as tl
-from tightlip.envelope.drift import TERMS, Drift, reciprocal
+from tightlip.envelope.drift import Drift, reciprocal
 from tightlip.envelope.exact import Release, envelope, envelope_curve
 from tightlip.envelope.program import RestrictedProgram, leading
 from tightlip.envelope.search import improving
@@ -41,6 +41,19 @@ def moving_program():
     return program
 
 
+class Series:
+    """A basis of one pair, of weight 1, whose share has these terms after the first."""
+
+    def __init__(self, *terms):
+        self.terms = (*terms, *[0.0] * 8)
+        self.weight = np.ones(1)
+        self.found = 0
+
+    def next_weights(self, _):
+        self.found += 1
+        return np.array([self.terms[self.found - 1]])
+
+
 class TestDrift:
     def test_series_agree_with_another_solve(self):
         program = moving_program()
@@ -48,20 +61,22 @@ class TestDrift:
         first = optimum(program, ratio)
         assert 0.01 < first.value < 0.99
         drift = program.drift(first)
-        for step in (-1e-4, 1e-4, 1e-3):
+        steps = (1e-3, -1e-4, 1e-4)
+        drift.crossing(first.value * 0.999, 1.0, 100.0)  # enough terms for all steps
+        weights = {step: drift.weights_at(ratio + step) for step in steps}
+        multipliers = {step: 1 / drift.reaches_at(ratio + step) for step in steps}
+        places = {int(place): index for index, place in enumerate(program.chosen)}
+        basic = [places[int(place)] for place in drift.places]
+        for step in steps:
             again = optimum(program, ratio + step)
-            weights = np.zeros(len(program.chosen))
-            places = {int(place): index for index, place in enumerate(program.chosen)}
-            weights[[places[int(place)] for place in drift.places]] = drift.weights_at(ratio + step)
-            assert np.allclose(weights, again.weights, atol=1e-9)
-            assert np.allclose(1 / drift.reaches_at(ratio + step), again.multipliers, rtol=1e-6, atol=1e-9)
-            assert step ** np.arange(TERMS) @ drift.values == pytest.approx(again.value, rel=1e-12)
+            moved = np.zeros(len(program.chosen))
+            moved[basic] = weights[step]
+            assert np.allclose(moved, again.weights[: len(moved)], atol=1e-9)
+            assert np.allclose(multipliers[step], again.multipliers, rtol=1e-6, atol=1e-9)
+            assert drift.crossing(again.value, 1.0, 100.0) == pytest.approx(ratio + step, rel=1e-10)
 
     def test_crossing(self):
-        values = np.zeros(TERMS)
-        values[:3] = 0.5, -0.25, 0.01
-        nothing = np.zeros((TERMS, 1))
-        drift = Drift(4.0, np.array([0]), values, nothing, nothing)
+        drift = Drift(4.0, Series(-0.25, 0.01), np.array([0.5]), np.array([1.0]))
         met = drift.crossing(0.49, 3.0, 5.0)
         step = met - 4.0
         assert 0.5 - 0.25 * step + 0.01 * step**2 == pytest.approx(0.49, rel=1e-14)
@@ -69,15 +84,25 @@ class TestDrift:
         assert drift.crossing(0.51, 3.99, 5.0) == 3.99
         assert drift.crossing(0.3, 3.0, 5.0) is None  # farther than series are trusted
         assert drift.crossing(0.7, 3.0, 5.0) is None
-        flat = Drift(4.0, np.array([0]), np.abs(values), nothing, nothing)
-        assert flat.crossing(0.49, 3.0, 5.0) is None
+        rising = Drift(4.0, Series(0.25, 0.01), np.array([0.5]), np.array([1.0]))
+        assert rising.crossing(0.49, 3.0, 5.0) is None
+        ending = Drift(4.0, Series(-10.0, 1e4), np.array([0.1]), np.array([1.0]))
+        assert ending.crossing(0.01, 3.0, 5.0) is None
 
-    @given(st.lists(st.floats(-3, 3), min_size=TERMS - 1, max_size=TERMS - 1), st.floats(0.5, 3))
+    def test_terms_are_found_as_they_are_needed(self):
+        basis = Series(*(-(0.3**k) for k in range(1, 9)))
+        drift = Drift(4.0, basis, np.array([0.5]), np.array([1.0]))
+        assert drift.crossing(0.5 - 1e-9, 3.0, 5.0) > 4.0
+        few = basis.found
+        assert drift.crossing(0.49, 3.0, 5.0) > 4.03
+        assert 2 <= few < basis.found <= 7
+
+    @given(st.lists(st.floats(-3, 3), min_size=7, max_size=7), st.floats(0.5, 3))
     def test_reciprocal(self, rest, first):
-        series = np.array([[first, 0.0], *([value, 0.0] for value in rest)])
-        found = reciprocal(series)
-        product = np.convolve(series[:, 0], found[:, 0])[:TERMS]
-        assert np.allclose(product, [1.0] + [0.0] * (TERMS - 1), atol=1e-9 * (1 + np.abs(found[:, 0]).max()))
+        series = [np.array([value, 0.0]) for value in (first, *rest)]
+        found = np.array(reciprocal(series))
+        product = np.convolve([first, *rest], found[:, 0])[:8]
+        assert np.allclose(product, [1.0] + [0.0] * 7, atol=1e-9 * (1 + np.abs(found[:, 0]).max()))
         assert found[0, 1] == np.inf
         assert not found[1:, 1].any()
 

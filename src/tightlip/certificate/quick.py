@@ -84,7 +84,7 @@ def _lower_holds(proof: LowerProof, release: FloatRelease) -> bool:
         return False
     named = np.array([suspect is not None for suspect in proof.suspects])
     suspects = np.array([suspect or 0 for suspect in proof.suspects])
-    if not ((0 <= suspects) & (suspects < len(release.possible))).all():
+    if not ((suspects >= 0) & (suspects < len(release.possible))).all():
         return False
     if not release.possible[suspects[named]].all():
         return False

@@ -56,7 +56,7 @@ class Shares:
 
     def totals(self, pairs: Pairs) -> FloatArray:
         """How much of each outcome is given away."""
-        return np.bincount(pairs.outcome[self.places], self.values, pairs.outcomes)
+        return np.bincount(pairs.outcome[self.places], self.values, pairs.outcomes).astype(np.float64)
 
 
 def repaired(pairs: Pairs, attack: Shares, ratio: float) -> Shares:
@@ -95,6 +95,18 @@ def filled(pairs: Pairs, attack: Shares) -> Shares:
     rare = (rest > 0) & (rest * pairs.marginal < _UNSEEN)
     weights = attack.spread(pairs)
     weights[pairs.starts[rare] + heaviest] += rest[rare]
+    return Shares.of(weights)
+
+
+def completed(pairs: Pairs, attack: Shares, leads: Places, ratio: float) -> Shares:
+    """Give what is left of outcomes whose largest lift is at least `ratio` to the secret that has it.
+
+    No ratio falls below that. `leads` are the pairs of largest lift.
+    """
+    rest = 1 - attack.totals(pairs)
+    more = leads[(pairs.lift[leads] >= ratio) & (rest > 0)]
+    weights = attack.spread(pairs)
+    weights[more] += rest[pairs.outcome[more]]
     return Shares.of(weights)
 
 

@@ -45,7 +45,9 @@ def search_by_groups(pairs: Pairs, aim: Aim, bracket: Bracket) -> Bracket:
         if thresholds is None or found.attack is None:
             break
         bracket = with_thresholds(pairs, aim.delta, bracket, thresholds)
-        bracket = with_attack(pairs, aim, bracket, _spread(pairs, found.attack.spread(groups), labels), found.low)
+        bracket = with_attack(
+            pairs, aim, bracket, _spread(pairs, found.attack.spread(groups), labels), found.low
+        )
         if bracket.within(aim.gap):
             break
         labels = _split(pairs, labels, thresholds, found.high)
@@ -66,12 +68,10 @@ def _all_to_one(groups: Pairs, high: float) -> Bracket:
 
 def _first_groups(pairs: Pairs) -> Places:
     """By the secret with the largest lift, and by how large that is."""
-    best = pairs.best(pairs.lift)
-    leads = np.flatnonzero(pairs.lift == best[pairs.outcome])
-    first = leads[np.flatnonzero(np.diff(pairs.outcome[leads], prepend=-1))]
+    leads = pairs.leads
     rank = np.empty(pairs.outcomes, dtype=np.intp)
-    rank[np.argsort(best)] = np.arange(pairs.outcomes)
-    return _numbered(pairs.secret[first] * _FIRST_BINS + rank * _FIRST_BINS // pairs.outcomes)
+    rank[np.argsort(pairs.lift[leads])] = np.arange(pairs.outcomes)
+    return _numbered(pairs.secret[leads] * _FIRST_BINS + rank * _FIRST_BINS // pairs.outcomes)
 
 
 def _split(pairs: Pairs, labels: Places, thresholds: FloatArray, ratio: float) -> Places:

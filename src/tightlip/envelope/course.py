@@ -1,8 +1,9 @@
 """Where to solve next, from what the solves so far have told about V.
 
 Every solve tells V(t) and its slope, so the next ratio is where t as a function of log V meets log δ, to the second
-order. V can jump, but only where a secret's largest lift is passed: when few such places are left in the bracket they
-are looked at one by one, and when steps gain little one of them or else the middle of the bracket is tried.
+order. V can jump, but only where a secret's largest lift is passed: when few such places are left in the bracket, or on
+the way to the next ratio, they are looked at one by one, and when steps gain little one of them or else the middle of
+the bracket is tried.
 """
 
 from __future__ import annotations
@@ -17,9 +18,13 @@ from tightlip.numeric.parse import FloatArray
 
 FLAT = 1e-9  # so near 1 a value says nothing about the slope
 _PATIENCE = 2  # solves that may gain little in a row
-_FEW = 2  # possible jumps, when they are looked at one by one
+_FEW, _SEVERAL = (
+    2,
+    8,
+)  # possible jumps, when those in a bracket, and those on the way, are looked at one by one
 _WIDE, _NEAR = 1.03, 1.01
 _BESIDE = 0.05  # of a line between two solves, its ends
+_CLEAR = 1e-7  # so far above a jump a solver is not misled by it
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,7 @@ class Course:
             point.ratio if added and after.low * (1 + self._step) < point.ratio < after.high else None
         )
         if not added and 0 < point.value < 1 - FLAT and point.slope < 0:
-            self.path = [*self.path[-1:], point]
+            self.path = [*(last for last in self.path[-1:] if self._smooth(last.ratio, point.ratio)), point]
         above, below = self._sides
         if point.value >= self._delta:
             self._sides = point, below
@@ -82,10 +87,20 @@ class Course:
         beyond = self._before(self._places[above : above + 1])
         return min(float(below.max(initial=1.0)), ratio), max(float(beyond.min(initial=math.inf)), ratio)
 
-    def beside_a_jump(self, ratio: float) -> bool:
-        """Whether V may jump just below the ratio."""
-        below = np.searchsorted(self._places, [ratio * (1 - 2 * self._step), ratio])
-        return bool(below[0] < below[1])
+    def after_a_jump(self, ratio: float) -> float | None:
+        """Just after the possible jump of V that the ratio is just above; None if there is none."""
+        first, last = np.searchsorted(self._places, [ratio * (1 - 2 * self._step), ratio])
+        return float(self._after(self._places[last - 1])) if first < last else None
+
+    def before_a_jump(self, ratio: float) -> float | None:
+        """Just before the same."""
+        first, last = np.searchsorted(self._places, [ratio * (1 - 2 * self._step), ratio])
+        return float(self._before(self._places[first])) if first < last else None
+
+    def _smooth(self, one: float, other: float) -> bool:
+        """Whether V cannot jump between the ratios."""
+        first, last = np.searchsorted(self._places, [one, other])
+        return bool(first == last)
 
     def aims_into(self, bracket: Bracket) -> bool:
         """Whether V is expected to meet δ in the bracket."""
@@ -106,7 +121,22 @@ class Course:
             self._slow = 0
             return self._middle(low, high)
         guess = self._crossing() if self.aims_into(bracket) else self._secant(low, high)
-        return max(guess * (1 - self._step), low * (1 + self._step / 4))
+        return self._beyond_a_jump(low, guess) or max(guess * (1 - self._step), low * (1 + self._step / 4))
+
+    def _beyond_a_jump(self, low: float, guess: float) -> float | None:
+        """Clear of the first of few possible jumps on the way to the guess, which was made without them."""
+        if not self.path:
+            return None
+        first, last = np.searchsorted(self._places, [max(low, self.path[-1].ratio), guess])
+        if not 0 < last - first <= _SEVERAL:
+            return None
+        clear = self._clear_of(float(self._places[first]), guess)
+        return clear if low * (1 + self._step / 4) < clear < guess else None
+
+    def _clear_of(self, jump: float, highest: float) -> float:
+        """Above a possible jump: just above only where that has been tried."""
+        clear = jump * (1 + max(_CLEAR, 1.5 * self._step))
+        return clear if clear < highest and clear != self._last else jump * (1 + 1.5 * self._step)
 
     def _across(self, low: float, high: float) -> float | None:
         """The other side of a possible jump that an end of the bracket stands beside."""
@@ -116,7 +146,7 @@ class Course:
             if after[-1] >= high * (1 - self._step / 8) and before[-1] > low * (1 + self._step / 4):
                 return float(before[-1])
             if before[0] <= low * (1 + self._step / 8) and after[0] < high * (1 - self._step / 4):
-                return float(after[0])
+                return self._clear_of(float(self._places[first]), high)
         return None
 
     def _secant(self, low: float, high: float) -> float:

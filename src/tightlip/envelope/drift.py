@@ -4,85 +4,132 @@ On the basis the program's matrix is B + h·B' at ratio t + h, so weights and mu
 
     w(t + h) = Σ_k h^k w_k,   B w_0 = b,   B w_k = −B' w_{k−1},
 
-each term one more solve with the factors that HiGHS holds. Beyond the range of the basis they mean nothing; what they
-suggest is checked like any other suggestion. Thresholds hardly move where multipliers do, so they are what is kept.
+each term one more solve with the factors that HiGHS holds, so terms are found as they are needed. Beyond the range of
+the basis they mean nothing; what they suggest is checked like any other suggestion. Thresholds hardly move where
+multipliers do, so they are what is kept.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from tightlip.envelope.pairs import Places
+from tightlip.envelope.pairs import Pairs, Places
 from tightlip.numeric.parse import FloatArray
 
-TERMS = 8
+_FEWEST, _MOST = 3, 8  # terms
 _FARTHEST = 0.02  # of the ratio
 _LEFT_OUT = 1e-11  # the last term of V may be as large, of V
+_ENDED = -0.01  # a weight below it tells that the basis ends before
+_STEPS = 20
 
 
-@dataclass(frozen=True, slots=True)
+class Basis:
+    """The pairs in the basis of an optimum, and the factors of their columns, HiGHS's until it solves again."""
+
+    def __init__(self, solver: Any, pairs: Pairs, chosen: Places, scale: float) -> None:
+        basic = np.array(solver.getBasicVariables()[1])
+        self._solver = solver
+        self._rows = np.flatnonzero(basic >= 0)
+        self._sizes = pairs.outcomes, pairs.secrets
+        self.columns = basic[self._rows]
+        self.places: Places = chosen[self.columns]
+        self.weight = pairs.weight[self.places]
+        self._scaled = self.weight * scale
+        self._secret = pairs.secret[self.places]
+
+    def next_weights(self, weights: FloatArray) -> FloatArray:
+        """w_k from w_{k−1}."""
+        outcomes, secrets = self._sizes
+        right = np.zeros(outcomes + secrets)
+        right[outcomes:] = np.bincount(self._secret, self._scaled * weights, secrets)
+        return np.asarray(self._solver.getBasisSolve(right)[1])[self._rows]
+
+    def next_multipliers(self, multipliers: FloatArray) -> FloatArray:
+        """The same for the secrets' multipliers."""
+        outcomes, secrets = self._sizes
+        right = np.zeros(outcomes + secrets)
+        right[self._rows] = self._scaled * multipliers[self._secret]
+        return np.asarray(self._solver.getBasisTransposeSolve(right)[1])[outcomes:]
+
+
 class Drift:
-    """Power series in h = ratio − t of V, of the weights of some pairs, and of the secrets' 1/λ.
+    """Power series in h = ratio − t of V, of the weights of the basis's pairs, and of the secrets' 1/λ."""
 
-    `values`, and the rows of `weights` and `reaches`, are the terms from h⁰ on.
-    """
+    def __init__(self, ratio: float, basis: Basis, weights: FloatArray, multipliers: FloatArray) -> None:
+        self.ratio = ratio
+        self._basis = basis
+        self._weights = [weights]
+        self._multipliers = [multipliers]
+        self._values = [float(weights @ basis.weight)]
 
-    ratio: float
-    places: Places
-    values: FloatArray
-    weights: FloatArray
-    reaches: FloatArray
+    @property
+    def places(self) -> Places:
+        """The pairs whose weights are meant."""
+        return self._basis.places
 
     def crossing(self, delta: float, lowest: float, highest: float) -> float | None:
         """The ratio at which V is δ by the series, or the end of the range beyond which it must be.
 
-        None where the series do not reach so far, or V does not fall.
+        None where the series do not reach so far, the basis ends before, or V does not fall.
         """
-        if not self.values[1] < 0:
-            return None
-        last = abs(float(self.values[-1]))
-        reach = _FARTHEST * self.ratio
-        if last:
-            reach = min(reach, (_LEFT_OUT * delta / last) ** (1 / (TERMS - 1)))
-        least, most = max(lowest - self.ratio, -reach), min(highest - self.ratio, reach)
-        if self._value(least) < delta:
-            return lowest if least > -reach else None
-        if self._value(most) > delta:
-            return highest if most < reach else None
-        return self.ratio + self._root(delta, least, most)
+        farthest = _FARTHEST * self.ratio
+        least, most = max(lowest - self.ratio, -farthest), min(highest - self.ratio, farthest)
+        for terms in range(_FEWEST, _MOST + 1):
+            self._grow(terms)
+            step = self._step(delta, least, most)
+            if step is None or abs(step) == farthest:
+                return None
+            if abs(self._values[-1] * step ** (terms - 1)) <= _LEFT_OUT * delta:
+                return {least: lowest, most: highest}.get(step, self.ratio + step)
+            if self.weights_at(self.ratio + step).min() < _ENDED:
+                return None
+        return None
 
-    def _value(self, step: float) -> float:
-        return float(step ** np.arange(TERMS) @ self.values)
+    def _grow(self, terms: int) -> None:
+        while len(self._weights) < terms:
+            self._weights.append(self._basis.next_weights(self._weights[-1]))
+            self._values.append(float(self._weights[-1] @ self._basis.weight))
 
-    def _root(self, delta: float, least: float, most: float) -> float:
-        from scipy.optimize import brentq
-
-        if least == most:
-            return least
-        return float(brentq(lambda step: self._value(step) - delta, least, most, xtol=1e-16 * self.ratio))
+    def _step(self, delta: float, least: float, most: float) -> float | None:
+        """Where the series of V meets δ, or the end of the range that is nearest to it, by Newton's method."""
+        step = 0.0
+        for _ in range(_STEPS):
+            value, slope = 0.0, 0.0
+            for term in reversed(self._values):
+                value, slope = value * step + term, slope * step + value
+            if not slope < 0:
+                return None
+            before, step = step, min(max(step - (value - delta) / slope, least), most)
+            if abs(step - before) <= 1e-16 * self.ratio:
+                break
+        return step
 
     def weights_at(self, ratio: float) -> FloatArray:
         """The weights of `places`; a basis that has ended gives negative ones."""
-        return np.asarray(self._powers(ratio) @ self.weights)
+        return _sum(self._weights, ratio - self.ratio)
 
     def reaches_at(self, ratio: float) -> FloatArray:
         """1/λ of each secret: how far below the ratio its threshold is."""
-        return np.asarray(self._powers(ratio) @ self.reaches)
+        while len(self._multipliers) < len(self._weights):
+            self._multipliers.append(self._basis.next_multipliers(self._multipliers[-1]))
+        return _sum(reciprocal(self._multipliers), ratio - self.ratio)
 
-    def _powers(self, ratio: float) -> FloatArray:
-        return np.asarray((ratio - self.ratio) ** np.arange(TERMS))
+
+def _sum(terms: list[FloatArray], step: float) -> FloatArray:
+    total = terms[-1]
+    for term in terms[-2::-1]:
+        total = total * step + term
+    return total
 
 
-def reciprocal(terms: FloatArray) -> FloatArray:
-    """The power series of 1/λ from that of λ, column by column; constant and infinite where λ is 0 at first."""
+def reciprocal(terms: list[FloatArray]) -> list[FloatArray]:
+    """The power series of 1/λ from that of λ; constant and infinite where λ is 0 at first."""
     moving = terms[0] > 0
-    scaled = -terms / np.where(moving, terms[0], 1.0)
-    found = np.zeros_like(terms)
-    found[0] = np.divide(1.0, terms[0], out=np.ones(terms.shape[1]), where=moving)
+    first = 1 / np.where(moving, terms[0], 1.0)
+    scaled = [np.where(moving, -term * first, 0.0) for term in terms]
+    found = [first]
     for k in range(1, len(terms)):
-        found[k] = np.einsum("ks,ks->s", scaled[k:0:-1], found[:k])
-    found[:, ~moving] = 0.0
-    found[0, ~moving] = np.inf
-    return found
+        found.append(sum((scaled[k - i] * found[i] for i in range(1, k)), scaled[k] * first))
+    return [np.where(moving, first, np.inf), *found[1:]]

@@ -207,9 +207,7 @@ class Release:
     @cached_property
     def _suspects(self) -> Places:
         """The pair of largest lift of each outcome, from the worst outcome down."""
-        leads = np.flatnonzero(self.pairs.chance == self.pairs.best(self.pairs.chance)[self.pairs.outcome])
-        first = leads[np.flatnonzero(np.diff(self.pairs.outcome[leads], prepend=-1))]
-        return np.asarray(first[self._worst_first[0]])
+        return np.asarray(self.pairs.leads[self._worst_first[0]])
 
     def _certificate(self, found: Bracket, mass: Fraction) -> EnvelopeCertificate:
         upper = self._upper_proof(found, mass)

@@ -61,6 +61,12 @@ class Pairs:
             return np.asarray(values.reshape(self.outcomes, self.secrets).max(axis=1))
         return np.maximum.reduceat(values, self.starts)
 
+    @property
+    def leads(self) -> Places:
+        """The pair of largest lift of each outcome."""
+        tops = np.flatnonzero(self.lift == self.best(self.lift)[self.outcome])
+        return tops[np.flatnonzero(np.diff(self.outcome[tops], prepend=-1))]
+
     def combined(self, of_chance: FloatArray, of_weight: FloatArray) -> FloatArray:
         """a_x K_xy + b_x q_y of every pair."""
         if self.complete:

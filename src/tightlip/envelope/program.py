@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.envelope.attack import Shares
-from tightlip.envelope.drift import TERMS, Drift, reciprocal
+from tightlip.envelope.drift import Basis, Drift
 from tightlip.envelope.pairs import Pairs, Places
 from tightlip.errors import SolverFailure
 from tightlip.numeric.parse import FloatArray
@@ -163,24 +163,8 @@ class RestrictedProgram:
 
     def drift(self, found: Optimum) -> Drift:
         """How the optimum just found moves with the ratio."""
-        basic = np.array(self._solver.getBasicVariables()[1])
-        rows = np.flatnonzero(basic >= 0)
-        columns = basic[rows]
-        places = self.chosen[columns]
-        secret, weight = self.pairs.secret[places], self.pairs.weight[places] * self._scale
-        caps, size = self.pairs.outcomes, self.pairs.outcomes + self.pairs.secrets
-        weights, multipliers = [found.weights[columns]], [found.multipliers]
-        for _ in range(TERMS - 1):
-            right = np.zeros(size)
-            right[caps:] = np.bincount(secret, weight * weights[-1], self.pairs.secrets)
-            weights.append(np.asarray(self._solver.getBasisSolve(right)[1])[rows])
-            right = np.zeros(size)
-            right[rows] = weight * multipliers[-1][secret]
-            multipliers.append(np.asarray(self._solver.getBasisTransposeSolve(right)[1])[caps:])
-        terms = np.array(weights)
-        return Drift(
-            self.ratio, places, terms @ self.pairs.weight[places], terms, reciprocal(np.array(multipliers))
-        )
+        basis = Basis(self._solver, self.pairs, self.chosen, self._scale)
+        return Drift(self.ratio, basis, found.weights[basis.columns], found.multipliers)
 
     def thresholds(self, reaches: FloatArray, ratio: float) -> FloatArray:
         """θ_x = t − 1/λ_x, from 1/λ, at most surely above the largest lift of x: beyond it would prove no more.

@@ -7,10 +7,11 @@ the search. What was found for one δ is the start for the next.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
-from tightlip.envelope.attack import Shares
+from tightlip.envelope.attack import Shares, completed
 from tightlip.envelope.bracket import Aim, Bracket, with_attack, with_thresholds
 from tightlip.envelope.course import FLAT, Course, Point
 from tightlip.envelope.drift import Drift
@@ -90,8 +91,9 @@ class Search:
         last = self._last[1]
         if last.attack is not None and last.low > bracket.low:
             bracket = with_attack(self.pairs, aim, bracket, last.attack, 0.0)
-        if last.high < bracket.high and course.beside_a_jump(last.high):  # both δ may be within it
-            bracket = self._with_upper_end(aim, bracket, last.thresholds, last.high)
+        after = course.after_a_jump(last.high)
+        if after is not None and after < bracket.high:  # both δ may be within the jump
+            bracket = self._with_upper_end(aim, bracket, last.thresholds, after)
         if not bracket.within(aim.gap):
             bracket = self._followed(aim, course, bracket)
         if not bracket.within(aim.gap) and not course.aims_into(bracket) and self.thresholds is not None:
@@ -115,10 +117,18 @@ class Search:
             high = meeting if meeting == lowest else meeting * (1 + aim.gap / 8)
             thresholds = self._program.thresholds(drift.reaches_at(high), high)
             bracket = self._with_upper_end(aim, bracket, thresholds, high)
+        attack = Shares.clean(self.pairs, drift.places, weights)
         if meeting > lowest:
-            attack = Shares.clean(self.pairs, drift.places, weights)
-            bracket = with_attack(self.pairs, aim, bracket, attack, low)
+            return with_attack(self.pairs, aim, bracket, attack, low)
+        before = course.before_a_jump(lowest)
+        if before is not None and before > bracket.low:
+            attack = completed(self.pairs, attack, self._leads, before)
+            bracket = with_attack(self.pairs, aim, bracket, attack, before)
         return bracket
+
+    @cached_property
+    def _leads(self) -> Places:
+        return self.pairs.leads
 
     def _with_upper_end(
         self, aim: Aim, bracket: Bracket, thresholds: FloatArray | None, ratio: float
