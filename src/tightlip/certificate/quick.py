@@ -26,11 +26,12 @@ _NORMAL, _ABSOLUTE = 1e-280, 1e-290  # floats below the first are not trusted, n
 
 @dataclass(frozen=True, slots=True)
 class FloatRelease:
-    """K, and q within a relative `error`, in floats, if they are `trusted`: none is too small."""
+    """K, its rows of possible secrets, q within a relative `error`, all in floats, `trusted` if none is too small."""
 
     trusted: bool
     matrix: FloatArray
     possible: NDArray[np.bool_]
+    possible_rows: FloatArray
     marginal: FloatArray
     error: float
     outputs: Labels
@@ -45,7 +46,7 @@ class FloatRelease:
         marginal = np.array([math.fsum(column) for column in products.T.tolist()])
         occurs = (stored[possible] != 0).any(axis=0)
         trusted = bool((marginal[occurs] > _NORMAL).all())
-        return cls(trusted, matrix, possible, marginal, gamma(6), channel.outputs)
+        return cls(trusted, matrix, possible, matrix[possible], marginal, gamma(6), channel.outputs)
 
 
 def surely_holds(certificate: EnvelopeCertificate, release: FloatRelease) -> bool:
@@ -66,11 +67,11 @@ def _upper_holds(proof: UpperProof, release: FloatRelease) -> bool:
     slopes = np.array(proof.multipliers, dtype=np.float64)
     if not (np.isfinite(slopes) & (slopes >= 0) & ((slopes > 0) | ~release.possible)).all():
         return False
-    slopes = slopes[release.possible, None]
+    matrix, slopes = release.possible_rows, slopes[release.possible, None]
     taken = slopes * float(proof.ratio)
     error = release.error + 32 * UNIT
     of_marginal = (1 - taken) + error * (1 + taken)
-    terms = slopes * (1 + error) * release.matrix[release.possible] + of_marginal * release.marginal
+    terms = slopes * (1 + error) * matrix + of_marginal * release.marginal
     terms = np.maximum.reduce(terms + _ABSOLUTE * (1 + slopes + taken), axis=0)  # NaN stays NaN
     total = math.fsum(np.maximum(terms, 0.0).tolist()) * (1 + 8 * UNIT)
     return total <= _below(proof.mass)
@@ -97,7 +98,7 @@ def _lower_holds(proof: LowerProof, release: FloatRelease) -> bool:
     outcomes, symbols, shares = outcomes[pointing], symbols[pointing], shares[pointing]
     weight = np.bincount(symbols, shares * release.marginal[outcomes])
     likelihood = np.bincount(symbols, shares * release.matrix[suspects[symbols], outcomes])
-    used = np.unique(symbols)
+    used = np.flatnonzero(np.bincount(symbols))
     weight, likelihood = weight[used], likelihood[used]
     if not (np.minimum(weight, likelihood) > _NORMAL).all():
         return False

@@ -76,11 +76,13 @@ class Drift:
         """
         farthest = _FARTHEST * self.ratio
         least, most = max(lowest - self.ratio, -farthest), min(highest - self.ratio, farthest)
+        step = 0.0
         for terms in range(_FEWEST, _MOST + 1):
             self._grow(terms)
-            step = self._step(delta, least, most)
-            if step is None or abs(step) == farthest:
+            found = self._nearer(step, delta, least, most)
+            if found is None or abs(found) == farthest:
                 return None
+            step = found
             if abs(self._values[-1] * step ** (terms - 1)) <= _LEFT_OUT * delta:
                 return {least: lowest, most: highest}.get(step, self.ratio + step)
             if self.weights_at(self.ratio + step).min() < _ENDED:
@@ -92,9 +94,8 @@ class Drift:
             self._weights.append(self._basis.next_weights(self._weights[-1]))
             self._values.append(float(self._weights[-1] @ self._basis.weight))
 
-    def _step(self, delta: float, least: float, most: float) -> float | None:
+    def _nearer(self, step: float, delta: float, least: float, most: float) -> float | None:
         """Where the series of V meets δ, or the end of the range that is nearest to it, by Newton's method."""
-        step = 0.0
         for _ in range(_STEPS):
             value, slope = 0.0, 0.0
             for term in reversed(self._values):
@@ -102,7 +103,7 @@ class Drift:
             if not slope < 0:
                 return None
             before, step = step, min(max(step - (value - delta) / slope, least), most)
-            if abs(step - before) <= 1e-16 * self.ratio:
+            if abs(step - before) <= 1e-15 * self.ratio:
                 break
         return step
 

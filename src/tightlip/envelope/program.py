@@ -182,10 +182,10 @@ class RestrictedProgram:
         weights = found.weights * self.pairs.weight[self.chosen]
         return -float(weights @ found.multipliers[self.pairs.secret[self.chosen]])
 
-    def worth(self, prices: FloatArray, thresholds: FloatArray) -> FloatArray:
-        """By how much each pair would improve the program: its reduced cost."""
+    def gain(self, thresholds: FloatArray) -> FloatArray:
+        """What each pair is worth; it would improve the program where that is above its outcome's price."""
         price = 1 / (self.ratio - thresholds)
-        return self.pairs.combined(price, -price * thresholds) - prices[self.pairs.outcome]
+        return self.pairs.combined(price, -price * thresholds)
 
     def attack(self, found: Optimum) -> Shares:
         """The optimum as an attack."""

@@ -151,12 +151,14 @@ def _common_threshold(pairs: Pairs, delta: float) -> FloatArray:
 
 def improving(program: RestrictedProgram, prices: FloatArray, thresholds: FloatArray) -> Places:
     """The pairs that would improve the program most, a few for each outcome."""
-    worth_of = program.worth(prices, thresholds)
-    places = program.absent(np.flatnonzero(worth_of > 1e-12 * program.pairs.weight))
+    pairs, gain = program.pairs, program.gain(thresholds)
+    enough = prices + 1e-12 * pairs.marginal
+    if (pairs.best(gain) <= enough).all():
+        return np.array([], dtype=np.intp)
+    places = program.absent(np.flatnonzero(gain > enough[pairs.outcome]))
     if not len(places):
         return places
-    order = np.lexsort((-worth_of[places], program.pairs.outcome[places]))
-    places = places[order]
-    first = np.flatnonzero(np.diff(program.pairs.outcome[places], prepend=-1))
+    places = places[np.lexsort(((prices[pairs.outcome[places]] - gain[places]), pairs.outcome[places]))]
+    first = np.flatnonzero(np.diff(pairs.outcome[places], prepend=-1))
     rank = np.arange(len(places)) - np.repeat(first, np.diff(np.append(first, len(places))))
     return places[rank < _ADD_EACH]
