@@ -11,10 +11,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from tightlip.envelope.bracket import Aim, Bracket
-from tightlip.numeric.parse import FloatArray
+from tightlip.envelope.jumps import Jumps
 
 FLAT = 1e-9  # so near 1 a value says nothing about the slope
 _PATIENCE = 2  # solves that may gain little in a row
@@ -24,7 +22,6 @@ _FEW, _SEVERAL = (
 )  # possible jumps, when those in a bracket, and those on the way, are looked at one by one
 _WIDE, _NEAR = 1.03, 1.01
 _BESIDE = 0.05  # of a line between two solves, its ends
-_CLEAR = 1e-7  # so far above a jump a solver is not misled by it
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +41,13 @@ class Point:
 class Course:
     """Where to solve next, from what the solves so far have told about V."""
 
-    def __init__(self, aim: Aim, jumps: FloatArray, path: list[Point]) -> None:
+    def __init__(self, aim: Aim, peaks: list[float], path: list[Point]) -> None:
         self.stuck = 0
         self.path = path
         self._delta = aim.delta
         self._step = aim.gap / 3
-        self._places = np.sort(jumps)
-        self._jumps = np.sort(np.concatenate([self._before(jumps), self._after(jumps)]))
+        self.jumps = Jumps(peaks, self._step)
+        self._tried: set[float] = set()
         self._sides: tuple[Point | None, Point | None] = None, None
         self._slow = 0
         self._last = self._stride = math.inf
@@ -73,34 +70,6 @@ class Course:
             self._sides = point, below
         elif not added and point.value > 0:
             self._sides = above, point
-
-    def _before(self, jumps: FloatArray) -> FloatArray:
-        return jumps * (1 - self._step / 2)
-
-    def _after(self, jumps: FloatArray) -> FloatArray:
-        return jumps * (1 + 1.5 * self._step)  # a solver sees no closer above
-
-    def smooth_around(self, ratio: float) -> tuple[float, float]:
-        """The nearest ratios, below and above, beside one of V's possible jumps."""
-        above = int(np.searchsorted(self._places, ratio))
-        below = self._after(self._places[max(above - 1, 0) : above])
-        beyond = self._before(self._places[above : above + 1])
-        return min(float(below.max(initial=1.0)), ratio), max(float(beyond.min(initial=math.inf)), ratio)
-
-    def after_a_jump(self, ratio: float) -> float | None:
-        """Just after the possible jump of V that the ratio is just above; None if there is none."""
-        first, last = np.searchsorted(self._places, [ratio * (1 - 2 * self._step), ratio])
-        return float(self._after(self._places[last - 1])) if first < last else None
-
-    def before_a_jump(self, ratio: float) -> float | None:
-        """Just before the same."""
-        first, last = np.searchsorted(self._places, [ratio * (1 - 2 * self._step), ratio])
-        return float(self._before(self._places[first])) if first < last else None
-
-    def _smooth(self, one: float, other: float) -> bool:
-        """Whether V cannot jump between the ratios."""
-        first, last = np.searchsorted(self._places, [one, other])
-        return bool(first == last)
 
     def aims_into(self, bracket: Bracket) -> bool:
         """Whether V is expected to meet δ in the bracket."""
@@ -127,26 +96,27 @@ class Course:
         """Clear of the first of few possible jumps on the way to the guess, which was made without them."""
         if not self.path:
             return None
-        first, last = np.searchsorted(self._places, [max(low, self.path[-1].ratio), guess])
-        if not 0 < last - first <= _SEVERAL:
+        passed = self.jumps.between(max(low, self.path[-1].ratio), guess)
+        if not 0 < len(passed) <= _SEVERAL:
             return None
-        clear = self._clear_of(float(self._places[first]), guess)
+        clear = self._clear_of(passed[0], guess)
         return clear if low * (1 + self._step / 4) < clear < guess else None
 
     def _clear_of(self, jump: float, highest: float) -> float:
         """Above a possible jump: just above only where that has been tried."""
-        clear = jump * (1 + max(_CLEAR, 1.5 * self._step))
-        return clear if clear < highest and clear != self._last else jump * (1 + 1.5 * self._step)
+        clear = self.jumps.clear_of(jump)
+        return clear if clear < highest and clear != self._last else self.jumps.after(jump)
 
     def _across(self, low: float, high: float) -> float | None:
         """The other side of a possible jump that an end of the bracket stands beside."""
-        first, last = np.searchsorted(self._places, [low, high])
-        if 0 < last - first <= _FEW:
-            before, after = self._before(self._places[first:last]), self._after(self._places[first:last])
-            if after[-1] >= high * (1 - self._step / 8) and before[-1] > low * (1 + self._step / 4):
-                return float(before[-1])
-            if before[0] <= low * (1 + self._step / 8) and after[0] < high * (1 - self._step / 4):
-                return self._clear_of(float(self._places[first]), high)
+        inside = self.jumps.between(low, high)
+        if 0 < len(inside) <= _FEW:
+            before, after = self.jumps.before(inside[-1]), self.jumps.after(inside[-1])
+            if after >= high * (1 - self._step / 8) and before > low * (1 + self._step / 4):
+                return before
+            before, after = self.jumps.before(inside[0]), self.jumps.after(inside[0])
+            if before <= low * (1 + self._step / 8) and after < high * (1 - self._step / 4):
+                return self._clear_of(inside[0], high)
         return None
 
     def _secant(self, low: float, high: float) -> float:
@@ -164,13 +134,19 @@ class Course:
 
     def _middle(self, low: float, high: float) -> float:
         """Beside the middle one of V's possible jumps, or the middle itself."""
-        first, last = np.searchsorted(self._jumps, [low, high])
-        if first == last or high > low * _NEAR:
+        if high > low * _NEAR:
             return math.sqrt(low * high)
-        place = (first + last) // 2
-        chosen = float(self._jumps[place])
-        self._jumps = np.delete(self._jumps, place)  # once is enough
-        return chosen
+        near = self.jumps.between(low * (1 - 2 * self._step), high * (1 + self._step))
+        beside = sorted(side for jump in near for side in (self.jumps.before(jump), self.jumps.after(jump)))
+        beside = [side for side in beside if low <= side < high and side not in self._tried]
+        if not beside:
+            return math.sqrt(low * high)
+        self._tried.add(beside[len(beside) // 2])  # once is enough
+        return beside[len(beside) // 2]
+
+    def _smooth(self, one: float, other: float) -> bool:
+        """Whether V cannot jump between two ratios."""
+        return not self.jumps.between(min(one, other), max(one, other))
 
     def _crossing(self) -> float:
         if not self.path:

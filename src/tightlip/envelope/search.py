@@ -33,6 +33,7 @@ class Search:
         self.pairs = pairs
         self.thresholds: FloatArray | None = None  # of the last solve
         self._program = RestrictedProgram(pairs, 1.0)
+        self._peaks = sorted(self._program.peaks.tolist())
         self._path: list[Point] = []
         self._drift: Drift | None = None
         self._last: tuple[float, Bracket] | None = None  # δ and its bracket
@@ -54,7 +55,7 @@ class Search:
 
     def narrow(self, aim: Aim, bracket: Bracket) -> Bracket:
         """Narrow a bracket until its ends are within the gap, or nothing more can be gained."""
-        course = Course(aim, self._program.peaks, self._path)
+        course = Course(aim, self._peaks, self._path)
         bracket = self._recalled(aim, course, bracket)
         if not len(self._program.chosen):
             self._program.add(leading(self.pairs, self.pairs.lift, _START_EACH))
@@ -91,9 +92,9 @@ class Search:
         last = self._last[1]
         if last.attack is not None and last.low > bracket.low:
             bracket = with_attack(self.pairs, aim, bracket, last.attack, 0.0)
-        after = course.after_a_jump(last.high)
-        if after is not None and after < bracket.high:  # both δ may be within the jump
-            bracket = self._with_upper_end(aim, bracket, last.thresholds, after)
+        jump = course.jumps.just_below(last.high)
+        if jump is not None and course.jumps.after(jump) < bracket.high:  # both δ may be within it
+            bracket = self._with_upper_end(aim, bracket, last.thresholds, course.jumps.after(jump))
         if not bracket.within(aim.gap):
             bracket = self._followed(aim, course, bracket)
         if not bracket.within(aim.gap) and not course.aims_into(bracket) and self.thresholds is not None:
@@ -105,7 +106,7 @@ class Search:
         drift = self._drift
         if drift is None:
             return bracket
-        lowest, highest = course.smooth_around(drift.ratio)
+        lowest, highest = course.jumps.smooth_around(drift.ratio)
         meeting = drift.crossing(aim.delta, lowest, highest)
         if meeting is None or not bracket.low < meeting < bracket.high:
             return bracket
@@ -120,8 +121,9 @@ class Search:
         attack = Shares.clean(self.pairs, drift.places, weights)
         if meeting > lowest:
             return with_attack(self.pairs, aim, bracket, attack, low)
-        before = course.before_a_jump(lowest)
-        if before is not None and before > bracket.low:
+        jump = course.jumps.just_below(lowest)
+        if jump is not None:
+            before = course.jumps.before(jump)
             attack = completed(self.pairs, attack, self._leads, before)
             bracket = with_attack(self.pairs, aim, bracket, attack, before)
         return bracket
