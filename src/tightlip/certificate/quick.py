@@ -51,10 +51,9 @@ class FloatRelease:
 
 def surely_holds(certificate: EnvelopeCertificate, release: FloatRelease) -> bool:
     """Whether floats are enough to see that both ends hold; False says nothing."""
-    masses = certificate.upper.mass, certificate.lower.mass
-    if not release.trusted or min(masses) < _NORMAL:
-        return False
     try:
+        if not release.trusted or min(float(certificate.upper.mass), float(certificate.lower.mass)) < _NORMAL:
+            return False
         with np.errstate(all="ignore"):
             return _upper_holds(certificate.upper, release) and _lower_holds(certificate.lower, release)
     except OverflowError:  # a number that no float holds

@@ -153,7 +153,8 @@ def proof(
 ) -> LowerProof:
     """The attack as a channel from all outcomes to symbols: one for each suspected secret, one for the rest."""
     secret, rows = pairs.secret[attack.places], joint.places[pairs.outcome[attack.places]]
-    used, columns = np.unique(secret, return_inverse=True)
+    suspected = np.bincount(secret, minlength=pairs.secrets) > 0
+    used, columns = np.flatnonzero(suspected), (np.cumsum(suspected) - 1)[secret]
     total = np.bincount(rows, attack.values, channel.shape[1])
     rest = np.where(total > _WHOLE, 0.0, np.maximum(1 - total, 0.0))
     matrix = _matrix(rows, columns, attack.values, rest, len(used))

@@ -53,10 +53,12 @@ def with_attack(pairs: Pairs, aim: Aim, bracket: Bracket, attack: Shares, ratio:
     for as_it_is in (True, False):
         tried = attack if as_it_is else repaired(pairs, attack, ratio)
         reached, mass = worth(pairs, tried)
-        if reached > bracket.low and not aim.enough(tried, mass) and mass > aim.delta * _NEARLY:
+        enough = reached > bracket.low and aim.enough(tried, mass)
+        if reached > bracket.low and not enough and mass > aim.delta * _NEARLY:
             tried = filled(pairs, tried)
             reached, mass = worth(pairs, tried)
-        if reached > bracket.low and aim.enough(tried, mass):
+            enough = reached > bracket.low and aim.enough(tried, mass)
+        if enough:
             bracket = replace(bracket, low=min(reached, bracket.high), attack=tried)
         if reached >= ratio * _CLOSE:
             break

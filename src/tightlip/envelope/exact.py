@@ -36,6 +36,7 @@ from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.parse import FloatArray, number
+from tightlip.numeric.rounding import up
 
 GAP = 1e-9
 _MOST_RESPONSES = 200  # larger randomised response has an exact closed form too, but no attack is written out
@@ -142,8 +143,10 @@ class Release:
         if delta > _NEAR_ALL:  # stored floats may sum to less than 1
             mass = min(delta, self.joint.exact_mass(range(len(self.joint.outcomes))))
 
+        surely = up(float(mass))
+
         def enough(attack: Shares, reached: float) -> bool:
-            return has_mass(self.pairs, attack, reached, self.joint, mass)
+            return reached >= surely or has_mass(self.pairs, attack, reached, self.joint, mass)
 
         aim = Aim(float(mass), gap, enough)
         start = self._start(aim, mass)
@@ -179,11 +182,10 @@ class Release:
         Unless these decide, an attack that was found for a larger δ is better.
         """
         order, reached = self._worst_first
-        high = float(np.exp(self.leak.worst)) * (1 + 1e-15)
         if "search" in vars(self) and reached[self._worst - 1] < aim.delta * (1 - 1e-9):
             known = self.search.attack_for(aim.delta)
             if known is not None:
-                return replace(known, high=high, thresholds=None, solves=0)
+                return replace(known, high=self._highest, thresholds=None, solves=0)
         count = min(int(np.searchsorted(reached, float(mass) * (1 - 1e-12))) + 1, len(order))
         while True:
             attack = Shares(self._suspects[:count], np.ones(count))
@@ -191,7 +193,12 @@ class Release:
             if count == len(order) or has_mass(self.pairs, attack, weight, self.joint, mass):
                 break
             count += 1
-        return Bracket(low=min(ratio, high), high=high, attack=attack, thresholds=None)
+        return Bracket(min(ratio, self._highest), self._highest, attack, thresholds=None)
+
+    @cached_property
+    def _highest(self) -> float:
+        """The largest lift, rounded up."""
+        return float(np.exp(self.leak.worst)) * (1 + 1e-15)
 
     @cached_property
     def _worst_first(self) -> tuple[Places, FloatArray]:

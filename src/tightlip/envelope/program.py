@@ -63,7 +63,7 @@ class RestrictedProgram:
 
     def add(self, places: Places) -> int:
         """Let more pairs in; returns how many are new."""
-        fresh = np.unique(self.absent(places))
+        fresh = np.unique(self.absent(places)) if len(places) else places
         if not len(fresh):
             return 0
         self._has[fresh] = True
@@ -173,8 +173,8 @@ class RestrictedProgram:
         these pairs it must not be.
         """
         least = -1e6 * ratio if self.pairs.complete else 0.0
-        found = np.clip(ratio - reaches, least, ratio * (1 - 1e-12))
         most = self.peaks * ABOVE
+        found = np.maximum(np.minimum(ratio - reaches, ratio * (1 - 1e-12)), least)
         return np.where(most < ratio, most, np.minimum(found, most))
 
     def slope(self, found: Optimum) -> float:
