@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 
 import tightlip as tl
+from tightlip.certificate.attack import Attack
 from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof, input_digest
 from tightlip.envelope.exact import envelope
 from tightlip.errors import CertificateInvalid
@@ -71,16 +72,16 @@ class TestTampering:
     def test_another_attack(self, certificate):
         silent = tl.Channel([[0] * len(certificate.lower.suspects[:-1]) + [1]] * 4)
         with pytest.raises(tl.errors.CertificateInvalid, match="lower end fails"):
-            replace(certificate, lower=replace(certificate.lower, attack=silent)).verify()
+            replace(certificate, lower=replace(certificate.lower, attack=Attack.of(silent))).verify()
         small = tl.Channel([[1]] * 4, inputs=[1, 2, 3, 4])
         with pytest.raises(tl.errors.CertificateInvalid, match="must map 4 outcomes"):
-            replace(certificate, lower=replace(certificate.lower, attack=small)).verify()
+            replace(certificate, lower=replace(certificate.lower, attack=Attack.of(small))).verify()
 
     def test_an_attack_whose_rows_are_in_another_order(self, certificate):
-        own = certificate.lower.attack
+        own = certificate.attack
         turned = tl.Channel(own.matrix, list(own.inputs)[::-1], own.outputs)
         with pytest.raises(tl.errors.CertificateInvalid, match="inputs must be the channel's outputs"):
-            replace(certificate, lower=replace(certificate.lower, attack=turned)).verify()
+            replace(certificate, lower=replace(certificate.lower, attack=Attack.of(turned))).verify()
 
     def test_nothing_is_proved_by_zero_multipliers(self):
         identity, uniform = tl.mechanism.identity(2), tl.Prior.uniform(2)

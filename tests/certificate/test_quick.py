@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tightlip as tl
+from tightlip.certificate.attack import Attack
 from tightlip.certificate.envelope import EnvelopeCertificate, LowerProof, UpperProof
 from tightlip.certificate.quick import FloatRelease, surely_holds
 from tightlip.envelope.exact import envelope, envelope_curve
@@ -89,7 +90,7 @@ class TestNotSure:
             lambda lower: replace(lower, suspects=(99, *lower.suspects[1:])),
             lambda lower: replace(lower, suspects=(-1, *lower.suspects[1:])),
             lambda lower: replace(lower, suspects=lower.suspects[1:]),
-            lambda lower: replace(lower, attack=tl.mechanism.randomized_response(4, 1.0)),
+            lambda lower: replace(lower, attack=Attack.of(tl.mechanism.randomized_response(4, 1.0))),
         ],
     )
     def test_lower_ends(self, change):
@@ -131,7 +132,7 @@ class TestNumbersThatFloatsLose:
     CHANNEL = tl.Channel([[0.5, 0.5, 0.0], [0.25, 0.25, 0.5], [0.25, 0.5, 0.25]])
     PRIOR = tl.Prior([0.25, 0.5, 0.25])
     UPPER = UpperProof(Fraction(3), Fraction(2), (1.0, 1.0, 1.0))
-    SILENT = LowerProof(Fraction(9, 10), Fraction(1, 100), tl.Channel([[1.0, 0.0]] * 3), (0, None))
+    SILENT = LowerProof(Fraction(9, 10), Fraction(1, 100), Attack.of(tl.Channel([[1.0, 0.0]] * 3)), (0, None))
     TINY = Fraction(1, 10**400)
 
     def refused(self, upper=UPPER, lower=SILENT, channel=CHANNEL, prior=PRIOR):
@@ -147,7 +148,7 @@ class TestNumbersThatFloatsLose:
 
     def test_a_share_that_underflows(self):
         attack = tl.Channel([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 5e-324, 1.0]])
-        assert self.refused(lower=LowerProof(Fraction(1), Fraction(1, 100), attack, (0, 0, None)))
+        assert self.refused(lower=LowerProof(Fraction(1), Fraction(1, 100), Attack.of(attack), (0, 0, None)))
 
     def test_an_outcome_that_underflows(self):
         rare = self.TINY
@@ -155,7 +156,7 @@ class TestNumbersThatFloatsLose:
             [[Fraction(1, 2), Fraction(1, 2), 0], [Fraction(1, 2), Fraction(1, 2) - rare, rare]]
         )
         attack = tl.Channel([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
-        lower = LowerProof(Fraction(1), Fraction(1, 100), attack, (0, 0, None))
+        lower = LowerProof(Fraction(1), Fraction(1, 100), Attack.of(attack), (0, 0, None))
         upper = replace(self.UPPER, multipliers=(1.0, 1.0))
         assert self.refused(upper=upper, lower=lower, channel=channel, prior=tl.Prior(["1/2", "1/2"]))
 

@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 from scipy.sparse import eye
 
 from tightlip import Channel, Prior, log_of, pml
+from tightlip.certificate.attack import Attack
 from tightlip.certificate.envelope import EnvelopeCertificate, LowerProof, UpperProof
 from tightlip.certificate.randomized_response import (
     Outcomes,
@@ -122,7 +123,7 @@ def test_the_general_certificate_accepts_attack_and_multipliers(setting):
         channel,
         prior,
         UpperProof(higher, delta, multipliers),
-        LowerProof(mine.lower.ratio, delta, found.attack, suspects),
+        LowerProof(mine.lower.ratio, delta, Attack.of(found.attack), suspects),
     ).verify()
     leak = pml(channel.post_process(found.attack), prior)
     bad = [p for p, r in zip(leak.probabilities, leak.ratios, strict=True) if r >= mine.lower.ratio]

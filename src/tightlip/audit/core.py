@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tightlip.audit.leakage import cell_pml
 from tightlip.audit.tally import Places, Tally
+from tightlip.certificate.attack import Attack
 from tightlip.certificate.envelope import EnvelopeCertificate, LowerProof, UpperProof
 from tightlip.envelope.dual import proved_ratio
 from tightlip.envelope.exact import envelope
@@ -105,13 +106,13 @@ def _expanded(
     from scipy.sparse import csr_array
 
     prices = tuple(Fraction(price) for price in (1 / (proved - thresholds)).tolist())
-    rows = csr_array(core.lower.attack.floats)[group]
-    attack = Channel(rows, None, core.lower.attack.outputs)
+    rows = csr_array(core.attack.floats)[group]
+    attack = Channel(rows, None, core.attack.outputs)
     ratio, mass = core.lower.ratio * (1 - ROUNDED), core.lower.mass * (1 - ROUNDED)
-    lower = LowerProof(ratio, mass, attack, core.lower.suspects)
+    lower = LowerProof(ratio, mass, Attack.of(attack), core.lower.suspects)
     certificate = EnvelopeCertificate(channel, prior, UpperProof(Fraction(proved), delta, prices), lower)
     certificate.verify()
     high = max(log_bounds(Fraction(proved))[1], 0.0)
     low = min(max(log_bounds(certificate.lower_at(delta))[0], 0.0), high)
     method = f"linear program over {int(group.max()) + 1} of {len(group)} kinds of cell, proved for all"
-    return Envelope(delta, low, high, method, "any", attack, certificate)
+    return Envelope(delta, low, high, method, certificate=certificate)

@@ -21,15 +21,14 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tightlip.certificate.attack import Attack
 from tightlip.certificate.rational import RationalRelease, rational
 from tightlip.errors import CertificateInvalid, InvalidInput, quoted
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.jsonio import as_object, number_to_json
 from tightlip.model.labels import Labels
-from tightlip.model.matrix import dense
 from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import number
@@ -61,7 +60,7 @@ class LowerProof:
 
     ratio: Fraction
     mass: Fraction
-    attack: Channel
+    attack: Attack
     suspects: tuple[int | None, ...]
 
 
@@ -103,6 +102,11 @@ class EnvelopeCertificate:
             return self.lower.ratio
         return self.lower.ratio * mass / delta
 
+    @property
+    def attack(self) -> Channel:
+        """The post-processing that reaches the lower end."""
+        return self.lower.attack.channel
+
     def digest(self) -> str:
         """A hash of the channel and the prior that the proof is about."""
         return input_digest(self.channel, self.prior)
@@ -123,7 +127,7 @@ class EnvelopeCertificate:
                 "lower": {
                     "ratio": _number(self.lower.ratio),
                     "mass": _number(self.lower.mass),
-                    "attack": self.lower.attack.to_dict(),
+                    "attack": self.attack.to_dict(),
                     "suspects": list(self.lower.suspects),
                 },
             }
@@ -174,7 +178,7 @@ def _from_record(record: dict[str, Any]) -> EnvelopeCertificate:
         LowerProof(
             _read(lower["ratio"]),
             _read(lower["mass"]),
-            Channel.from_dict(lower["attack"]),
+            Attack.of(Channel.from_dict(lower["attack"])),
             tuple(_suspect(place) for place in lower["suspects"]),
         ),
     )
@@ -229,8 +233,8 @@ def _check_upper(proof: UpperProof, release: RationalRelease) -> None:
 
 
 def _check_lower(proof: LowerProof, release: RationalRelease, outputs: Labels) -> None:
-    attack = dense(proof.attack.matrix)
-    if outputs.given and proof.attack.inputs != outputs:
+    attack = proof.attack
+    if outputs.given and attack.inputs != outputs:
         raise CertificateInvalid(
             "lower end fails: the attack's inputs must be the channel's outputs, in their order."
         )
@@ -240,7 +244,7 @@ def _check_lower(proof: LowerProof, release: RationalRelease, outputs: Labels) -
             f"got {attack.shape}."
         )
     ratio, reached = rational(proof.ratio), rational(0.0)
-    totals = _totals(attack)
+    totals, taken = _totals(attack), _taken(attack)
     for symbol, suspect in enumerate(proof.suspects):
         if suspect is None:
             continue
@@ -249,10 +253,10 @@ def _check_lower(proof: LowerProof, release: RationalRelease, outputs: Labels) -
                 f"lower end fails: symbol {symbol} suspects secret {suspect}, which is impossible."
             )
         weight, likelihood = rational(0.0), rational(0.0)
-        for place in attack[:, symbol].nonzero()[0].tolist():
+        for place, given in taken[symbol]:
             chance, mass = release.entry(suspect, place), release.marginal[place]
             if place in totals:
-                share = rational(attack.item(place, symbol)) / totals[place]
+                share = rational(given) / totals[place]
                 chance, mass = share * chance, share * mass
             weight += mass
             likelihood += chance
@@ -267,13 +271,22 @@ def _check_lower(proof: LowerProof, release: RationalRelease, outputs: Labels) -
         )
 
 
-def _totals(attack: NDArray[Any]) -> dict[int, Any]:
+def _totals(attack: Attack) -> dict[int, Any]:
     """Σ_z W_yz of each outcome that goes to several symbols: stored floats may miss 1 by a rounding."""
-    several = np.flatnonzero((attack != 0).sum(axis=1) > 1)
-    return {
-        place: sum(map(rational, filter(None, attack[place].tolist())), rational(0.0))
-        for place in several.tolist()
-    }
+    several = np.bincount(attack.outcomes)[attack.outcomes] > 1
+    totals: dict[int, Any] = {}
+    for place, given in zip(attack.outcomes[several].tolist(), attack.shares[several].tolist(), strict=True):
+        totals[place] = totals.get(place, rational(0.0)) + rational(given)
+    return totals
+
+
+def _taken(attack: Attack) -> list[list[tuple[int, Any]]]:
+    """What each symbol gets: the outcomes, and W_yz of each."""
+    taken: list[list[tuple[int, Any]]] = [[] for _ in attack.outputs]
+    entries = zip(attack.outcomes.tolist(), attack.symbols.tolist(), attack.shares.tolist(), strict=True)
+    for place, symbol, given in entries:
+        taken[symbol].append((place, given))
+    return taken
 
 
 def _about(value: Any) -> str:

@@ -77,10 +77,10 @@ def _upper_holds(proof: UpperProof, release: FloatRelease) -> bool:
 
 
 def _lower_holds(proof: LowerProof, release: FloatRelease) -> bool:
-    attack = dense(proof.attack.matrix)
-    if release.outputs.given and proof.attack.inputs != release.outputs:
+    attack = proof.attack
+    if release.outputs.given and attack.inputs != release.outputs:
         return False
-    if attack.dtype != np.float64 or attack.shape != (len(release.marginal), len(proof.suspects)):
+    if attack.shares.dtype != np.float64 or attack.shape != (len(release.marginal), len(proof.suspects)):
         return False
     named = np.array([suspect is not None for suspect in proof.suspects])
     suspects = np.array([suspect or 0 for suspect in proof.suspects])
@@ -88,9 +88,8 @@ def _lower_holds(proof: LowerProof, release: FloatRelease) -> bool:
         return False
     if not release.possible[suspects[named]].all():
         return False
-    outcomes, symbols = attack.nonzero()
-    shares = attack[outcomes, symbols]
-    shares /= np.bincount(outcomes, shares)[outcomes]
+    outcomes, symbols = attack.outcomes, attack.symbols
+    shares = attack.shares / np.bincount(outcomes, attack.shares)[outcomes]
     terms = int(np.bincount(outcomes).max() + np.bincount(symbols).max())
     error = 2 * (release.error + gamma(terms + 8))
     pointing = named[symbols]

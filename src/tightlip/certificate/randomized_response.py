@@ -73,6 +73,10 @@ class RandomizedResponseCertificate:
     upper: ResponseUpperProof
     lower: ResponseLowerProof
 
+    @property
+    def attack(self) -> None:
+        """None: the lower end is proved by a formula, and no attack is written out."""
+
     def verify(self) -> None:
         """Check both ends in rational arithmetic, with O(k) operations and no solver.
 

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from tightlip.certificate.attack import Attack
 from tightlip.certificate.envelope import LowerProof
 from tightlip.envelope.pairs import Pairs, Places
 from tightlip.measure.joint import ExactJoint, FloatJoint
@@ -151,34 +152,21 @@ def proof(
     ratio: Fraction,
     mass: Fraction,
 ) -> LowerProof:
-    """The attack as a channel from all outcomes to symbols: one for each suspected secret, one for the rest."""
+    """The attack on all outcomes: one symbol for each suspected secret, one for the rest."""
     secret, rows = pairs.secret[attack.places], joint.places[pairs.outcome[attack.places]]
     suspected = np.bincount(secret, minlength=pairs.secrets) > 0
     used, columns = np.flatnonzero(suspected), (np.cumsum(suspected) - 1)[secret]
     total = np.bincount(rows, attack.values, channel.shape[1])
-    rest = np.where(total > _WHOLE, 0.0, np.maximum(1 - total, 0.0))
-    matrix = _matrix(rows, columns, attack.values, rest, len(used))
+    left = np.flatnonzero(total <= _WHOLE)
     names = [joint.secrets[place] for place in used.tolist()]
-    symbols = Labels((*names, _rest_label(names)), given=True)
-    return LowerProof(
-        ratio,
-        mass,
-        Channel(matrix, channel.outputs if channel.outputs.given else None, symbols),
-        (*joint.support[used].tolist(), None),
+    entries = Attack(
+        np.concatenate([rows, left]),
+        np.concatenate([columns, np.full(len(left), len(used))]),
+        np.concatenate([attack.values, 1 - total[left]]),
+        channel.outputs,
+        Labels((*names, _rest_label(names)), given=True),
     )
-
-
-def _matrix(rows: Places, columns: Places, values: FloatArray, rest: FloatArray, symbols: int) -> object:
-    if len(rest) * (symbols + 1) <= 4_000_000:
-        matrix = np.zeros((len(rest), symbols + 1))
-        matrix[rows, columns] = values
-        matrix[:, symbols] = rest
-        return matrix
-    from scipy.sparse import coo_array
-
-    every = np.arange(len(rest))
-    place = (np.concatenate([rows, every]), np.concatenate([columns, np.full(len(rest), symbols)]))
-    return coo_array((np.concatenate([values, rest]), place), shape=(len(rest), symbols + 1)).tocsr()
+    return LowerProof(ratio, mass, entries, (*joint.support[used].tolist(), None))
 
 
 def _rest_label(names: list[Label]) -> Label:

@@ -113,7 +113,7 @@ def _bracketed(
     above = "closed form ℒ + log 1/δ" if upper == closed else f"dual integrated over {len(grid.nodes)} nodes"
     same = "; Y is continuous, so a deterministic attack does as well" if adversary == "deterministic" else ""
     method = f"attack on {count} cells certified by ball arithmetic, {above} with proved error{same}"
-    return Envelope(delta, lower, upper, method, adversary, attack=channel)
+    return Envelope(delta, lower, upper, method, adversary, witness=channel)
 
 
 def _proved_upper(

@@ -244,8 +244,6 @@ def _result(certificate: EnvelopeCertificate, delta: Fraction, method: str) -> E
         lower=min(max(log_bounds(certificate.lower.ratio)[0], 0.0), high),
         upper=high,
         method=method,
-        adversary="any",
-        attack=certificate.lower.attack,
         certificate=certificate,
     )
 

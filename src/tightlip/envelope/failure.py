@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tightlip.certificate.attack import Attack
 from tightlip.certificate.envelope import EnvelopeCertificate, LowerProof, UpperProof
 from tightlip.envelope.attack import margin, proof, repaired, worth
 from tightlip.envelope.dual import dual_bound
@@ -113,7 +114,7 @@ def _impossible(release: Release, epsilon: float, worst: Fraction) -> FailurePro
         channel,
         release.prior,
         UpperProof(worst, Fraction(0), None),
-        LowerProof(Fraction(1), Fraction(0), silent, (None,)),
+        LowerProof(Fraction(1), Fraction(0), Attack.of(silent), (None,)),
     )
     return FailureProbability(epsilon, 0.0, 0.0, "no outcome leaks more", silent, certificate)
 
@@ -142,4 +143,4 @@ def _solved(release: Release, epsilon: float, below: Fraction, above: float) -> 
     if upper - lower > 1e-9:
         method += "; the level is at or near a jump, where the ends need not meet"
     certificate = EnvelopeCertificate(release.channel, release.prior, bound, lower_proof)
-    return FailureProbability(epsilon, lower, upper, method, lower_proof.attack, certificate)
+    return FailureProbability(epsilon, lower, upper, method, certificate.attack, certificate)

@@ -187,7 +187,7 @@ def _envelope_of(
         upper=max(0.0, high),
         method="closed form for randomised response"
         + ("" if small else f"; attack in the certificate, not written out above {_ATTACK_SIZE} outcomes"),
-        attack=_attack(certificate, names) if small else None,
+        witness=_attack(certificate, names) if small else None,
         certificate=certificate,
     )
 

@@ -27,6 +27,10 @@ class Certificate(Protocol):
     def upper(self) -> Any:
         """The proof of the upper end."""
 
+    @property
+    def attack(self) -> Channel | None:
+        """The post-processing that reaches the lower end, where it is written out."""
+
     def verify(self) -> None:
         """Raise CertificateInvalid unless the proof holds."""
 
@@ -53,7 +57,7 @@ class Envelope:
     lower, upper : sound ends in nats; `lower` is rounded down and reached by `attack`, `upper` is rounded up
     method : how the ends were found, and why they do not meet where they do not
     adversary : whose post-processing is meant: any, deterministic, k-ary, interval or binary
-    attack : a Channel from outcomes to symbols that reaches `lower`, where there is one
+    witness : an attack that has no certificate; `attack` is this one or the certificate's
     certificate : the proof of both ends, where there is one
     """
 
@@ -62,12 +66,19 @@ class Envelope:
     upper: float
     method: str
     adversary: Adversary = "any"
-    attack: Channel | None = None
+    witness: Channel | None = None
     certificate: Certificate | None = None
 
     def __post_init__(self) -> None:
         if not self.lower <= self.upper:
             raise InvalidInput(f"lower must not exceed upper, got {self.lower!r} and {self.upper!r}.")
+
+    @property
+    def attack(self) -> Channel | None:
+        """A Channel from outcomes to symbols that reaches `lower`, where there is one."""
+        if self.witness is not None or self.certificate is None:
+            return self.witness
+        return self.certificate.attack
 
     @property
     def epsilon(self) -> Nats:

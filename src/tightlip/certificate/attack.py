@@ -1,0 +1,71 @@
+"""An attack as a proof holds it: what it gives of which outcome to which symbol.
+
+Of a hundred outcomes and symbols only a few hundred pairs matter, and a curve has hundreds of proofs, so the Channel is
+made when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightlip.model.channel import Channel
+from tightlip.model.labels import Labels
+from tightlip.model.matrix import is_sparse
+
+_MOST_DENSE = 4_000_000
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """A post-processing of outcomes: the entries that are not 0, each once; `inputs` and `outputs` are its labels."""
+
+    outcomes: Places
+    symbols: Places
+    shares: NDArray[Any]
+    inputs: Labels
+    outputs: Labels
+
+    @classmethod
+    def of(cls, channel: Channel) -> Attack:
+        """The entries of a channel from outcomes to symbols."""
+        matrix = channel.matrix
+        if is_sparse(matrix):
+            entries = matrix.tocoo()
+            outcomes, symbols, shares = entries.row.astype(np.intp), entries.col.astype(np.intp), entries.data
+        else:
+            outcomes, symbols = (matrix != 0).nonzero()
+            shares = matrix[outcomes, symbols]
+        found = cls(outcomes, symbols, shares, channel.inputs, channel.outputs)
+        vars(found)["channel"] = channel
+        return found
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many outcomes and symbols there are."""
+        return len(self.inputs), len(self.outputs)
+
+    @cached_property
+    def channel(self) -> Channel:
+        """The same as a channel."""
+        return Channel(self._matrix(), self.inputs, self.outputs)
+
+    def _matrix(self) -> Any:
+        if len(self.inputs) * len(self.outputs) > _MOST_DENSE:
+            from scipy.sparse import coo_array
+
+            return coo_array((self.shares, (self.outcomes, self.symbols)), shape=self.shape).tocsr()
+        matrix = np.zeros(self.shape, dtype=self.shares.dtype)
+        matrix[self.outcomes, self.symbols] = self.shares
+        return matrix
+
+    def __eq__(self, other: object) -> bool:
+        return self.channel == other.channel if isinstance(other, Attack) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.channel)
