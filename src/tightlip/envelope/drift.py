@@ -5,8 +5,7 @@ On the basis the program's matrix is B + h·B' at ratio t + h, so weights and mu
     w(t + h) = Σ_k h^k w_k,   B w_0 = b,   B w_k = −B' w_{k−1},
 
 each term one more solve with the factors that HiGHS holds, so terms are found as they are needed. Beyond the range of
-the basis they mean nothing; what they suggest is checked like any other suggestion. Thresholds hardly move where
-multipliers do, so they are what is kept.
+the basis they mean nothing; what they suggest is checked like any other suggestion.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ import numpy as np
 from tightlip.envelope.pairs import Pairs, Places
 from tightlip.numeric.parse import FloatArray
 
-_FEWEST, _MOST = 3, 8  # terms
-_FARTHEST = 0.02  # of the ratio
+_FEWEST, _MOST = 3, 16  # terms
+_FARTHEST = 0.1  # of the ratio
 _LEFT_OUT = 1e-11  # the last term of V may be as large, of V
-_ENDED = -0.01  # a weight below it tells that the basis ends before
+_ENDED = -1e-3  # a weight below it tells that the basis ends before
 _STEPS = 20
 
 
@@ -55,7 +54,7 @@ class Basis:
 
 
 class Drift:
-    """Power series in h = ratio − t of V, of the weights of the basis's pairs, and of the secrets' 1/λ."""
+    """Power series in h = ratio − t of V, of the weights of the basis's pairs, and of the secrets' multipliers."""
 
     def __init__(self, ratio: float, basis: Basis, weights: FloatArray, multipliers: FloatArray) -> None:
         self.ratio = ratio
@@ -115,7 +114,8 @@ class Drift:
         """1/λ of each secret: how far below the ratio its threshold is."""
         while len(self._multipliers) < len(self._weights):
             self._multipliers.append(self._basis.next_multipliers(self._multipliers[-1]))
-        return _sum(reciprocal(self._multipliers), ratio - self.ratio)
+        with np.errstate(divide="ignore"):
+            return np.asarray(1 / np.maximum(_sum(self._multipliers, ratio - self.ratio), 0.0))
 
 
 def _sum(terms: list[FloatArray], step: float) -> FloatArray:
@@ -123,14 +123,3 @@ def _sum(terms: list[FloatArray], step: float) -> FloatArray:
     for term in terms[-2::-1]:
         total = total * step + term
     return total
-
-
-def reciprocal(terms: list[FloatArray]) -> list[FloatArray]:
-    """The power series of 1/λ from that of λ; constant and infinite where λ is 0 at first."""
-    moving = terms[0] > 0
-    first = 1 / np.where(moving, terms[0], 1.0)
-    scaled = [np.where(moving, -term * first, 0.0) for term in terms]
-    found = [first]
-    for k in range(1, len(terms)):
-        found.append(sum((scaled[k - i] * found[i] for i in range(1, k)), scaled[k] * first))
-    return [np.where(moving, first, np.inf), *found[1:]]
