@@ -20,6 +20,7 @@ from tightlip.numeric.parse import FloatArray
 _FEWEST, _MOST = 3, 16  # terms
 _FARTHEST = 0.1  # of the ratio
 _LEFT_OUT = 1e-11  # the last term of V may be as large, of V
+_LOOKED_AT = 2  # terms after which the weights are
 _ENDED = -1e-3  # a weight below it tells that the basis ends before
 _STEPS = 20
 
@@ -84,7 +85,7 @@ class Drift:
             step = found
             if abs(self._values[-1] * step ** (terms - 1)) <= _LEFT_OUT * delta:
                 return {least: lowest, most: highest}.get(step, self.ratio + step)
-            if self.weights_at(self.ratio + step).min() < _ENDED:
+            if terms % _LOOKED_AT == 0 and self.weights_at(self.ratio + step).min() < _ENDED:
                 return None
         return None
 

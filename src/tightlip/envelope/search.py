@@ -72,14 +72,16 @@ class Search:
         found = program.solve()
         point = Point(ratio, found.value, program.slope(found))
         self.thresholds = program.thresholds(found.reaches, ratio)
-        wanted = improving(program, found.prices, self.thresholds)
-        self._drift = None if len(wanted) else program.drift(found)
-        bracket = self._followed(aim, course, before)
+        self._drift = program.drift(found)
+        bracket, added = self._followed(aim, course, before), 0
         if not bracket.within(aim.gap):
             bracket = with_thresholds(self.pairs, aim.delta, bracket, self.thresholds)
             if found.value > aim.delta * (1 - FLAT):
                 bracket = with_attack(self.pairs, aim, bracket, program.attack(found), ratio)
-        course.learn(point, program.add(wanted), before, bracket)
+            added = program.add(improving(program, found.prices, self.thresholds))
+        if added:
+            self._drift = None  # of a program that is no more
+        course.learn(point, added, before, bracket)
         return bracket
 
     def _recalled(self, aim: Aim, course: Course, bracket: Bracket) -> Bracket:
