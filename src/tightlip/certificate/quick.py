@@ -70,9 +70,10 @@ def _upper_holds(proof: UpperProof, release: FloatRelease) -> bool:
     taken = slopes * float(proof.ratio)
     error = release.error + 32 * UNIT
     of_marginal = (1 - taken) + error * (1 + taken)
-    terms = slopes * (1 + error) * matrix + of_marginal * release.marginal
-    terms = np.maximum.reduce(terms + _ABSOLUTE * (1 + slopes + taken), axis=0)  # NaN stays NaN
-    total = math.fsum(np.maximum(terms, 0.0).tolist()) * (1 + 8 * UNIT)
+    terms = slopes * (1 + error) * matrix
+    terms += of_marginal * release.marginal
+    peaks = np.maximum.reduce(terms, axis=0) + _ABSOLUTE * (1 + slopes + taken).max()  # NaN stays NaN
+    total = math.fsum(np.maximum(peaks, 0.0).tolist()) * (1 + 8 * UNIT)
     return total <= _below(proof.mass)
 
 

@@ -23,9 +23,13 @@ _BY_COLUMN, _MAXIMIZE, _PRIMAL = 1, -1, 4  # HiGHS's codes
 
 @dataclass(frozen=True, slots=True)
 class Optimum:
-    """V(t) of the chosen pairs, the price of each outcome, the multiplier of each secret, w of each chosen pair."""
+    """V(t) of the chosen pairs, the price of each outcome, the multiplier of each secret, w of each chosen pair.
+
+    `slope` is dV/dt = −Σ_x λ_x Σ_y w_xy q_y, where the optimum is the only one.
+    """
 
     value: float
+    slope: float
     prices: FloatArray
     multipliers: FloatArray
     weights: FloatArray
@@ -35,6 +39,25 @@ class Optimum:
         """1/λ of each secret."""
         with np.errstate(divide="ignore"):
             return np.asarray(1 / self.multipliers)
+
+
+class _Columns:
+    """The program's columns of some pairs: what does not change with t."""
+
+    def __init__(self, pairs: Pairs, places: Places, scale: float, infinite: float) -> None:
+        size = len(places)
+        self.secret, self.weight = pairs.secret[places], pairs.weight[places]
+        self.cost, self._chance = self.weight * scale, pairs.chance[places] * scale
+        self.least, self.most = np.zeros(size), np.full(size, infinite)
+        self.starts, self.kind = np.arange(0, 2 * size, 2, dtype=np.int32), np.zeros(size, dtype=np.int32)
+        self.rows = np.empty(2 * size, dtype=np.int32)
+        self.rows[0::2], self.rows[1::2] = pairs.outcome[places], pairs.outcomes + self.secret
+
+    def values(self, ratio: float) -> FloatArray:
+        """The coefficients, which do: 1 and (K − tq)·scale of each pair."""
+        values = np.ones(len(self.rows))
+        values[1::2] = self._chance - ratio * self.cost
+        return values
 
 
 class RestrictedProgram:
@@ -49,6 +72,12 @@ class RestrictedProgram:
         self._has = np.zeros(len(pairs.chance), dtype=bool)
         self._scale = 1 / float(pairs.marginal.mean())
         self._infinite = highspy.kHighsInf
+        caps, ratios = pairs.outcomes, pairs.secrets
+        self._row_ends = (
+            np.concatenate([np.full(caps, -self._infinite), np.zeros(ratios)]),
+            np.concatenate([np.ones(caps), np.full(ratios, self._infinite)]),
+        )
+        self._columns = self._columns_of(self.chosen)
         self.peaks = np.zeros(pairs.secrets)
         np.maximum.at(self.peaks, pairs.secret, pairs.lift)
         solver = highspy.Highs()
@@ -67,12 +96,15 @@ class RestrictedProgram:
         if not len(fresh):
             return 0
         self._has[fresh] = True
-        size = len(fresh)
-        starts, rows, values = self._columns(fresh)
-        cost, least, most = self.pairs.weight[fresh] * self._scale, np.zeros(size), self._no_limit(size)
-        self._solver.addCols(size, cost, least, most, 2 * size, starts, rows, values)
+        size, more = len(fresh), self._columns_of(fresh)
+        values = more.values(self.ratio)
+        self._solver.addCols(size, more.cost, more.least, more.most, 2 * size, more.starts, more.rows, values)
         self.chosen = np.concatenate([self.chosen, fresh])
+        self._columns = self._columns_of(self.chosen)
         return size
+
+    def _columns_of(self, places: Places) -> _Columns:
+        return _Columns(self.pairs, places, self._scale, self._infinite)
 
     def absent(self, places: Places) -> Places:
         """Those of some pairs that have not been let in."""
@@ -81,41 +113,25 @@ class RestrictedProgram:
     def move(self, ratio: float) -> None:
         """Change t; the last basis is kept as the start of the next solve."""
         self.ratio = ratio
-        basis, size = self._solver.getBasis(), len(self.chosen)
-        starts, rows, values = self._columns(self.chosen)
-        caps, ratios = self.pairs.outcomes, self.pairs.secrets
+        basis, columns, size = self._solver.getBasis(), self._columns, len(self.chosen)
         self._solver.passModel(
             size,
-            caps + ratios,
+            len(self._row_ends[0]),
             2 * size,
             _BY_COLUMN,
             _MAXIMIZE,
             0.0,
-            self.pairs.weight[self.chosen] * self._scale,
-            np.zeros(size),
-            self._no_limit(size),
-            np.concatenate([-self._no_limit(caps), np.zeros(ratios)]),
-            np.concatenate([np.ones(caps), self._no_limit(ratios)]),
-            starts,
-            rows,
-            values,
-            np.zeros(size, dtype=np.int32),
+            columns.cost,
+            columns.least,
+            columns.most,
+            *self._row_ends,
+            columns.starts,
+            columns.rows,
+            columns.values(ratio),
+            columns.kind,
         )
         if basis.valid:
             self._solver.setBasis(basis)
-
-    def _columns(self, places: Places) -> tuple[Any, Any, FloatArray]:
-        """The program's columns of some pairs: where each starts, rows, coefficients."""
-        rows = np.empty(2 * len(places), dtype=np.int32)
-        values = np.empty(2 * len(places))
-        rows[0::2] = self.pairs.outcome[places]
-        rows[1::2] = self.pairs.outcomes + self.pairs.secret[places]
-        values[0::2] = 1.0
-        values[1::2] = (self.pairs.chance[places] - self.ratio * self.pairs.weight[places]) * self._scale
-        return np.arange(0, 2 * len(places), 2, dtype=np.int32), rows, values
-
-    def _no_limit(self, size: int) -> FloatArray:
-        return np.full(size, self._infinite)
 
     def solve(self) -> Optimum:
         """The optimum at the present ratio.
@@ -129,8 +145,8 @@ class RestrictedProgram:
         status = self._solver.getModelStatus()
         if status != self._optimal:
             status = self._solved_anew()
-        info = self._solver.getInfo()
         if status != self._optimal:
+            info = self._solver.getInfo()
             raise SolverFailure(
                 f"linear program at ratio {self.ratio!r} must end at an optimum, got status {status} with primal "
                 f"infeasibility {info.max_primal_infeasibility:.2g} and dual {info.max_dual_infeasibility:.2g}; "
@@ -139,9 +155,11 @@ class RestrictedProgram:
         solution = self._solver.getSolution()
         duals = np.array(solution.row_dual)
         caps = self.pairs.outcomes
-        value = float(info.objective_function_value) / self._scale
         multipliers = np.maximum(-duals[caps:], 0.0)
-        return Optimum(value, duals[:caps] / self._scale, multipliers, np.array(solution.col_value))
+        weights = np.fromiter(solution.col_value, np.float64, len(self.chosen))
+        taken = weights * self._columns.weight
+        slope = -float(taken @ multipliers[self._columns.secret])
+        return Optimum(float(taken.sum()), slope, duals[:caps] / self._scale, multipliers, weights)
 
     def _solved_anew(self) -> Any:
         """The status without the old basis, which may be a bad start, and with scaling; at last less exactly."""
@@ -176,11 +194,6 @@ class RestrictedProgram:
         most = self.peaks * ABOVE
         found = np.maximum(np.minimum(ratio - reaches, ratio * (1 - 1e-12)), least)
         return np.where(most < ratio, most, np.minimum(found, most))
-
-    def slope(self, found: Optimum) -> float:
-        """dV/dt = −Σ_x λ_x Σ_y w_xy q_y, where the optimum is the only one."""
-        weights = found.weights * self.pairs.weight[self.chosen]
-        return -float(weights @ found.multipliers[self.pairs.secret[self.chosen]])
 
     def gain(self, thresholds: FloatArray) -> FloatArray:
         """What each pair is worth; it would improve the program where that is above its outcome's price."""

@@ -70,7 +70,7 @@ class Search:
         program, ratio = self._program, course.next_ratio(before)
         program.move(ratio)
         found = program.solve()
-        point = Point(ratio, found.value, program.slope(found))
+        point = Point(ratio, found.value, found.slope)
         self.thresholds = program.thresholds(found.reaches, ratio)
         self._drift = program.drift(found)
         bracket, added = self._followed(aim, course, before), 0
