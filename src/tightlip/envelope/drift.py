@@ -23,6 +23,7 @@ _LEFT_OUT = 1e-11  # the last term of V may be as large, of V
 _LOOKED_AT = 2  # terms after which the weights are
 _ENDED = -1e-3  # a weight below it tells that the basis ends before
 _STEPS = 20
+_POWERS = np.arange(_MOST)
 
 
 class Basis:
@@ -60,8 +61,8 @@ class Drift:
     def __init__(self, ratio: float, basis: Basis, weights: FloatArray, multipliers: FloatArray) -> None:
         self.ratio = ratio
         self._basis = basis
-        self._weights = [weights]
-        self._multipliers = [multipliers]
+        self._weights = _Terms(weights)
+        self._multipliers = _Terms(multipliers)
         self._values = [float(weights @ basis.weight)]
 
     @property
@@ -90,9 +91,10 @@ class Drift:
         return None
 
     def _grow(self, terms: int) -> None:
-        while len(self._weights) < terms:
-            self._weights.append(self._basis.next_weights(self._weights[-1]))
-            self._values.append(float(self._weights[-1] @ self._basis.weight))
+        while self._weights.count < terms:
+            following = self._basis.next_weights(self._weights.last)
+            self._weights.append(following)
+            self._values.append(float(following @ self._basis.weight))
 
     def _nearer(self, step: float, delta: float, least: float, most: float) -> float | None:
         """Where the series of V meets δ, or the end of the range that is nearest to it, by Newton's method."""
@@ -109,18 +111,34 @@ class Drift:
 
     def weights_at(self, ratio: float) -> FloatArray:
         """The weights of `places`; a basis that has ended gives negative ones."""
-        return _sum(self._weights, ratio - self.ratio)
+        return self._weights.at(ratio - self.ratio)
 
     def reaches_at(self, ratio: float) -> FloatArray:
         """1/λ of each secret: how far below the ratio its threshold is."""
-        while len(self._multipliers) < len(self._weights):
-            self._multipliers.append(self._basis.next_multipliers(self._multipliers[-1]))
+        while self._multipliers.count < self._weights.count:
+            self._multipliers.append(self._basis.next_multipliers(self._multipliers.last))
         with np.errstate(divide="ignore"):
-            return np.asarray(1 / np.maximum(_sum(self._multipliers, ratio - self.ratio), 0.0))
+            return np.asarray(1 / np.maximum(self._multipliers.at(ratio - self.ratio), 0.0))
 
 
-def _sum(terms: list[FloatArray], step: float) -> FloatArray:
-    total = terms[-1]
-    for term in terms[-2::-1]:
-        total = total * step + term
-    return total
+class _Terms:
+    """The terms of a power series that are known so far."""
+
+    def __init__(self, first: FloatArray) -> None:
+        self._table = np.empty((_MOST, len(first)))
+        self._table[0] = first
+        self.count = 1
+
+    @property
+    def last(self) -> FloatArray:
+        """The term of the highest power."""
+        return np.asarray(self._table[self.count - 1])
+
+    def append(self, term: FloatArray) -> None:
+        """One more."""
+        self._table[self.count] = term
+        self.count += 1
+
+    def at(self, step: float) -> FloatArray:
+        """The sum."""
+        return np.asarray(step ** _POWERS[: self.count] @ self._table[: self.count])
