@@ -189,6 +189,17 @@ class TestHardChannels:
             truth = largest_ratio(channel.matrix, prior.floats, delta)
             assert math.exp(found.upper) == pytest.approx(truth, rel=1e-6)
 
+    @pytest.mark.parametrize("delta", [0.9, 0.999999, 1 - 2**-53, 1])
+    def test_two_secrets_with_tied_likelihood_ratios(self, delta):
+        """Both secrets take from a tie; they must not begin with the same outcome of it."""
+        rows = np.array([[2, 0, 2, 2, 1, 0], [2, 1, 2, 1, 0, 1]]) / 7
+        for sparse in (False, True):
+            channel = tl.Channel(csr_array(rows) if sparse else rows)
+            found = envelope(channel, tl.Prior([0.5, 0.5]), delta)
+            assert "sorting two secrets" in found.method
+            assert found.gap <= 1e-9
+            found.verify()
+
     def test_sparse_and_zero_mass_secrets(self):
         channel, prior = random_release(8, 6, 10)
         rows = np.where(np.asarray(channel.matrix) < 0.05, 0.0, np.asarray(channel.matrix))
