@@ -54,6 +54,54 @@ def test_other_adversaries(capsys, channel_file, adversary):
     assert ("is an event" in record["points"][0]["attack"][0]) is (adversary == "binary")
 
 
+def _proof_at(delta):
+    return json.loads(
+        tl.envelope(tl.mechanism.env_example_1(), tl.Prior.uniform(4), delta).certificate.to_json()
+    )
+
+
+@pytest.mark.parametrize(
+    ("part", "changes"),
+    [
+        ("lower", _proof_at("0.1")["lower"]),  # true at 0.1 only
+        ("upper", {"mass": 1}),
+        ("lower", {"mass": -1}),
+        ("lower", {"ratio": -1}),
+    ],
+)
+def test_verify_claims_no_more_than_the_two_ends_prove_together(capsys, tmp_path, part, changes):
+    """Each end may be weakened without breaking; what is printed must be weaker too."""
+    proof = _proof_at("0.5")
+    proof[part].update(changes)
+    status, out, _ = run(capsys, "verify", _written(tmp_path, json.dumps(proof)), "--json")
+    said = json.loads(out)
+    assert status == 0
+    truth = tl.envelope(tl.mechanism.env_example_1(), tl.Prior.uniform(4), said["delta"])
+    assert said["lower"] <= truth.upper
+    assert said["upper"] >= truth.lower
+
+
+def test_verify_refuses_a_probability_above_one(capsys, tmp_path):
+    proof = _proof_at("0.5")
+    proof["upper"]["mass"] = 10**400
+    status, out, err = run(capsys, "verify", _written(tmp_path, json.dumps(proof)))
+    assert (status, out) == (1, "")
+    assert "proves no upper end at δ = 1e+400" in err
+
+
+def test_verify_of_what_is_never_exceeded(capsys, tmp_path):
+    found = tl.failure_probability(tl.mechanism.env_example_1(), tl.Prior.uniform(4), tl.log_of(4))
+    status, out, _ = run(capsys, "verify", _written(tmp_path, found.certificate.to_json()))
+    assert status == 0
+    assert out == "Valid: no post-processing ever leaks more than 1.3863 nats.\n"
+
+
+def test_verify_of_a_failure_probability_has_its_ends_in_order(capsys, tmp_path):
+    found = tl.failure_probability(tl.mechanism.env_example_1(), tl.Prior.uniform(4), 0.5)
+    _, out, _ = run(capsys, "verify", _written(tmp_path, found.certificate.to_json()), "--json")
+    assert json.loads(out)["lower"] <= json.loads(out)["upper"]
+
+
 def test_certificate_and_verify(capsys, channel_file, tmp_path):
     proof = tmp_path / "proof.json"
     command = ("envelope", channel_file, "--delta", "0.2", "--certificate", proof)

@@ -92,13 +92,8 @@ class Envelope:
                 f"this envelope has no certificate (method: {self.method}); nothing to verify."
             )
         self.certificate.verify()
-        most = self.certificate.upper_at(self.delta)
-        if most is None:
-            raise CertificateInvalid(
-                f"the certificate proves no upper end at δ = {format_about(self.delta)}."
-            )
-        low, high = log_bounds(self.certificate.lower_at(self.delta))[0], log_bounds(most)[1]
-        if max(high, 0.0) > self.upper or self.lower > max(low, 0.0):
+        low, high = proved_ends(self.certificate, self.delta)
+        if high > self.upper or self.lower > low:
             raise CertificateInvalid(
                 f"the certificate proves {low!r} to {high!r} nats, not {self.lower!r} to {self.upper!r}."
             )
@@ -112,6 +107,24 @@ class Envelope:
             f"Envelope(delta={float(self.delta):g}, {format_down(self.lower)} to {format_up(self.upper)} nats, "
             f"adversary: {self.adversary}, by {self.method})"
         )
+
+
+def proved_ends(certificate: Certificate, delta: Fraction) -> tuple[float, float]:
+    """What a certificate that holds proves of ε(δ), in nats: the lower end rounded down, the upper one up.
+
+    At δ = 0 the upper end is what no post-processing exceeds at all, and the lower end is 0.
+
+    Raises
+    ------
+    CertificateInvalid
+        If it proves no upper end at this probability, or δ is no probability.
+    """
+    most = certificate.upper_at(delta) if 0 <= delta <= 1 else None
+    if most is None:
+        raise CertificateInvalid(f"the certificate proves no upper end at δ = {format_about(delta)}.")
+    least = certificate.lower_at(delta) if delta else 0
+    low = log_bounds(Fraction(least))[0] if least > 1 else 0.0  # a release that says nothing leaks 0
+    return low, max(log_bounds(most)[1], 0.0)
 
 
 def read_delta(delta: object) -> Fraction:
