@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, Protocol
 
-from tightlip.errors import CertificateInvalid, InvalidInput
+from tightlip.errors import CertificateInvalid, InvalidInput, quoted
 from tightlip.model.channel import Channel
 from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.display import format_about, format_down, format_up
@@ -104,7 +104,7 @@ class Envelope:
 
     def __repr__(self) -> str:
         return (
-            f"Envelope(delta={float(self.delta):g}, {format_down(self.lower)} to {format_up(self.upper)} nats, "
+            f"Envelope(delta={format_about(self.delta)}, {format_down(self.lower)} to {format_up(self.upper)} nats, "
             f"adversary: {self.adversary}, by {self.method})"
         )
 
@@ -136,6 +136,6 @@ def read_delta(delta: object) -> Fraction:
     value = Fraction(number(delta, "delta"))
     if not 0 < value <= 1:
         raise InvalidInput(
-            f"delta must be in (0, 1], got delta={delta}; at 0 every level is allowed to fail."
+            f"delta must be in (0, 1], got delta={quoted(delta)}; at 0 every level is allowed to fail."
         )
     return value
