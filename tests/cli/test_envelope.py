@@ -140,7 +140,7 @@ def test_randomised_response_has_its_own_proof(capsys, tmp_path):
     assert run(capsys, "verify", proof, "--channel", other)[0] == 1
 
 
-@pytest.mark.parametrize("suffix", [".svg", ".png", ".html"])
+@pytest.mark.parametrize("suffix", [".svg", ".png", ".html", ".SVG"])
 def test_charts(capsys, channel_file, tmp_path, suffix):
     picture = tmp_path / f"curve{suffix}"
     assert run(capsys, "envelope", channel_file, "--delta", "0.1,0.5,0.9", "--chart", picture)[0] == 0
@@ -152,7 +152,17 @@ def test_charts(capsys, channel_file, tmp_path, suffix):
     assert "exists already" in run(capsys, "envelope", channel_file, "--chart", picture)[2]
 
 
+def test_a_chart_that_cannot_be_written_leaves_no_proof_behind(capsys, channel_file, tmp_path):
+    proof, picture = tmp_path / "proof.json", tmp_path / "none" / "x.svg"
+    command = ("envelope", channel_file, "--delta", "0.1", "--certificate", proof, "--chart", picture)
+    status, out, err = run(capsys, *command)
+    assert (status, out) == (2, "")
+    assert f"{picture} cannot be written" in err
+    assert not proof.exists()
+
+
 def test_bad_requests(capsys, channel_file, tmp_path):
+    assert "got 1e+400; write 0.05" in run(capsys, "envelope", channel_file, "--delta", "1e400")[2]
     assert "must end in .html, .svg, .png" in run(capsys, "envelope", channel_file, "--chart", "x.pdf")[2]
     assert "must be valid JSON" in run(capsys, "verify", _written(tmp_path, "{"))[2]
     assert run(capsys, "verify", _written(tmp_path, "{}"))[0] == 2
