@@ -152,6 +152,30 @@ def test_charts(capsys, channel_file, tmp_path, suffix):
     assert "exists already" in run(capsys, "envelope", channel_file, "--chart", picture)[2]
 
 
+@pytest.mark.parametrize(
+    ("rows", "adversary", "delta", "told"),
+    [
+        ([["3/5", "2/5", 0], ["1/10", "9/10", 0], ["1/5", "3/10", "1/2"]], "deterministic", "0.3", "xa zc"),
+        (
+            [["3/5", "2/5", 0], ["1/10", "9/10", 0], ["1/5", "3/10", "1/2"]],
+            "deterministic",
+            "0.9",
+            "xa yb zc",
+        ),
+        ([["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/4", "1/4", "1/2"]], "any", "0.4", "xa yb"),
+        ([["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/4", "1/4", "1/2"]], "any", "0.999", "xa yb zc"),
+    ],
+)
+def test_every_group_of_an_attack_is_told_with_its_secret(capsys, tmp_path, rows, adversary, delta, told):
+    path = _written(
+        tmp_path,
+        json.dumps({"prior": {"a": 0.2, "b": 0.3, "c": 0.5}, "channel": rows, "outputs": list("xyz")}),
+    )
+    command = ("envelope", path, "--delta", delta, "--adversary", adversary, "--json")
+    words = json.loads(run(capsys, *command)[1])["points"][0]["attack"]
+    assert words == [f'grouping "{outcome}" points to secret "{secret}"' for outcome, secret in told.split()]
+
+
 def test_a_chart_that_cannot_be_written_leaves_no_proof_behind(capsys, channel_file, tmp_path):
     proof, picture = tmp_path / "proof.json", tmp_path / "none" / "x.svg"
     command = ("envelope", channel_file, "--delta", "0.1", "--certificate", proof, "--chart", picture)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, Protocol
 
 from tightlip.errors import CertificateInvalid, InvalidInput, quoted
 from tightlip.model.channel import Channel
+from tightlip.model.labels import Label
 from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.display import format_about, format_down, format_up
 from tightlip.numeric.parse import number
@@ -53,7 +55,8 @@ class Envelope:
     lower, upper : sound ends in nats; `lower` is rounded down and reached by `attack`, `upper` is rounded up
     method : how the ends were found, and why they do not meet where they do not
     adversary : whose post-processing is meant: any, deterministic, k-ary, interval or binary
-    attack : a Channel from outcomes to symbols that reaches `lower`, where there is one
+    attack : a Channel from outcomes to symbols that reaches `lower`, where there is one; symbols are named after
+        the secret they point to, and "rest" (of a binary adversary "event" and "rest")
     certificate : the proof of both ends, where there is one
     """
 
@@ -107,6 +110,18 @@ class Envelope:
             f"Envelope(delta={format_about(self.delta)}, {format_down(self.lower)} to {format_up(self.upper)} nats, "
             f"adversary: {self.adversary}, by {self.method})"
         )
+
+
+def rest_label(suspects: Iterable[Label]) -> str:
+    """The name of the symbol for everything that points to no secret, unlike the names of those that do.
+
+    >>> rest_label(["a", "rest"])
+    "rest'"
+    """
+    taken, label = set(suspects), "rest"
+    while label in taken:
+        label += "'"
+    return label
 
 
 def proved_ends(certificate: Certificate, delta: Fraction) -> tuple[float, float]:
