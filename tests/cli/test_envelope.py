@@ -54,6 +54,54 @@ def test_other_adversaries(capsys, channel_file, adversary):
     assert ("is an event" in record["points"][0]["attack"][0]) is (adversary == "binary")
 
 
+def _proof_at(delta):
+    return json.loads(
+        tl.envelope(tl.mechanism.env_example_1(), tl.Prior.uniform(4), delta).certificate.to_json()
+    )
+
+
+@pytest.mark.parametrize(
+    ("part", "changes"),
+    [
+        ("lower", _proof_at("0.1")["lower"]),  # true at 0.1 only
+        ("upper", {"mass": 1}),
+        ("lower", {"mass": -1}),
+        ("lower", {"ratio": -1}),
+    ],
+)
+def test_verify_claims_no_more_than_the_two_ends_prove_together(capsys, tmp_path, part, changes):
+    """Each end may be weakened without breaking; what is printed must be weaker too."""
+    proof = _proof_at("0.5")
+    proof[part].update(changes)
+    status, out, _ = run(capsys, "verify", _written(tmp_path, json.dumps(proof)), "--json")
+    said = json.loads(out)
+    assert status == 0
+    truth = tl.envelope(tl.mechanism.env_example_1(), tl.Prior.uniform(4), said["delta"])
+    assert said["lower"] <= truth.upper
+    assert said["upper"] >= truth.lower
+
+
+def test_verify_refuses_a_probability_above_one(capsys, tmp_path):
+    proof = _proof_at("0.5")
+    proof["upper"]["mass"] = 10**400
+    status, out, err = run(capsys, "verify", _written(tmp_path, json.dumps(proof)))
+    assert (status, out) == (1, "")
+    assert "proves no upper end at δ = 1e+400" in err
+
+
+def test_verify_of_what_is_never_exceeded(capsys, tmp_path):
+    found = tl.failure_probability(tl.mechanism.env_example_1(), tl.Prior.uniform(4), tl.log_of(4))
+    status, out, _ = run(capsys, "verify", _written(tmp_path, found.certificate.to_json()))
+    assert status == 0
+    assert out == "Valid: no post-processing ever leaks more than 1.3863 nats.\n"
+
+
+def test_verify_of_a_failure_probability_has_its_ends_in_order(capsys, tmp_path):
+    found = tl.failure_probability(tl.mechanism.env_example_1(), tl.Prior.uniform(4), 0.5)
+    _, out, _ = run(capsys, "verify", _written(tmp_path, found.certificate.to_json()), "--json")
+    assert json.loads(out)["lower"] <= json.loads(out)["upper"]
+
+
 def test_certificate_and_verify(capsys, channel_file, tmp_path):
     proof = tmp_path / "proof.json"
     command = ("envelope", channel_file, "--delta", "0.2", "--certificate", proof)
@@ -92,7 +140,7 @@ def test_randomised_response_has_its_own_proof(capsys, tmp_path):
     assert run(capsys, "verify", proof, "--channel", other)[0] == 1
 
 
-@pytest.mark.parametrize("suffix", [".svg", ".png", ".html"])
+@pytest.mark.parametrize("suffix", [".svg", ".png", ".html", ".SVG"])
 def test_charts(capsys, channel_file, tmp_path, suffix):
     picture = tmp_path / f"curve{suffix}"
     assert run(capsys, "envelope", channel_file, "--delta", "0.1,0.5,0.9", "--chart", picture)[0] == 0
@@ -104,7 +152,41 @@ def test_charts(capsys, channel_file, tmp_path, suffix):
     assert "exists already" in run(capsys, "envelope", channel_file, "--chart", picture)[2]
 
 
+@pytest.mark.parametrize(
+    ("rows", "adversary", "delta", "told"),
+    [
+        ([["3/5", "2/5", 0], ["1/10", "9/10", 0], ["1/5", "3/10", "1/2"]], "deterministic", "0.3", "xa zc"),
+        (
+            [["3/5", "2/5", 0], ["1/10", "9/10", 0], ["1/5", "3/10", "1/2"]],
+            "deterministic",
+            "0.9",
+            "xa yb zc",
+        ),
+        ([["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/4", "1/4", "1/2"]], "any", "0.4", "xa yb"),
+        ([["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/4", "1/4", "1/2"]], "any", "0.999", "xa yb zc"),
+    ],
+)
+def test_every_group_of_an_attack_is_told_with_its_secret(capsys, tmp_path, rows, adversary, delta, told):
+    path = _written(
+        tmp_path,
+        json.dumps({"prior": {"a": 0.2, "b": 0.3, "c": 0.5}, "channel": rows, "outputs": list("xyz")}),
+    )
+    command = ("envelope", path, "--delta", delta, "--adversary", adversary, "--json")
+    words = json.loads(run(capsys, *command)[1])["points"][0]["attack"]
+    assert words == [f'grouping "{outcome}" points to secret "{secret}"' for outcome, secret in told.split()]
+
+
+def test_a_chart_that_cannot_be_written_leaves_no_proof_behind(capsys, channel_file, tmp_path):
+    proof, picture = tmp_path / "proof.json", tmp_path / "none" / "x.svg"
+    command = ("envelope", channel_file, "--delta", "0.1", "--certificate", proof, "--chart", picture)
+    status, out, err = run(capsys, *command)
+    assert (status, out) == (2, "")
+    assert f"{picture} cannot be written" in err
+    assert not proof.exists()
+
+
 def test_bad_requests(capsys, channel_file, tmp_path):
+    assert "got 1e+400; write 0.05" in run(capsys, "envelope", channel_file, "--delta", "1e400")[2]
     assert "must end in .html, .svg, .png" in run(capsys, "envelope", channel_file, "--chart", "x.pdf")[2]
     assert "must be valid JSON" in run(capsys, "verify", _written(tmp_path, "{"))[2]
     assert run(capsys, "verify", _written(tmp_path, "{}"))[0] == 2

@@ -218,6 +218,7 @@ def test_lifts_beyond_floats_are_still_bounded():
         (0, "delta must be in (0, 1], got delta=0"),
         (1.5, "got delta=1.5"),
         ("x", "delta must be a finite number"),
+        pytest.param(10**5000, "delta must be in (0, 1]", id="thousands of digits"),
     ],
 )
 def test_bad_delta(delta, message):
@@ -226,6 +227,11 @@ def test_bad_delta(delta, message):
     assert message in str(caught.value)
     with pytest.raises(tl.errors.InvalidInput):
         binary_envelope_curve(EXAMPLE, UNIFORM, [delta])
+
+
+def test_a_tiny_delta_is_not_shown_as_zero():
+    assert "delta=1e-400, " in repr(binary_envelope(EXAMPLE, UNIFORM, "1e-400"))
+    assert "delta=1e-400, " in repr(tl.envelope_bounds(EXAMPLE, UNIFORM, "1e-400"))
 
 
 def test_bad_arguments():

@@ -225,13 +225,33 @@ def test_many_atoms_share_the_multipliers_of_the_suspects():
     assert found.upper == pytest.approx(bounded_envelope(UNIT, "0.1", cells=100).upper, abs=0.02)
 
 
+@pytest.mark.parametrize("noise", [Gaussian(1), Laplace(1)])
+@pytest.mark.parametrize(("span", "gap"), [("0.01", 0.01), ("0.001", 0.02), ("1e-6", 1)])
+def test_a_secret_much_narrower_than_the_noise(noise, span, gap):
+    """The nodes beyond the secret must not become as narrow as the secret: their number would have no limit."""
+    release = AdditiveNoise(DiscreteSecret([0, span], [0.5, 0.5]), noise)
+    found = bounded_envelope(release, "0.3", cells=50)
+    assert 0 < found.lower < found.upper < 25 * float(Fraction(span))
+    assert found.gap < gap * found.upper
+    grid = NoiseGrid.over(release, release.secret, 50, 5.0)
+    assert len(grid.nodes) < 20_000
+
+
+@pytest.mark.parametrize("noise", [Gaussian(1), Laplace(1)])
+def test_the_smallest_delta(noise):
+    found = bounded_envelope(AdditiveNoise(UniformSecret(0, 1), noise), "1e-20", cells=20)
+    assert found.gap < 0.1
+
+
 def test_bad_input():
     with pytest.raises(PreconditionFailed, match="bounded support"):
         bounded_envelope(AdditiveNoise(GaussianSecret(1), Gaussian(1)), "0.1")
     with pytest.raises(PreconditionFailed, match="100 noise widths"):
         bounded_envelope(AdditiveNoise(UniformSecret(0, 300), Gaussian(1)), "0.1")
-    with pytest.raises(PreconditionFailed, match="1e-30"):
-        bounded_envelope(UNIT, "1e-40")
+    with pytest.raises(PreconditionFailed, match=r"1e-06 to 100 noise widths, got 1e-09"):
+        bounded_envelope(AdditiveNoise(UniformSecret(0, "1e-9"), Gaussian(1)), "0.1")
+    with pytest.raises(PreconditionFailed, match="at least 1e-20 for a bracket, got delta=1e-400"):
+        bounded_envelope(UNIT, "1e-400")
     with pytest.raises(PreconditionFailed, match='adversary="any"'):
         noise_envelope(UNIT, "0.1", adversary="binary")
     for cells in (3, True, 2.5, 10**6):

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -15,6 +16,7 @@ from tightlip.envelope.attack import Shares, repaired, worth
 from tightlip.envelope.exact import Release, envelope, envelope_curve
 from tightlip.envelope.failure import failure_probability
 from tightlip.envelope.program import RestrictedProgram
+from tightlip.numeric.ball import log_exceeds
 
 checked = settings(max_examples=40, deadline=None)
 deltas = st.sampled_from(["1/100", "1/10", "1/5", "1/3", "1/2", "4/5", "99/100", "1"])
@@ -100,6 +102,31 @@ class TestAgainstTheWholeProgram:
             assert found.delta - found.lower <= 1e-8
         assert failure_probability(channel, prior, tl.pml(channel, prior).worst).delta == 0
         assert "jump" not in repr(found)
+
+    @pytest.mark.parametrize("level", [tl.log_of("10/9"), math.log(10 / 9), "0.1", 1e-17])
+    def test_failure_probability_at_the_leakage_of_an_outcome(self, level):
+        """Some post-processing leaks log 6/5 for sure, so all of these levels are exceeded for sure."""
+        found = failure_probability(tl.mechanism.env_example_1(), tl.Prior.uniform(4), level)
+        found.verify()
+        assert found.lower > 1 - 1e-9
+        assert found.upper == 1
+        assert "jump" not in found.method
+
+    def test_failure_probability_above_what_floats_hold(self):
+        found = failure_probability(tl.mechanism.env_example_1(), tl.Prior.uniform(4), tl.log_of(10**400))
+        found.verify()
+        assert found.delta == 0
+
+    def test_failure_probability_states_no_level_below_the_one_asked(self):
+        """A level rounded down for display would turn "none leaks more" into a false claim."""
+        down = tl.Nats.of_ratio(Fraction(4), "down")
+        found = failure_probability(tl.mechanism.env_example_1(), tl.Prior.uniform(4), down)
+        assert found.delta == 0
+        assert log_exceeds(Fraction(4), float(down))
+        assert not log_exceeds(Fraction(4), found.epsilon)
+        found.verify()
+        with pytest.raises(tl.errors.CertificateInvalid, match="upper end fails"):
+            replace(found, epsilon=float(down)).verify()
 
     def test_failure_probability_above_every_leakage_is_zero(self):
         found = failure_probability(tl.mechanism.env_example_1(), tl.Prior.uniform(4), tl.log_of(4))
@@ -188,6 +215,17 @@ class TestHardChannels:
             found.verify()
             truth = largest_ratio(channel.matrix, prior.floats, delta)
             assert math.exp(found.upper) == pytest.approx(truth, rel=1e-6)
+
+    @pytest.mark.parametrize("delta", [0.9, 0.999999, 1 - 2**-53, 1])
+    def test_two_secrets_with_tied_likelihood_ratios(self, delta):
+        """Both secrets take from a tie; they must not begin with the same outcome of it."""
+        rows = np.array([[2, 0, 2, 2, 1, 0], [2, 1, 2, 1, 0, 1]]) / 7
+        for sparse in (False, True):
+            channel = tl.Channel(csr_array(rows) if sparse else rows)
+            found = envelope(channel, tl.Prior([0.5, 0.5]), delta)
+            assert "sorting two secrets" in found.method
+            assert found.gap <= 1e-9
+            found.verify()
 
     def test_sparse_and_zero_mass_secrets(self):
         channel, prior = random_release(8, 6, 10)

@@ -118,7 +118,7 @@ def test_the_general_certificate_accepts_attack_and_multipliers(setting):
     multipliers = None
     if mine.upper.price is not None:
         multipliers = tuple(multiplier(mine, higher, mass) for mass in masses)
-    suspects = tuple(None if name == "rest" else name[1] for name in found.attack.outputs)
+    suspects = tuple(None if name == "rest" else name for name in found.attack.outputs)
     EnvelopeCertificate(
         channel,
         prior,

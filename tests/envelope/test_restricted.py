@@ -285,7 +285,8 @@ def test_attack_labels_and_impossible_outcomes():
     assert cut.attack.inputs == ["u", "v", "w"]
     assert cut.attack.matrix.sum() == 3
     spread = kary_attack(channel, prior, "1/5", 2)
-    assert spread.attack.outputs[0][0] == "suspect"
+    assert cut.attack.outputs == ["a", "rest"]
+    assert spread.attack.outputs == ["a", "rest"]
     assert channel.post_process(spread.attack).shape[0] == 3
     assert spread.lower == pytest.approx(math.log(4 / 3), abs=1e-9)
 

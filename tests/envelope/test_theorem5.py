@@ -79,6 +79,12 @@ def test_h_is_rounded_down_and_floats_are_read():
     assert theorem5_condition(prior, 1.0, 1.0) in {True, False}
 
 
+def test_no_upper_bound_is_below_zero():
+    """A prior of floats that sums to a little over 1, and a response that says nothing."""
+    prior = Prior([0.05089320184150732, 0.27159846103913887, 0.6775083371193539])
+    assert theorem5_upper(prior, 0.0, 0.5) == 0
+
+
 def test_bad_input_is_refused():
     with pytest.raises(PreconditionFailed, match="positive mass"):
         theorem5_bound(Prior([0.5, 0.5, 0.0]), 1.0, 0.5)

@@ -7,6 +7,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from tightlip.errors import InvalidInput, quoted
+from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats, log_of
 from tightlip.numeric.unit import nats_of_bits
@@ -75,7 +76,7 @@ def read_probabilities(text: str, argument: str = "delta") -> list[Fraction]:
     for probability in found:
         if not 0 < probability < 1:
             raise InvalidInput(
-                f"{argument} must be strictly between 0 and 1, got {float(probability):g}; write 0.05 for 5 %."
+                f"{argument} must be strictly between 0 and 1, got {format_about(probability)}; write 0.05 for 5 %."
             )
     return found
 

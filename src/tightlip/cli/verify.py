@@ -26,12 +26,12 @@ def verify(
     try:
         proof = _read(certificate)
         proof.verify()
+        record, words = _statistic(proof) if hasattr(proof, "ends") else _envelope(proof)
         if channel is not None:
             _require_about(proof, channel)
     except CertificateInvalid as error:
         complain(f"{certificate}: {error}")
         raise typer.Exit(1) from error
-    record, words = _statistic(proof) if hasattr(proof, "ends") else _envelope(proof)
     if json:
         print_json({"valid": True, **record, "unit": "nats", "inputs": proof.digest()})
     else:
@@ -39,14 +39,17 @@ def verify(
 
 
 def _envelope(proof: Any) -> tuple[dict[str, Any], str]:
-    """What the proof of an envelope says."""
-    from tightlip.numeric.ball import log_bounds
-    from tightlip.numeric.display import format_down, format_up
+    """What the proof of an envelope says at its probability, that of the upper end."""
+    from tightlip.envelope.result import proved_ends
+    from tightlip.numeric.display import format_about, format_down, format_up
 
-    lower, upper = max(log_bounds(proof.lower.ratio)[0], 0.0), max(log_bounds(proof.upper.ratio)[1], 0.0)
-    mass = float(getattr(proof, "delta", None) or proof.upper.mass)
-    return {"delta": mass, "lower": lower, "upper": upper}, (
-        f"with probability at least {mass:g} some post-processing leaks {format_down(lower)} nats, "
+    delta = proof.delta if hasattr(proof, "delta") else proof.upper.mass
+    lower, upper = proved_ends(proof, delta)
+    record = {"delta": float(delta), "lower": lower, "upper": upper}
+    if not delta:
+        return record, f"no post-processing ever leaks more than {format_up(upper)} nats."
+    return record, (
+        f"with probability at least {format_about(delta)} some post-processing leaks {format_down(lower)} nats, "
         f"and none leaks more than {format_up(upper)} nats so often."
     )
 

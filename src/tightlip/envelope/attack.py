@@ -14,12 +14,12 @@ import numpy as np
 from tightlip.certificate.attack import Attack
 from tightlip.certificate.envelope import LowerProof
 from tightlip.envelope.pairs import Pairs, Places
+from tightlip.envelope.result import rest_label
 from tightlip.measure.joint import ExactJoint, FloatJoint
 from tightlip.model.channel import Channel
-from tightlip.model.labels import Label, Labels
+from tightlip.model.labels import Labels
 from tightlip.numeric.parse import FloatArray
 
-_REST = "rest"
 _UNSEEN = 1e-11
 _WHOLE = 1 - 1e-15  # given away wholly but for rounding
 
@@ -164,13 +164,6 @@ def proof(
         np.concatenate([columns, np.full(len(left), len(used))]),
         np.concatenate([attack.values, 1 - total[left]]),
         channel.outputs,
-        Labels((*names, _rest_label(names)), given=True),
+        Labels((*names, rest_label(names)), given=True),
     )
     return LowerProof(ratio, mass, entries, (*joint.support[used].tolist(), None))
-
-
-def _rest_label(names: list[Label]) -> Label:
-    label = _REST
-    while label in names:
-        label += "'"
-    return label

@@ -33,13 +33,14 @@ from tightlip.model.channel import Channel
 from tightlip.model.noise import AdditiveNoise, Gaussian
 from tightlip.model.secret import BoundedSecret, GaussianSecret
 from tightlip.numeric.ball import ball, enclose, log_bounds
+from tightlip.numeric.display import format_about
 
 CELLS = 200
 _MOST_CELLS = 10_000
-_LONGEST = 100
+_SHORTEST, _LONGEST = 1e-6, 100  # noise widths; below, floats no longer tell secrets apart
 _MARGINS = (0.0, 1e-3, 5e-3, 2e-2, 1e-1)
 _ENOUGH = 3e-3  # nats between the ends at which no other dual is tried
-_SMALLEST = Fraction(1, 10**30)
+_SMALLEST = Fraction(1, 10**20)  # below, the program's solver fails
 
 
 def bounded_envelope(
@@ -50,7 +51,7 @@ def bounded_envelope(
     Parameters
     ----------
     release : a secret with bounded support and Gaussian or Laplace noise
-    delta : probability in (0, 1], at least 1e-30
+    delta : probability in (0, 1], at least 1e-20
     adversary : "any" or "deterministic"; Y is continuous, so the two have the same envelope
     cells : how many cells of Y the attack tells apart; both ends close in as it grows
 
@@ -62,7 +63,7 @@ def bounded_envelope(
     Raises
     ------
     PreconditionFailed
-        When the secret is unbounded, or its range is more than 100 noise widths.
+        When the secret is unbounded, or its range is not from 10⁻⁶ to 100 noise widths.
     InvalidInput
         When delta or cells cannot be used.
 
@@ -172,13 +173,13 @@ def _read_cells(cells: object) -> int:
 def _require_size(release: AdditiveNoise, delta: Fraction) -> None:
     low, high = (Fraction(end) for end in release.secret.support)
     steps = float((high - low) / Fraction(release.noise.width))
-    if steps > _LONGEST:
+    if not _SHORTEST <= steps <= _LONGEST:
         raise PreconditionFailed(
-            f"secret must range over at most {_LONGEST} noise widths, got {steps:g}; "
+            f"secret must range over {_SHORTEST:g} to {_LONGEST} noise widths, got {steps:g}; "
             "BoundedSecret has a bound that holds for every range."
         )
     if delta < _SMALLEST:
         raise PreconditionFailed(
-            f"delta must be at least 1e-30 for a bracket, got delta={float(delta):g}; "
+            f"delta must be at least {float(_SMALLEST):g} for a bracket, got delta={format_about(delta)}; "
             "BoundedSecret has a bound that holds for every delta."
         )

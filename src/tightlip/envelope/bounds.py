@@ -39,7 +39,7 @@ from tightlip.model.channel import Channel
 from tightlip.model.matrix import column_max, dense
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
-from tightlip.numeric.display import format_down, format_up
+from tightlip.numeric.display import format_about, format_down, format_up
 from tightlip.numeric.parse import FloatArray, number
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.rounding import up
@@ -100,7 +100,7 @@ class EnvelopeBounds:
 
     def __repr__(self) -> str:
         return (
-            f"EnvelopeBounds(delta={float(self.delta):g}, {format_down(self.lower)} ({self.lower_from}) to "
+            f"EnvelopeBounds(delta={format_about(self.delta)}, {format_down(self.lower)} ({self.lower_from}) to "
             f"{format_up(self.upper)} ({self.upper_from}) nats)"
         )
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.envelope.restricted import Rationals, general_upper, read_symbols
-from tightlip.envelope.result import Envelope, read_delta
+from tightlip.envelope.result import Envelope, read_delta, rest_label
 from tightlip.measure.joint import ExactJoint, FloatJoint, exact_sum, join
 from tightlip.model.channel import Channel
 from tightlip.model.matrix import dense_columns
@@ -67,10 +67,11 @@ def deterministic_attack(
         method = f"enumeration of set partitions{suffix}"
     else:
         cells = _search(joint, wanted, few)
-        lower = max(0.0, log_bounds(_reached(joint, cells, wanted))[0])
+        ratio = _reached(joint, cells, wanted)
+        lower = max(0.0, log_bounds(ratio)[0])
         upper = general_upper(channel, prior, wanted, joint, few)
         method = f"heuristic: greedy cover and bisection{suffix}; upper end from general bounds"
-    attack = _deterministic_channel(channel, joint, cells)
+    attack = _deterministic_channel(channel, joint, cells, ratio)
     return Envelope(wanted, lower, upper, method, "deterministic", attack)
 
 
@@ -240,14 +241,8 @@ def _grouped(owners: NDArray[np.int64]) -> Cells:
 
 def _reached(joint: ExactJoint | FloatJoint, cells: Cells, delta: Fraction) -> Fraction:
     """The right quantile of a deterministic map, as a ratio, from the stored numbers."""
-    weights = [Fraction(mass) for mass in joint.given_weights.tolist()]
-    found = []
-    for cell in cells:
-        columns = dense_columns(joint.given_matrix, joint.places[np.asarray(cell)])
-        likelihoods = [exact_sum(row) for row in columns]
-        mass = sum((p * entry for p, entry in zip(weights, likelihoods, strict=True)), Fraction(0))
-        found.append((max(likelihoods) / mass, mass))
-    found.sort(reverse=True)
+    weighed = (_weighed(joint, cell) for cell in cells)
+    found = sorted(((max(likelihoods) / mass, mass) for likelihoods, mass in weighed), reverse=True)
     total = Fraction(0)
     for ratio, mass in found:
         total += mass
@@ -256,10 +251,32 @@ def _reached(joint: ExactJoint | FloatJoint, cells: Cells, delta: Fraction) -> F
     return found[-1][0]
 
 
-def _deterministic_channel(channel: Channel, joint: ExactJoint | FloatJoint, cells: Cells) -> Channel:
-    rows = np.zeros((channel.shape[1], len(cells)))
+def _weighed(joint: ExactJoint | FloatJoint, cell: list[int]) -> tuple[list[Fraction], Fraction]:
+    """The probability of a cell given each possible secret, and of the cell."""
+    likelihoods = [
+        exact_sum(row) for row in dense_columns(joint.given_matrix, joint.places[np.asarray(cell)])
+    ]
+    weights = (Fraction(mass) for mass in joint.given_weights.tolist())
+    return likelihoods, sum((p * entry for p, entry in zip(weights, likelihoods, strict=True)), Fraction(0))
+
+
+def _deterministic_channel(
+    channel: Channel, joint: ExactJoint | FloatJoint, cells: Cells, ratio: Fraction
+) -> Channel:
+    """One symbol for each secret that a cell of this ratio points to, named after it, and the rest."""
+    owned: dict[int, list[int]] = {}
+    for cell in cells:
+        likelihoods, mass = _weighed(joint, cell)
+        peak = max(likelihoods)
+        owned.setdefault(likelihoods.index(peak) if peak >= ratio * mass else -1, []).extend(cell)
+    rest = owned.pop(-1, None)
+    names = [joint.secrets[secret] for secret in owned]
+    groups = list(owned.values())
+    if rest is not None:
+        groups, names = [*groups, rest], [*names, rest_label(names)]
+    rows = np.zeros((channel.shape[1], len(groups)))
     rows[:, -1] = 1.0  # also the impossible outcomes
-    for symbol, cell in enumerate(cells):
-        places = joint.places[np.asarray(cell)]
+    for symbol, group in enumerate(groups):
+        places = joint.places[np.asarray(group)]
         rows[places, -1], rows[places, symbol] = 0.0, 1.0
-    return Channel(rows, channel.outputs)
+    return Channel(rows, channel.outputs, names)

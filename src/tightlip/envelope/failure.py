@@ -10,27 +10,35 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tightlip.certificate.attack import Attack
 from tightlip.certificate.envelope import EnvelopeCertificate, LowerProof, UpperProof
-from tightlip.envelope.attack import margin, proof, repaired, worth
+from tightlip.envelope.attack import Shares, margin, proof, repaired, worth
 from tightlip.envelope.dual import dual_bound
 from tightlip.envelope.exact import Release
-from tightlip.envelope.program import RestrictedProgram, leading
+from tightlip.envelope.program import Optimum, RestrictedProgram, leading
 from tightlip.envelope.search import improving
 from tightlip.errors import CertificateInvalid
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
-from tightlip.numeric.ball import exp_bounds, log_bounds
+from tightlip.numeric.ball import ball, enclose, exp_bounds, log_bounds, log_exceeds
 from tightlip.numeric.display import format_about, format_down, format_up
+from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.quantity import Probability, exact_level, exact_ratio
 
 _ABOVE = 1e-12
+_FARTHER = (
+    1e-9,
+    1e-7,
+    1e-5,
+)  # above a level that is some outcome's own leakage a solver sees little any closer
 _MOST_SOLVES = 60
+_CLOSE = 1e-9
+_ALWAYS_VERIFIED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +68,12 @@ class FailureProbability:
         self.certificate.verify()
         above, below = self.certificate.upper, self.certificate.lower
         likely = Fraction(0) if above.multipliers is None else min(above.mass, Fraction(1))
-        if likely > self.upper or log_bounds(above.ratio)[0] > self.epsilon:
+        if likely > self.upper or log_exceeds(above.ratio, self.epsilon):
             raise CertificateInvalid(
                 f"upper end fails: the proof is of probability {format_about(likely)} at level "
                 f"{format_about(log_bounds(above.ratio)[0])}, not of {self.upper!r} at {self.epsilon!r}."
             )
-        if self.lower and (below.mass < self.lower or log_bounds(below.ratio)[1] <= self.epsilon):
+        if self.lower and (below.mass < self.lower or not log_exceeds(below.ratio, self.epsilon)):
             raise CertificateInvalid(
                 f"lower end fails: the proof is of probability {format_about(below.mass)} at level "
                 f"{format_about(log_bounds(below.ratio)[1])}, not of {self.lower!r} above {self.epsilon!r}."
@@ -93,15 +101,15 @@ def failure_probability(channel: Channel, prior: Prior, epsilon: Any) -> Failure
     >>> round(float(found.delta), 6), found.delta - found.lower < 1e-9
     (0.409447, True)
     """
-    level, exact = exact_level(epsilon), exact_ratio(exact_level(epsilon))
-    low, high = (float(exact), float(exact)) if exact is not None else exp_bounds(level)
-    below = Fraction(low) if exact is None else exact
+    level = exact_level(epsilon)
+    exact = exact_ratio(level)
+    low, high = exp_bounds(level) if exact is None else (exact, exact)
+    stated = log_bounds(exact)[1] if exact is not None else enclose(lambda: ball(level))[1]
     release = Release.of(channel, align(prior, channel))
     worst = max(release.joint.exact_lift(place) for place in range(len(release.joint.outcomes)))
-    if worst <= below:
-        return _impossible(release, float(level), worst)
-    above = max(_ABOVE, 4 * margin(release.pairs))
-    return _solved(release, float(level), below, max(high, float(below)) * (1 + above))
+    if worst <= low:
+        return _impossible(release, stated, worst)
+    return _solved(release, stated, Fraction(low), float(high))
 
 
 def _impossible(release: Release, epsilon: float, worst: Fraction) -> FailureProbability:
@@ -122,25 +130,64 @@ def _impossible(release: Release, epsilon: float, worst: Fraction) -> FailurePro
 def _solved(release: Release, epsilon: float, below: Fraction, above: float) -> FailureProbability:
     pairs, program = release.pairs, RestrictedProgram(release.pairs, above)
     program.add(leading(pairs, pairs.lift, 4))
-    found = program.solve()
-    for _ in range(_MOST_SOLVES):
-        if not program.add(improving(program, found.prices, program.thresholds(found.reaches, above))):
-            break
-        found = program.solve()
-    thresholds = program.thresholds(found.reaches, above)
-    floor = math.nextafter(float(below), 0.0)
-    thresholds = np.minimum(thresholds, floor * (1 - 1e-9))
-    proved = dual_bound(pairs, thresholds, floor)
-    attack = repaired(pairs, program.attack(found), above)
-    ratio, mass = worth(pairs, attack)
-    lower = min(mass, proved) if ratio > float(below) else 0.0
+    closest = max(_ABOVE, 4 * margin(pairs))
+    found = _optimum_at(program, above * (1 + closest))
+    bound = _upper_proof(release, program.thresholds(found.reaches, program.ratio), below)
+    best = _attack(program, found, above)
+    for step in (step for step in _FARTHER if step > closest):  # what leaks more leaks as much
+        if bound.mass - Fraction(best.mass) > _CLOSE:
+            best = max(best, _attack(program, _optimum_at(program, above * (1 + step)), above), key=_mass)
+    upper = min(float(bound.mass), 1.0)
+    lower = min(best.mass, upper)
     lower_proof = proof(
-        pairs, attack, release.joint, release.channel, ratio=Fraction(ratio), mass=Fraction(lower)
+        pairs,
+        best.shares,
+        release.joint,
+        release.channel,
+        ratio=Fraction(best.ratio),
+        mass=Fraction(lower),
     )
-    bound = UpperProof(Fraction(floor), Fraction(proved), release.multipliers(thresholds, floor))
     method = "linear program, proved by thresholds and an attack"
-    upper = min(proved, 1.0)
-    if upper - lower > 1e-9:
+    if upper - lower > _CLOSE:
         method += "; the level is at or near a jump, where the ends need not meet"
     certificate = EnvelopeCertificate(release.channel, release.prior, bound, lower_proof)
+    if len(pairs.chance) <= _ALWAYS_VERIFIED:  # as for an envelope
+        certificate.verify_for(release.rationals)
     return FailureProbability(epsilon, lower, upper, method, certificate.attack, certificate)
+
+
+def _optimum_at(program: RestrictedProgram, ratio: float) -> Optimum:
+    """The optimum at a ratio, over all pairs."""
+    program.move(ratio)
+    found = program.solve()
+    for _ in range(_MOST_SOLVES):
+        if not program.add(improving(program, found.prices, program.thresholds(found.reaches, ratio))):
+            break
+        found = program.solve()
+    return found
+
+
+def _upper_proof(release: Release, thresholds: FloatArray, below: Fraction) -> UpperProof:
+    """What the thresholds prove just below the level."""
+    floor = math.nextafter(float(below), 0.0)
+    thresholds = np.minimum(thresholds, floor * (1 - 1e-9))
+    proved = dual_bound(release.pairs, thresholds, floor)
+    return UpperProof(Fraction(floor), Fraction(proved), release.multipliers(thresholds, floor))
+
+
+class _Attack(NamedTuple):
+    """What it gives away, the ratio that reaches, and the mass with which it leaks more than the level."""
+
+    shares: Shares
+    ratio: float
+    mass: float
+
+
+def _mass(attack: _Attack) -> float:
+    return attack.mass
+
+
+def _attack(program: RestrictedProgram, found: Optimum, above: float) -> _Attack:
+    shares = repaired(program.pairs, program.attack(found), program.ratio)
+    ratio, mass = worth(program.pairs, shares)
+    return _Attack(shares, ratio, mass if ratio > above else 0.0)

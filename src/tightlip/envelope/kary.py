@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tightlip.envelope.restricted import Rationals, general_upper, read_symbols
-from tightlip.envelope.result import Adversary, Envelope, read_delta
+from tightlip.envelope.result import Adversary, Envelope, read_delta, rest_label
 from tightlip.errors import WrongType
 from tightlip.measure.joint import ExactJoint, FloatJoint, join
 from tightlip.model.channel import Channel
@@ -269,11 +269,11 @@ def _randomised_channel(
 ) -> Channel:
     """One symbol for each suspect that is used, named after it, and the rest where there is one."""
     used = [place for place, row in enumerate(cover.weights) if any(row)]
-    names: list[Any] = [("suspect", joint.secrets[cover.task.suspects[place]]) for place in used]
+    names: list[Any] = [joint.secrets[cover.task.suspects[place]] for place in used]
     columns = [cover.weights[place] for place in used]
     rest = [1 - sum(column, Fraction(0)) for column in zip(*columns, strict=True)]
     if any(rest):
-        columns, names = [*columns, rest], [*names, ("rest",)]
+        columns, names = [*columns, rest], [*names, rest_label(names)]
     rows: list[Any] = [[Fraction(0)] * (len(columns) - 1) + [Fraction(1)] for _ in range(channel.shape[1])]
     for place, row in zip(joint.places.tolist(), zip(*columns, strict=True), strict=True):
         rows[place] = list(row)

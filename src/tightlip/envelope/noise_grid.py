@@ -34,6 +34,7 @@ _BITS = 128
 _CHUNK = 1 << 21
 _SUSPECTS = 65
 _PER_WIDTH = 20  # at least so many cells of x per noise width
+_FINEST = 4000  # steps beyond the secret that are always fine enough
 _BEND = 0.5  # largest product of step and D
 
 _Densities = tuple[FloatArray, FloatArray, FloatArray]  # f_Y from below and above, M from above
@@ -74,7 +75,8 @@ class NoiseGrid:
         edges = np.linspace(0.0, span, max(3 * cells, math.ceil(_PER_WIDTH * span)) + 1)
         places = [edges]
         if gaussian:  # the bounds of f'' need steps well below 1/D
-            step = min(float(edges[1]), reach / (3 * cells), _BEND / (span + reach))
+            finest = reach / max(_FINEST, 3 * cells)  # also for a secret much narrower than the noise
+            step = min(max(float(edges[1]), finest), reach / (3 * cells), _BEND / (span + reach))
             steps = np.linspace(0.0, reach, math.ceil(reach / step) + 1)[1:]
             places += [np.linspace(0.0, span, math.ceil(span / step) + 1), -steps, span + steps]
         if isinstance(secret, UniformSecret):

@@ -37,7 +37,7 @@ from tightlip.certificate.randomized_response import (
     coverage,
     exact_sum,
 )
-from tightlip.envelope.result import Envelope, read_delta
+from tightlip.envelope.result import Envelope, read_delta, rest_label
 from tightlip.errors import InvalidInput, ShapeMismatch, WrongType, quoted
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
@@ -371,7 +371,7 @@ def _attack(certificate: RandomizedResponseCertificate, names: Labels) -> Channe
             spare[symbol] -= share * use
             symbol += bool(left)
     rows[:, -1] = 1 - rows[:, :-1].sum(axis=1)
-    symbols: list[Any] = [("suspect", certificate.prior.labels[place]) for place in own]
+    symbols: list[Any] = [certificate.prior.labels[place] for place in own]
     if rows[:, -1].any():
-        return Channel(rows, names, [*symbols, "rest"])
+        return Channel(rows, names, [*symbols, rest_label(symbols)])
     return Channel(rows[:, :-1], names, symbols)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, Protocol
 
-from tightlip.errors import CertificateInvalid, InvalidInput
+from tightlip.errors import CertificateInvalid, InvalidInput, quoted
 from tightlip.model.channel import Channel
+from tightlip.model.labels import Label
 from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.display import format_about, format_down, format_up
 from tightlip.numeric.parse import number
@@ -75,7 +77,10 @@ class Envelope:
 
     @property
     def attack(self) -> Channel | None:
-        """A Channel from outcomes to symbols that reaches `lower`, where there is one."""
+        """A Channel from outcomes to symbols that reaches `lower`, where there is one.
+
+        Symbols are named after the secret they point to, and "rest" (of a binary adversary "event" and "rest").
+        """
         if self.witness is not None or self.certificate is None:
             return self.witness
         return self.certificate.attack
@@ -103,13 +108,8 @@ class Envelope:
                 f"this envelope has no certificate (method: {self.method}); nothing to verify."
             )
         self.certificate.verify()
-        most = self.certificate.upper_at(self.delta)
-        if most is None:
-            raise CertificateInvalid(
-                f"the certificate proves no upper end at δ = {format_about(self.delta)}."
-            )
-        low, high = log_bounds(self.certificate.lower_at(self.delta))[0], log_bounds(most)[1]
-        if max(high, 0.0) > self.upper or self.lower > max(low, 0.0):
+        low, high = proved_ends(self.certificate, self.delta)
+        if high > self.upper or self.lower > low:
             raise CertificateInvalid(
                 f"the certificate proves {low!r} to {high!r} nats, not {self.lower!r} to {self.upper!r}."
             )
@@ -120,9 +120,39 @@ class Envelope:
 
     def __repr__(self) -> str:
         return (
-            f"Envelope(delta={float(self.delta):g}, {format_down(self.lower)} to {format_up(self.upper)} nats, "
+            f"Envelope(delta={format_about(self.delta)}, {format_down(self.lower)} to {format_up(self.upper)} nats, "
             f"adversary: {self.adversary}, by {self.method})"
         )
+
+
+def rest_label(suspects: Iterable[Label]) -> str:
+    """The name of the symbol for everything that points to no secret, unlike the names of those that do.
+
+    >>> rest_label(["a", "rest"])
+    "rest'"
+    """
+    taken, label = set(suspects), "rest"
+    while label in taken:
+        label += "'"
+    return label
+
+
+def proved_ends(certificate: Certificate, delta: Fraction) -> tuple[float, float]:
+    """What a certificate that holds proves of ε(δ), in nats: the lower end rounded down, the upper one up.
+
+    At δ = 0 the upper end is what no post-processing exceeds at all, and the lower end is 0.
+
+    Raises
+    ------
+    CertificateInvalid
+        If it proves no upper end at this probability, or δ is no probability.
+    """
+    most = certificate.upper_at(delta) if 0 <= delta <= 1 else None
+    if most is None:
+        raise CertificateInvalid(f"the certificate proves no upper end at δ = {format_about(delta)}.")
+    least = certificate.lower_at(delta) if delta else 0
+    low = log_bounds(Fraction(least))[0] if least > 1 else 0.0  # a release that says nothing leaks 0
+    return low, max(log_bounds(most)[1], 0.0)
 
 
 def read_delta(delta: object) -> Fraction:
@@ -134,6 +164,6 @@ def read_delta(delta: object) -> Fraction:
     value = Fraction(number(delta, "delta"))
     if not 0 < value <= 1:
         raise InvalidInput(
-            f"delta must be in (0, 1], got delta={delta}; at 0 every level is allowed to fail."
+            f"delta must be in (0, 1], got delta={quoted(delta)}; at 0 every level is allowed to fail."
         )
     return value

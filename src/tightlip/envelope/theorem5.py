@@ -95,7 +95,8 @@ def theorem5_upper(prior: Prior, epsilon: float, delta: object) -> Nats:
     Fraction(5, 3)
     """
     case = _read(prior, epsilon, delta)
-    return Nats.of_ratio(min(len(case.q) * case.alpha / case.delta, case.alpha / case.q[0]))
+    bound = min(len(case.q) * case.alpha / case.delta, case.alpha / case.q[0])
+    return Nats.of_ratio(max(bound, Fraction(1)))  # stored floats can sum to a little over 1
 
 
 def _segments(case: _Setting) -> tuple[Fraction, Fraction]:

@@ -29,9 +29,9 @@ class _Side:
     minus_mean: FloatArray
 
     @classmethod
-    def of(cls, pairs: Pairs, secret: int) -> _Side:
-        own = np.flatnonzero(pairs.secret == secret)
-        own = own[np.argsort(-pairs.lift[own])]
+    def of(cls, pairs: Pairs, places: Places) -> _Side:
+        """From the pairs of one secret by outcome, in order, −1 where there is none."""
+        own = places[places >= 0]
         chance, weight = np.cumsum(pairs.chance[own]), np.cumsum(pairs.weight[own])
         return cls(own, chance, weight, np.maximum.accumulate(-chance / weight))
 
@@ -54,7 +54,7 @@ class _Side:
 
 def two_secrets(pairs: Pairs, aim: Aim, bracket: Bracket) -> Bracket:
     """Narrow a bracket by bisection on t over prefix sums."""
-    sides = _Side.of(pairs, 0), _Side.of(pairs, 1)
+    sides = _sides(pairs)
     low, high = bracket.low, bracket.high
     while high - low > 1e-15 * high:
         middle = low + (high - low) / 2
@@ -73,6 +73,16 @@ def two_secrets(pairs: Pairs, aim: Aim, bracket: Bracket) -> Bracket:
         if reached_ratio > bracket.low and aim.enough(attack, mass):
             return Bracket(min(reached_ratio, bracket.high), bracket.high, attack, bracket.thresholds)
     return bracket
+
+
+def _sides(pairs: Pairs) -> tuple[_Side, _Side]:
+    """Both secrets, in opposite orders also where likelihood ratios are tied: else both would start a tie alike."""
+    places = np.full((2, pairs.outcomes), -1)
+    places[pairs.secret, pairs.outcome] = np.arange(len(pairs.chance))
+    first, second = np.where(places >= 0, pairs.chance[places], 0.0)
+    with np.errstate(divide="ignore", over="ignore"):
+        order = np.argsort(second / first)
+    return _Side.of(pairs, places[0, order]), _Side.of(pairs, places[1, order[::-1]])
 
 
 def _boundary(side: _Side, pairs: Pairs, ratio: float) -> float:

@@ -14,9 +14,11 @@ _SUFFIXES = (".html", ".svg", ".png")
 
 
 def check_chart_path(path: Path, *, force: bool) -> None:
-    """Refuse a suffix that is no picture, and a file that is there already."""
+    """Refuse a suffix that is no picture, a folder that is not there, and a file that is there already."""
     if path.suffix.lower() not in _SUFFIXES:
         raise InvalidInput(f"chart must end in {', '.join(_SUFFIXES)}, got {path.name}; choose one of these.")
+    if not path.parent.is_dir():
+        raise InvalidInput(f"{path} cannot be written: {path.parent} is no folder; make it first.")
     require_free(path, force=force)
 
 
@@ -60,8 +62,9 @@ def line_chart(
 
 def save_chart(chart: Any, path: Path) -> None:
     """Write a chart by suffix; HTML works offline."""
-    partial = path.with_name(f".{path.stem[:100]}.{secrets.token_hex(8)}.partial{path.suffix}")
-    options: dict[str, Any] = {"inline": True} if path.suffix.lower() == ".html" else {}
+    suffix = path.suffix.lower()
+    partial = path.with_name(f".{path.stem[:100]}.{secrets.token_hex(8)}.partial{suffix}")
+    options: dict[str, Any] = {"inline": True} if suffix == ".html" else {}
     try:
         chart.save(str(partial), **options)
         partial.replace(path)

@@ -9,7 +9,7 @@ from typing import Any
 from tightlip.envelope.bounds import dp_epsilon, envelope_bounds
 from tightlip.envelope.result import Envelope
 from tightlip.model.channel import Channel
-from tightlip.model.labels import show
+from tightlip.model.labels import Labels, show
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import Nats
 from tightlip.report.amounts import Unit, leakage_json, value_json
@@ -36,12 +36,14 @@ def envelope_record(
     }
 
 
-def attack_words(attack: Channel, *, binary: bool) -> list[str]:
-    """What the attack does: which outcomes it groups under which symbol, of a binary adversary just an event."""
+def attack_words(attack: Channel, secrets: Labels, *, binary: bool) -> list[str]:
+    """What the attack does: which outcomes it groups under which secret, of a binary adversary just an event."""
     from tightlip.model.matrix import dense_column
 
-    sentences = []
-    for place, symbol in enumerate(attack.outputs[:-1]):
+    told_of, sentences = {"event"} if binary else set(secrets), []
+    for place, symbol in enumerate(attack.outputs):
+        if symbol not in told_of:  # the rest
+            continue
         shares = [float(share) for share in dense_column(attack.matrix, place)]
         outcomes = sorted(
             (row for row, share in enumerate(shares) if share > 0), key=lambda row: -shares[row]
@@ -88,7 +90,7 @@ def _point(channel: Channel, prior: Prior, point: Envelope, unit: Unit, comparis
         "method": point.method,
         "attack": []
         if point.attack is None
-        else attack_words(point.attack, binary=point.adversary == "binary"),
+        else attack_words(point.attack, channel.inputs, binary=point.adversary == "binary"),
     }
     if comparisons:
         bounds = envelope_bounds(channel, prior, point.delta)
