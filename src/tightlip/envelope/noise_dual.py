@@ -35,6 +35,7 @@ from tightlip.numeric.parse import FloatArray
 _SAMPLES = 600
 _LARGEST = 1e9
 _HALVINGS = 50
+_FINEST = 1e-9  # nats; where the dual holds right at its start there is no end to halving
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ def upper_end(dual: Dual, delta: Fraction, start: float, ceiling: float) -> floa
         high = low + step
         if low > ceiling:
             return None
-    while high - low > 1e-2 * (high - math.log(start)):
+    while high - low > max(1e-2 * (high - math.log(start)), _FINEST):
         middle = (low + high) / 2
         low, high = (low, middle) if _holds(dual, middle, delta) else (middle, high)
     return log_bounds(Fraction(math.exp(high)))[1]
