@@ -228,10 +228,13 @@ class TestSymbols:
         )
         assert json.loads(run(capsys, *command)[1])["adversary"] == "k-ary"
 
-    def test_a_heuristic_says_so(self, capsys, channel_file, monkeypatch):
+    def test_a_heuristic_says_so(self, capsys, channel_file, monkeypatch, tmp_path):
         monkeypatch.setattr("tightlip.envelope.kary._MOST_WORK", 1)
+        picture = tmp_path / "both.svg"
         command = ("envelope", channel_file, "--delta", "0.2", "--adversary", "k-ary", "--symbols", "3")
-        assert "Method: heuristic: linear programs for suspects chosen greedily" in run(capsys, *command)[1]
+        out = run(capsys, *command, "--chart", picture)[1]
+        assert "Method: heuristic: linear programs for suspects chosen greedily" in out
+        assert all(end in picture.read_text() for end in ("3 symbols (guaranteed)", "reached by an attack"))
 
     def test_deterministic_maps_may_be_counted_too(self, capsys, channel_file):
         command = (
