@@ -219,7 +219,9 @@ def test_constant_secret_and_a_pair_by_hand():
 
 
 def test_a_dual_that_holds_right_at_its_start_ends():
-    found = bounded_envelope(AdditiveNoise(DiscreteSecret([0, 1], ["0.7", "0.3"]), Laplace(1)), "0.1", cells=50)
+    found = bounded_envelope(
+        AdditiveNoise(DiscreteSecret([0, 1], ["0.7", "0.3"]), Laplace(1)), "0.1", cells=50
+    )
     truth = -math.log(0.3 + 0.7 / math.e)  # all outcomes beyond 1 leak as much as any
     assert found.lower <= truth <= found.upper <= truth + 1e-5
 
