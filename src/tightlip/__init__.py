@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from tightlip.envelope.failure import failure_probability as failure_probability
     from tightlip.envelope.kary import kary_attack as kary_attack
     from tightlip.envelope.noise_envelope import noise_envelope as noise_envelope
+    from tightlip.envelope.ordered import ordered_envelope as ordered_envelope
+    from tightlip.envelope.ordered import ordered_envelope_curve as ordered_envelope_curve
     from tightlip.envelope.randomized_response import (
         randomized_response_envelope as randomized_response_envelope,
     )
@@ -205,6 +207,7 @@ _HOMES = {
     "envelope.failure": ("FailureProbability", "failure_probability"),
     "envelope.kary": ("kary_attack",),
     "envelope.noise_envelope": ("noise_envelope",),
+    "envelope.ordered": ("ordered_envelope", "ordered_envelope_curve"),
     "envelope.randomized_response": ("randomized_response_envelope",),
     "envelope.result": ("Envelope",),
     "envelope.unbounded": ("unbounded_attack",),

@@ -1,6 +1,7 @@
 """The envelope and verify commands."""
 
 import json
+import math
 from fractions import Fraction
 
 import pytest
@@ -46,7 +47,7 @@ def test_text_and_bits(capsys, channel_file):
     assert bits["points"][0]["upper"] == pytest.approx(1.2895066)
 
 
-@pytest.mark.parametrize("adversary", ["binary", "deterministic"])
+@pytest.mark.parametrize("adversary", ["binary", "deterministic", "interval"])
 def test_other_adversaries(capsys, channel_file, adversary):
     command = ("envelope", channel_file, "--delta", "0.2", "--adversary", adversary, "--json")
     record = json.loads(run(capsys, *command)[1])
@@ -225,3 +226,122 @@ def test_what_others_reach_is_shown_rounded_down(capsys, tmp_path):
     shown = [cell.strip() for cell in row.strip("│").split("│")]  # log(3/2) = 0.405465108…
     assert shown[1:3] == ["0.405466", "0.405465"]
     assert shown[4:6] == ["0.405465", "0.405465"]
+
+
+def test_a_deterministic_attack_names_the_secrets_it_points_to(capsys, channel_file):
+    command = ("envelope", channel_file, "--delta", "0.2", "--adversary", "deterministic", "--json")
+    attack = json.loads(run(capsys, *command)[1])["points"][0]["attack"]
+    assert len(attack) == 2
+    assert {sentence.rpartition(" ")[2] for sentence in attack} == {'"3"', '"4"'}
+
+
+class TestInterval:
+    def test_exact_ends_and_runs_in_words(self, capsys, channel_file):
+        command = ("envelope", channel_file, "--delta", "0.2", "--adversary", "interval")
+        point = json.loads(run(capsys, *command, "--json")[1])["points"][0]
+        assert point["lower"] < point["upper"] <= point["lower"] + 1e-15
+        assert point["upper"] == pytest.approx(math.log(6 / 5), abs=1e-15)
+        assert point["attack"] == [
+            '"1" alone points to secret "4"',
+            'reading "2" to "3" as one points to secret "3"',
+        ]
+        out = " ".join(run(capsys, *command)[1].split())
+        assert "by interval adversaries (nats)" in out
+        assert "Method: dynamic programming over cuts, in whole numbers." in out
+
+    def test_its_proof_is_verified_and_told_apart(self, capsys, channel_file, tmp_path):
+        proof, turned = tmp_path / "proof.json", tmp_path / "turned.json"
+        command = (
+            "envelope",
+            channel_file,
+            "--delta",
+            "0.2",
+            "--adversary",
+            "interval",
+            "--certificate",
+            proof,
+        )
+        assert run(capsys, *command)[0] == 0
+        status, out, _ = run(capsys, "verify", proof, "--channel", channel_file)
+        assert (status, "some monotone function of the outcome leaks 0.182321" in " ".join(out.split())) == (
+            0,
+            True,
+        )
+        rows = [[row[place] for place in (0, 2, 1, 3)] for row in EXAMPLE["channel"]]
+        turned.write_text(json.dumps({**EXAMPLE, "channel": rows}))
+        assert run(capsys, "verify", proof, "--channel", turned)[0] == 1
+        record = json.loads(proof.read_text())
+        record["lower"]["ratio"] = "5/4"
+        proof.write_text(json.dumps(record))
+        status, out, err = run(capsys, "verify", proof)
+        assert (status, out, "lower end fails" in err) == (1, "", True)
+
+    def test_long_attacks_are_cut_in_text_only(self, capsys, tmp_path):
+        path = tmp_path / "identity.json"
+        path.write_text(json.dumps({"prior": "uniform", **tl.mechanism.identity(9).to_dict()}))
+        command = ("envelope", path, "--delta", "0.9", "--adversary", "interval")
+        assert "and 3 more (--json lists all)" in " ".join(run(capsys, *command)[1].split())
+        assert len(json.loads(run(capsys, *command, "--json")[1])["points"][0]["attack"]) == 9
+
+
+class TestSymbols:
+    def test_few_symbols(self, capsys, channel_file):
+        command = ("envelope", channel_file, "--delta", "0.2", "--adversary", "k-ary", "--symbols", "3")
+        record = json.loads(run(capsys, *command, "--json")[1])
+        assert (record["adversary"], record["symbols"]) == ("k-ary", 3)
+        point = record["points"][0]
+        assert point["method"] == "linear programs for all sets of suspects"
+        assert point["lower"] <= math.log(22 / 9) <= point["upper"]
+        assert all("points to secret" in sentence for sentence in point["attack"])
+        assert "k-ary adversaries with at most 3 symbols" in " ".join(run(capsys, *command)[1].split())
+
+    def test_two_symbols_are_still_called_k_ary(self, capsys, channel_file):
+        """Above one half both cells of a binary map may be bad, which the event form of `binary` leaves out."""
+        command = (
+            "envelope",
+            channel_file,
+            "--delta",
+            "0.2",
+            "--adversary",
+            "k-ary",
+            "--symbols",
+            "2",
+            "--json",
+        )
+        assert json.loads(run(capsys, *command)[1])["adversary"] == "k-ary"
+
+    def test_a_heuristic_says_so(self, capsys, channel_file, monkeypatch, tmp_path):
+        monkeypatch.setattr("tightlip.envelope.kary._MOST_WORK", 1)
+        picture = tmp_path / "both.svg"
+        command = ("envelope", channel_file, "--delta", "0.2", "--adversary", "k-ary", "--symbols", "3")
+        out = run(capsys, *command, "--chart", picture)[1]
+        assert "Method: heuristic: linear programs for suspects chosen greedily" in out
+        assert all(end in picture.read_text() for end in ("3 symbols (guaranteed)", "reached by an attack"))
+
+    def test_deterministic_maps_may_be_counted_too(self, capsys, channel_file):
+        command = (
+            "envelope",
+            channel_file,
+            "--delta",
+            "0.2",
+            "--adversary",
+            "deterministic",
+            "--symbols",
+            "1",
+        )
+        assert json.loads(run(capsys, *command, "--json")[1])["points"][0]["lower"] == 0
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (("--adversary", "k-ary"), "needs --symbols, got none"),
+            (("--symbols", "3"), "--symbols is for --adversary k-ary or deterministic, got any"),
+            (("--adversary", "k-ary", "--symbols", "0"), "symbols must be at least 1"),
+            (("--adversary", "k-ary", "--symbols", "3", "--certificate", "x.json"), "any or interval"),
+            (("--adversary", "nobody"), "nobody"),
+        ],
+    )
+    def test_bad_requests(self, capsys, channel_file, options, message):
+        status, out, err = run(capsys, "envelope", channel_file, "--delta", "0.1", *options)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert message in err

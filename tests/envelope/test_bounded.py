@@ -218,6 +218,14 @@ def test_constant_secret_and_a_pair_by_hand():
     assert pair.upper == pytest.approx(math.log(4), abs=0.02)
 
 
+def test_a_dual_that_holds_right_at_its_start_ends():
+    found = bounded_envelope(
+        AdditiveNoise(DiscreteSecret([0, 1], ["0.7", "0.3"]), Laplace(1)), "0.1", cells=50
+    )
+    truth = -math.log(0.3 + 0.7 / math.e)  # all outcomes beyond 1 leak as much as any
+    assert found.lower <= truth <= found.upper <= truth + 1e-5
+
+
 def test_many_atoms_share_the_multipliers_of_the_suspects():
     atoms = DiscreteSecret(np.linspace(-1, 1, 101).tolist(), [1 / 101] * 101)
     found = bounded_envelope(AdditiveNoise(atoms, Gaussian(1)), "0.1", cells=100)

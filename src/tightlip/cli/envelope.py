@@ -1,9 +1,11 @@
-"""tightlip envelope: the leakage that survives any post-processing, exact and proved."""
+"""tightlip envelope: the leakage that survives post-processing, exact and proved."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +13,7 @@ import typer
 
 from tightlip.cli.arguments import Unit, read_probabilities
 from tightlip.cli.channel_file import read_channel_file
+from tightlip.cli.noise import NOISE_FORMS, SECRET_FORMS, envelope_of_noise
 from tightlip.cli.output import print_json, print_text, progress
 from tightlip.errors import InvalidInput
 from tightlip.files import require_free, write_whole
@@ -21,18 +24,37 @@ class Adversary(StrEnum):
 
     any = "any"
     deterministic = "deterministic"
+    interval = "interval"
+    k_ary = "k-ary"
     binary = "binary"
 
 
+_PROVED = (Adversary.any, Adversary.interval)
+_COUNTED = (Adversary.k_ary, Adversary.deterministic)
+
+
 def envelope(
-    channel: Annotated[Path, typer.Argument(help="A channel file, as for `measure`; - is stdin.")],
+    channel: Annotated[
+        Path | None, typer.Argument(help="A channel file, as for `measure`; - is stdin.")
+    ] = None,
     delta: Annotated[
         str, typer.Option(metavar="PROBABILITIES", help="Failure probabilities, comma-separated.")
     ] = "0.01,0.1,0.5",
     adversary: Annotated[Adversary, typer.Option(help="Whose post-processing.")] = Adversary.any,
+    symbols: Annotated[
+        int | None, typer.Option(metavar="K", help="How many symbols a k-ary adversary may use.")
+    ] = None,
+    secret: Annotated[
+        str | None, typer.Option(metavar="SECRET", help=f"Instead of a file, a real secret: {SECRET_FORMS}.")
+    ] = None,
+    noise: Annotated[
+        str | None, typer.Option(metavar="NOISE", help=f"The noise that is added to it: {NOISE_FORMS}.")
+    ] = None,
     unit: Annotated[Unit, typer.Option(help="Unit of every printed leakage.")] = Unit.nats,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    compare: Annotated[bool, typer.Option("--compare", help="Add bounds and the DP level.")] = False,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Add bounds and the DP level; with --noise, other adversaries.")
+    ] = False,
     chart: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the curve to a .html, .svg or .png file.")
     ] = None,
@@ -42,21 +64,27 @@ def envelope(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
 ) -> None:
-    """The largest leakage that some post-processing of the release reaches with probability at least delta."""
+    """The largest leakage that some post-processing of the release reaches with probability at least delta.
+
+    Of a channel file, or of one real number with noise: --secret and --noise. The interval adversary
+    sees a monotone function of the outcome; the outcomes of a file are ordered as listed.
+    """
     from tightlip.report.chart import check_chart_path
-    from tightlip.report.envelope import envelope_record, write_envelope_chart
+    from tightlip.report.envelope import write_envelope_chart
     from tightlip.report.text import envelope_text
 
     deltas = read_probabilities(delta)
+    _check_request(channel, secret, noise, adversary, symbols)
     if chart is not None:
         check_chart_path(chart, force=force)
     if certificate is not None:
-        _check_certificate(certificate, deltas, adversary, force)
-    given = read_channel_file(channel)
-    prior = given.require_prior(channel)
-    points = progress(_points(given.channel, prior, deltas, adversary), len(deltas), "envelope")
-    wanted = compare or chart is not None
-    record = envelope_record(given.channel, prior, points, unit=unit.value, comparisons=wanted)
+        _check_certificate(certificate, deltas, adversary, noise, force)
+    options = {"unit": unit.value, "comparisons": compare or chart is not None}
+    if secret is not None and noise is not None:
+        record, points = envelope_of_noise(secret, noise, deltas, adversary.value, options)
+    else:
+        assert channel is not None
+        record, points = _of_channel(channel, deltas, adversary, symbols, options)
     if certificate is not None and points[0].certificate is not None:
         write_whole(certificate, points[0].certificate.to_json(), force=force)
         record["certificate"] = str(certificate)
@@ -66,22 +94,68 @@ def envelope(
     print_json(record) if json else print_text(envelope_text(record))
 
 
-def _points(channel: Any, prior: Any, deltas: list[Fraction], adversary: Adversary) -> Any:
+def _of_channel(
+    path: Path, deltas: list[Fraction], adversary: Adversary, symbols: int | None, options: dict[str, Any]
+) -> tuple[dict[str, Any], list[Any]]:
+    from tightlip.report.envelope import envelope_record
+
+    given = read_channel_file(path)
+    prior = given.require_prior(path)
+    found = progress(_points(given.channel, prior, deltas, adversary, symbols), len(deltas), "envelope")
+    record = envelope_record(given.channel, prior, found, adversary=adversary.value, **options)
+    return {**record, **({} if symbols is None else {"symbols": symbols})}, found
+
+
+def _points(
+    channel: Any, prior: Any, deltas: list[Fraction], adversary: Adversary, symbols: Any
+) -> Iterator[Any]:
     from tightlip.envelope.binary import binary_envelope
     from tightlip.envelope.deterministic import deterministic_attack
     from tightlip.envelope.exact import envelope_points
+    from tightlip.envelope.kary import kary_attack
+    from tightlip.envelope.ordered import ordered_points
 
-    if adversary is Adversary.any:
-        yield from envelope_points(channel, prior, deltas)
-    else:
-        one = binary_envelope if adversary is Adversary.binary else deterministic_attack
-        for delta in deltas:
-            yield one(channel, prior, delta)
+    one_by_one: dict[Adversary, Any] = {
+        Adversary.binary: binary_envelope,
+        Adversary.deterministic: partial(deterministic_attack, symbols=symbols),
+        Adversary.k_ary: partial(kary_attack, symbols=symbols),
+    }
+    if adversary in one_by_one:
+        return (one_by_one[adversary](channel, prior, delta) for delta in deltas)
+    return (ordered_points if adversary is Adversary.interval else envelope_points)(channel, prior, deltas)
 
 
-def _check_certificate(path: Path, deltas: list[Fraction], adversary: Adversary, force: bool) -> None:
-    if len(deltas) != 1 or adversary is not Adversary.any:
+def _check_request(
+    channel: Path | None, secret: str | None, noise: str | None, adversary: Adversary, symbols: int | None
+) -> None:
+    if (channel is None) == (noise is None) or (secret is None) != (noise is None):
+        given = [
+            name for name, value in (("a file", channel), ("--secret", secret), ("--noise", noise)) if value
+        ]
         raise InvalidInput(
-            "--certificate needs one --delta and --adversary any; a proof is about one number."
+            f"give either a channel file or both --secret and --noise, got {', '.join(given) or 'neither'}."
+        )
+    if adversary is Adversary.k_ary and symbols is None:
+        raise InvalidInput("--adversary k-ary needs --symbols, got none; write --symbols 3.")
+    if symbols is not None and adversary not in _COUNTED:
+        raise InvalidInput(
+            f"--symbols is for --adversary k-ary or deterministic, got {adversary.value}; leave it out."
+        )
+    if noise is not None and (adversary is Adversary.k_ary or symbols is not None):
+        raise InvalidInput(
+            "--symbols and --adversary k-ary need a channel file, got --noise; use --adversary any, whose bound holds."
+        )
+
+
+def _check_certificate(
+    path: Path, deltas: list[Fraction], adversary: Adversary, noise: str | None, force: bool
+) -> None:
+    if len(deltas) != 1 or adversary not in _PROVED:
+        raise InvalidInput(
+            "--certificate needs one --delta and --adversary any or interval; a proof is about one number."
+        )
+    if noise is not None:
+        raise InvalidInput(
+            "--certificate needs a channel file, got --noise, whose ends are proved as they are made."
         )
     require_free(path, force=force)

@@ -47,11 +47,18 @@ def _envelope(proof: Any) -> tuple[dict[str, Any], str]:
     lower, upper = proved_ends(proof, delta)
     record = {"delta": float(delta), "lower": lower, "upper": upper}
     if not delta:
-        return record, f"no post-processing ever leaks more than {format_up(upper)} nats."
+        return record, f"no {_whose(proof)} ever leaks more than {format_up(upper)} nats."
     return record, (
-        f"with probability at least {format_about(delta)} some post-processing leaks {format_down(lower)} nats, "
+        f"with probability at least {format_about(delta)} some {_whose(proof)} leaks {format_down(lower)} nats, "
         f"and none leaks more than {format_up(upper)} nats so often."
     )
+
+
+def _whose(proof: Any) -> str:
+    from tightlip.certificate.ordered import OrderedCertificate
+
+    ordered = isinstance(proof, OrderedCertificate)
+    return "monotone function of the outcome" if ordered else "post-processing"
 
 
 def _statistic(proof: Any) -> tuple[dict[str, Any], str]:
@@ -69,6 +76,7 @@ def _statistic(proof: Any) -> tuple[dict[str, Any], str]:
 def _require_about(proof: Any, path: Path) -> None:
     """The hash of the channel file must be the one of the proof."""
     from tightlip.certificate.envelope import EnvelopeCertificate, input_digest
+    from tightlip.certificate.ordered import OrderedCertificate
     from tightlip.certificate.statistic import StatisticCertificate, statistic_digest
     from tightlip.certificate.statistic_map import MapCertificate
     from tightlip.envelope.randomized_response import channel_envelope, response_pair
@@ -78,7 +86,7 @@ def _require_about(proof: Any, path: Path) -> None:
         digest = statistic_digest(given.channel, given.secret or tuple(given.channel.inputs))
     elif isinstance(proof, MapCertificate):
         digest = ""
-    elif isinstance(proof, EnvelopeCertificate):
+    elif isinstance(proof, (EnvelopeCertificate, OrderedCertificate)):
         digest = input_digest(given.channel, given.require_prior(path))
     elif response_pair(given.channel) is not None:
         own = channel_envelope(given.channel, given.require_prior(path), proof.delta).certificate
@@ -92,7 +100,7 @@ def _require_about(proof: Any, path: Path) -> None:
 
 
 def _read(path: Path) -> Any:
-    from tightlip.certificate import statistic, statistic_map
+    from tightlip.certificate import ordered, statistic, statistic_map
     from tightlip.certificate.envelope import EnvelopeCertificate
     from tightlip.certificate.randomized_response import RandomizedResponseCertificate
 
@@ -104,4 +112,6 @@ def _read(path: Path) -> Any:
         return statistic.StatisticCertificate.from_json(text)
     if record.get("format") == statistic_map.FORMAT:
         return statistic_map.MapCertificate.from_json(text)
+    if record.get("format") == ordered.FORMAT:
+        return ordered.OrderedCertificate.from_json(text)
     return (RandomizedResponseCertificate if "alpha" in record else EnvelopeCertificate).from_json(text)

@@ -35,7 +35,7 @@ def charting() -> Any:
 def line_chart(
     rows: list[dict[str, Any]],
     *,
-    title: str,
+    title: Any,
     x: Any,
     y: Any,
     curve: str,

@@ -15,6 +15,7 @@ from tightlip.numeric.display import format_down, format_up
 from tightlip.numeric.parse import number
 from tightlip.numeric.unit import nats_of_bits
 from tightlip.report.amounts import shown
+from tightlip.report.compared import COMPARED, adversary_words
 
 _TITLES = {
     "pml": "pointwise maximal leakage (PML), worst outcome",
@@ -37,8 +38,7 @@ _SOFT = {
 }
 MOST_OUTCOMES = 20
 _LONGEST = 10
-_REACHED = ("binary", "quantile")
-_COMPARED = ("maximal_leakage_bound", *_REACHED, "dp")
+_MOST_PARTS = 6
 _HUGE = 690.0
 
 
@@ -65,32 +65,36 @@ def conversion_text(record: dict[str, Any]) -> RenderableType:
 
 
 def envelope_text(record: dict[str, Any]) -> RenderableType:
-    """The record of `envelope_record` as a table, and the attacks in words."""
-    compared = "compared" in record["points"][0]
-    adversary = "adversary" if record["adversary"] == "any" else "adversaries"
+    """The record of `envelope_record` or `noise_record` as a table, how it was found, and the attacks in words."""
+    compared = list(record["points"][0].get("compared", ()))
     table = Table(
-        title=f"Leakage that survives post-processing by {record['adversary']} {adversary} ({record['unit']})"
+        title=f"Leakage that survives post-processing by {adversary_words(record)} ({record['unit']})"
     )
-    names = ["δ", "ε (guaranteed)", "reached by an attack"]
-    names += ["ℒ + log 1/δ", "binary", "no post-processing", "(ε, δ)-LDP"] if compared else []
-    for name in names:
-        table.add_column(name, justify="right", overflow="fold")
+    others = [COMPARED[name].column for name in compared]
+    for title in ("δ", "ε (guaranteed)", "reached by an attack", *others):
+        table.add_column(title, justify="right", overflow="fold")
     for point in record["points"]:
-        extra = [_compared(name, point["compared"][name]) for name in _COMPARED] if compared else []
-        table.add_row(
-            f"{point['delta']:g}", shown(point["epsilon"]), format_down(float(point["lower"])), *extra
-        )
-    words = [
-        Text(_printable(f"At δ = {point['delta']:g}: " + "; ".join(point["attack"]) + "."))
-        for point in record["points"]
-        if point["attack"]
-    ]
-    return Group(table, Text(""), *words)
+        amounts = [_compared(name, point["compared"][name]) for name in compared]
+        table.add_row(f"{point['delta']:g}", shown(point["epsilon"]), _reached(point["lower"]), *amounts)
+    methods = dict.fromkeys(f"Method: {point['method']}." for point in record["points"])
+    attacks = [_attack(point) for point in record["points"] if point["attack"]]
+    return Group(table, Text(""), *(Text(_printable(line)) for line in (*methods, *attacks)))
+
+
+def _attack(point: dict[str, Any]) -> str:
+    """What the attack at one probability does; of a long one the beginning, --json has all of it."""
+    parts, more = point["attack"][:_MOST_PARTS], len(point["attack"]) - _MOST_PARTS
+    rest = [f"and {more} more (--json lists all)"] if more > 0 else []
+    return f"At δ = {point['delta']:g}: " + "; ".join([*parts, *rest]) + "."
 
 
 def _compared(name: str, value: float | str) -> str:
     """What others guarantee is rounded up, what others reach is rounded down."""
-    return format_down(float(value)) if name in _REACHED else shown({"value": value})
+    return _reached(value) if COMPARED[name].reached else shown({"value": value})
+
+
+def _reached(value: float | str) -> str:
+    return "infinite" if value == "inf" else format_down(float(value))
 
 
 def _prior(record: dict[str, Any]) -> str:

@@ -1,0 +1,229 @@
+"""The proof of both ends of an envelope against deterministic monotone functions of ordered outcomes.
+
+A monotone function of the outcome cuts the outcomes, in the order of the channel, into cells of consecutive ones.
+Notation of `ordered_cells`: Q(j) is the probability of the first j outcomes, δ at most that of all M.
+
+Upper end. Potentials 0 ≤ v_0 ≤ v_1 ≤ … ≤ v_M < δ with v_j ≥ v_i + Q(j) − Q(i) for every cell i+1, …, j of ratio above
+T. Then disjoint cells of ratio above T have probability at most v_M: going from left to right, v grows by at least the
+probability of each. So no monotone function leaks more than log T with probability δ.
+
+Lower end. Cuts 0 < … < M, and for some of the cells between them a suspected secret x with P(cell|x) ≥ T P(cell); these
+cells have probability δ together.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from tightlip.certificate.attack import Attack
+from tightlip.certificate.envelope import input_digest
+from tightlip.certificate.ordered_cells import OrderedCells, leaking_starts
+from tightlip.errors import CertificateInvalid, InvalidInput, quoted
+from tightlip.model.channel import Channel
+from tightlip.model.jsonio import as_object, check_keys
+from tightlip.model.labels import Labels
+from tightlip.model.prior import Prior
+from tightlip.numeric.display import format_about
+from tightlip.numeric.parse import exact_text, number
+
+FORMAT = "tightlip ordered envelope certificate 1"
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedUpperProof:
+    """Disjoint cells of ratio above `ratio` have a probability of at most the last of the potentials."""
+
+    ratio: Fraction
+    potentials: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedLowerProof:
+    """Cells between `cuts` and, for each, the position of the secret it points to, or None."""
+
+    ratio: Fraction
+    cuts: tuple[int, ...]
+    suspects: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedCertificate:
+    """Both ends of ε(δ), with the channel and the prior they are about.
+
+    A δ above the probability of all outcomes (1 up to the rounding of stored floats) means that probability.
+    """
+
+    channel: Channel
+    prior: Prior
+    delta: Fraction
+    upper: OrderedUpperProof
+    lower: OrderedLowerProof
+
+    def verify(self) -> None:
+        """Check both ends in whole numbers, without a solver.
+
+        Raises
+        ------
+        CertificateInvalid
+            Naming the inequality that fails.
+        """
+        if not 0 < self.delta <= 1:
+            raise CertificateInvalid(f"delta must be in (0, 1], got {format_about(self.delta)}.")
+        cells = OrderedCells.of(self.channel, self.prior)
+        mass = min(self.delta, cells.total())
+        _check_upper(self.upper, cells, mass)
+        _check_lower(self.lower, cells, mass)
+
+    @property
+    def attack(self) -> Channel:
+        """From each outcome to the run it is in."""
+        runs, outputs = list(pairwise(self.lower.cuts)), self.channel.outputs
+        symbols = np.repeat(np.arange(len(runs)), np.diff(self.lower.cuts))
+        names = tuple((outputs[start], outputs[end - 1]) for start, end in runs)
+        shares = np.ones(len(symbols))
+        return Attack(np.arange(len(symbols)), symbols, shares, outputs, Labels(names, given=True)).channel
+
+    def upper_at(self, delta: Fraction) -> Fraction | None:
+        """What the upper end proves of e^ε at a probability; None if nothing."""
+        return self.upper.ratio if self.delta <= delta else None
+
+    def lower_at(self, delta: Fraction) -> Fraction:
+        """What the lower end proves of e^ε at a probability: beyond δ nothing but that no leakage is below 0."""
+        return self.lower.ratio if delta <= self.delta else Fraction(1)
+
+    def digest(self) -> str:
+        """A hash of the channel, with the order of its outcomes, and the prior that the proof is about."""
+        return input_digest(self.channel, self.prior)
+
+    def to_json(self) -> str:
+        """The certificate as JSON text, with everything needed to check it."""
+        return json.dumps(
+            {
+                "format": FORMAT,
+                "inputs": self.digest(),
+                "channel": self.channel.to_dict(),
+                "prior": self.prior.to_dict(),
+                "delta": exact_text(self.delta),
+                "upper": {
+                    "ratio": exact_text(self.upper.ratio),
+                    "potentials": [exact_text(value) for value in self.upper.potentials],
+                },
+                "lower": {
+                    "ratio": exact_text(self.lower.ratio),
+                    "cuts": list(self.lower.cuts),
+                    "suspects": list(self.lower.suspects),
+                },
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> OrderedCertificate:
+        """Read what `to_json` wrote; the hash must fit the channel and the prior inside."""
+        keys = {"format", "inputs", "channel", "prior", "delta", "upper", "lower"}
+        record = as_object(text, "certificate", keys, set())
+        if record["format"] != FORMAT:
+            raise InvalidInput(
+                f"certificate format must be {quoted(FORMAT)}, got {quoted(record['format'])}."
+            )
+        try:
+            certificate = _from_record(record)
+        except (KeyError, TypeError, ValueError) as error:
+            raise CertificateInvalid(f"certificate is malformed: {error} Make it again.") from error
+        if certificate.digest() != record["inputs"]:
+            raise CertificateInvalid(
+                "certificate was changed: the hash of its channel and prior is not the one it states; make it again."
+            )
+        return certificate
+
+
+def _check_upper(proof: OrderedUpperProof, cells: OrderedCells, mass: Fraction) -> None:
+    potentials = proof.potentials
+    if len(potentials) != cells.size + 1 or proof.ratio <= 0:
+        raise CertificateInvalid(
+            f"upper end fails: it must have a positive ratio and {cells.size + 1} potentials, "
+            f"got {format_about(proof.ratio)} and {len(potentials)}."
+        )
+    if potentials[0] < 0 or any(later < earlier for earlier, later in pairwise(potentials)):
+        raise CertificateInvalid("upper end fails: the potentials must be at least 0 and never fall.")
+    if potentials[-1] >= mass:
+        raise CertificateInvalid(
+            f"upper end fails: cells above the ratio may have probability {format_about(potentials[-1])}, "
+            f"which is not below {format_about(mass)}."
+        )
+    uncovered = [cells.mass(0, end) - value for end, value in enumerate(potentials)]
+    rank_of = {height: rank for rank, height in enumerate(sorted(set(uncovered)))}
+    heights, ranks = np.array([rank_of[height] for height in uncovered]), cells.ranks(proof.ratio)
+    for end in range(1, cells.size + 1):
+        broken = leaking_starts(ranks, end) & (heights[:end] < heights[end])
+        if broken.any():
+            raise CertificateInvalid(
+                f"upper end fails: the cell of outcomes {int(broken.argmax())} to {end - 1} has a ratio above "
+                f"{format_about(proof.ratio)} and more probability than its potentials allow."
+            )
+
+
+def _check_lower(proof: OrderedLowerProof, cells: OrderedCells, mass: Fraction) -> None:
+    cuts = proof.cuts
+    if len(cuts) != len(proof.suspects) + 1 or cuts[0] != 0 or cuts[-1] != cells.size:
+        raise CertificateInvalid(
+            f"lower end fails: the cuts must lead from 0 to {cells.size} and make {len(proof.suspects)} cells."
+        )
+    if proof.ratio <= 0 or any(later <= earlier for earlier, later in pairwise(cuts)):
+        raise CertificateInvalid(
+            "lower end fails: the ratio must be positive and each cut beyond the one before."
+        )
+    possible, reached = {int(place): row for row, place in enumerate(cells.secrets)}, Fraction(0)
+    for (start, end), suspect in zip(pairwise(cuts), proof.suspects, strict=True):
+        if suspect is None:
+            continue
+        if suspect not in possible:
+            raise CertificateInvalid(
+                f"lower end fails: a cell suspects secret {suspect}, which is impossible."
+            )
+        row = cells.chances[possible[suspect]]
+        likelihood = Fraction((row[end] - row[start]) * cells.prior_unit, cells.unit)
+        if likelihood < proof.ratio * cells.mass(start, end):
+            raise CertificateInvalid(
+                f"lower end fails: the cell of outcomes {start} to {end - 1} has a ratio below "
+                f"{format_about(proof.ratio)}."
+            )
+        reached += cells.mass(start, end)
+    if reached < mass:
+        raise CertificateInvalid(
+            f"lower end fails: the attack has probability {format_about(reached)}, not {format_about(mass)}."
+        )
+
+
+def _from_record(record: dict[str, Any]) -> OrderedCertificate:
+    upper = check_keys(record["upper"], "upper", {"ratio", "potentials"}, set())
+    lower = check_keys(record["lower"], "lower", {"ratio", "cuts", "suspects"}, set())
+    return OrderedCertificate(
+        Channel.from_dict(record["channel"]),
+        Prior.from_json(json.dumps(record["prior"])),
+        _read(record["delta"], "delta"),
+        OrderedUpperProof(
+            _read(upper["ratio"], "ratio"),
+            tuple(_read(value, "potentials") for value in upper["potentials"]),
+        ),
+        OrderedLowerProof(
+            _read(lower["ratio"], "ratio"),
+            tuple(_place(cut) for cut in lower["cuts"]),
+            tuple(None if place is None else _place(place) for place in lower["suspects"]),
+        ),
+    )
+
+
+def _read(value: object, name: str) -> Fraction:
+    return Fraction(number(value, name))
+
+
+def _place(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"a place must be a whole number, got {quoted(value)}.")
+    return value
