@@ -206,6 +206,39 @@ class TestHardChannels:
             found.verify()
             assert found.gap <= 1e-6 or "closer than" in found.method
 
+    @pytest.mark.parametrize("seed", [3, 26, 46, 144])
+    def test_small_probabilities_close_the_gap_too(self, seed):
+        generator = np.random.default_rng(seed)
+        rows = generator.dirichlet(np.full(40, 0.3), 8)
+        rows[:, :20] *= 1e-7
+        channel, prior = tl.Channel(rows / rows.sum(axis=1, keepdims=True)), tl.Prior.uniform(8)
+        for delta in (1e-4, 1e-7, 2e-8, 5e-9):
+            found = envelope(channel, prior, delta)
+            assert found.gap <= 1e-9
+            found.verify()
+
+    def test_secrets_of_tiny_mass(self):
+        """Lifts of 1e15 and more: too large for a solver or a search unless they are scaled."""
+        unlikely = envelope(tl.Channel([[0.5, 0.5], [0.0, 1.0]]), tl.Prior([1e-39, 1 - 1e-39]), 0.5)
+        unlikely.verify()
+        assert unlikely.upper == pytest.approx(math.log(1.5), abs=1e-9)
+        masses = [1.09e-15, 0.17, 0.83 - 1.09e-15]
+        channel = tl.Channel([[0.97, 0.03], [0, 1.0], [0, 1.0]])
+        for point in envelope_curve(channel, tl.Prior(masses), [1, 0.5, 0.05]):
+            point.verify()
+            assert point.gap < 1e-7
+
+    def test_a_model_that_needs_presolving(self):
+        """HiGHS ends it as unknown or infeasible with most of its settings."""
+        generator = np.random.default_rng(1171)
+        secrets, outcomes = int(generator.integers(3, 10)), int(generator.integers(3, 30))
+        rows = generator.dirichlet(np.full(outcomes, 0.3), secrets)
+        rows *= 10.0 ** -generator.uniform(0, generator.choice([3, 6, 9, 12, 14]), outcomes)
+        channel = tl.Channel(rows / rows.sum(axis=1, keepdims=True))
+        found = envelope(channel, tl.Prior(generator.dirichlet(np.ones(secrets))), 5.8e-6)
+        found.verify()
+        assert found.gap <= 1e-9
+
     def test_two_secrets_by_sorting(self):
         channel, prior = random_release(7, 2, 400)
         for delta in (0.01, 0.3, 0.77, 1.0):
@@ -273,10 +306,37 @@ class TestRefusals:
             envelope(self.channel, self.prior, delta)
         assert message in str(caught.value)
 
+    @pytest.mark.parametrize("deltas", [0.1, None, "0.1"])
+    def test_a_curve_needs_a_list(self, deltas):
+        with pytest.raises(
+            tl.errors.WrongType, match=r"deltas must be a list of probabilities, got .*; write"
+        ):
+            envelope_curve(self.channel, self.prior, deltas)
+
+    def test_a_curve_needs_a_point(self):
+        with pytest.raises(tl.errors.InvalidInput, match="deltas must hold at least one"):
+            envelope_curve(self.channel, self.prior, [])
+
     @pytest.mark.parametrize("gap", [0, 1, -1e-9, math.nan])
     def test_bad_gaps(self, gap):
         with pytest.raises(tl.errors.InvalidInput, match="gap must be"):
             envelope(self.channel, self.prior, 0.2, gap=gap)
+
+    def test_a_solver_that_stops_later_leaves_what_is_proved(self, monkeypatch):
+        solve, calls = RestrictedProgram.solve, []
+
+        def tiring(self):
+            calls.append(1)
+            if len(calls) > 1:
+                raise tl.errors.SolverFailure("tired")
+            return solve(self)
+
+        monkeypatch.setattr(RestrictedProgram, "solve", tiring)
+        found = envelope(*random_release(12, 12, 3), 0.2)
+        assert len(calls) == 2
+        assert found.gap > 1e-6
+        assert "could not be brought closer" in found.method
+        found.verify()
 
     def test_a_solver_that_stops_early_is_an_error_not_an_answer(self, monkeypatch):
         original = RestrictedProgram.__init__

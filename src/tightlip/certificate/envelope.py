@@ -190,7 +190,7 @@ def _read(value: Any) -> Fraction:
 
 def _suspect(place: Any) -> int | None:
     if place is not None and (isinstance(place, bool) or not isinstance(place, int)):
-        raise ValueError(f"a suspect must be a whole number or null, got {place!r}")
+        raise ValueError(f"a suspect must be a whole number or null, got {quoted(place)}")
     return place
 
 

@@ -26,8 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.envelope.result import Envelope, read_delta
-from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.envelope.result import Envelope, read_delta, read_deltas
 from tightlip.measure.joint import ExactJoint, FloatJoint, join
 from tightlip.model.channel import Channel
 from tightlip.model.matrix import dense_row, is_sparse
@@ -87,13 +86,7 @@ def binary_envelope_curve(channel: Channel, prior: Prior, deltas: Iterable[objec
     >>> [round(point.upper, 6) for point in curve]
     [0.893818, 0.510826, 0.0]
     """
-    if isinstance(deltas, (str, bytes)) or not isinstance(deltas, Iterable):
-        raise WrongType(
-            f"deltas must be a list of probabilities, got {quoted(deltas)}; write [0.1] for one of them."
-        )
-    wanted = [read_delta(delta) for delta in deltas]
-    if not wanted:
-        raise InvalidInput("deltas must hold at least one probability, got none; write [0.1].")
+    wanted = read_deltas(deltas)
     joint = join(channel, prior)
     if isinstance(joint, ExactJoint):
         rows = list(_exact_fills(joint, wanted))

@@ -9,17 +9,21 @@ import numpy as np
 from tightlip.envelope.pairs import Pairs
 from tightlip.numeric.parse import FloatArray
 
-_OF_MULTIPLIERS = (
-    1e-15  # λ_x = 1/(t − θ_x) is rounded: moves Σ_y q_y |λ_x (s_x(y) − t)| ≤ 1 + G by a few 2⁻⁵³
-)
+_OF_MULTIPLIERS = 1e-15  # λ_x = 1/(t − θ_x) is rounded twice: λ_x K + (1 − λ_x t) q moves by less of q
+_WIDE = 4.0
+
+
+def rounding(pairs: Pairs) -> float:
+    """A bound on the relative error of K and of θq, with all that is done to them."""
+    return 2 * pairs.error + 1e-14
 
 
 def dual_bound(pairs: Pairs, thresholds: FloatArray, ratio: float) -> float:
     """What the thresholds prove of V(t): G_θ(t) rounded up."""
-    price, error = 1 / (ratio - thresholds), 2 * pairs.error + 1e-14
-    gain = pairs.combined(price * (1 + error), price * (error * np.abs(thresholds) - thresholds))
-    total = math.fsum(np.maximum(pairs.best(gain), 0.0).tolist())
-    return total * (1 + 1e-15) + _OF_MULTIPLIERS
+    price, error = 1 / (ratio - thresholds), rounding(pairs)
+    of_weight = price * (error * np.abs(thresholds) - thresholds) + _OF_MULTIPLIERS
+    gain = pairs.combined(price * (1 + error), of_weight)
+    return math.fsum(np.maximum(pairs.best(gain), 0.0).tolist()) * (1 + 1e-15)
 
 
 def proved_ratio(pairs: Pairs, thresholds: FloatArray, delta: float, low: float, high: float) -> float:
@@ -29,7 +33,7 @@ def proved_ratio(pairs: Pairs, thresholds: FloatArray, delta: float, low: float,
     """
     from scipy.optimize import brentq
 
-    margin = 1 + 4 * (2 * pairs.error + 1e-14)
+    margin = 1 + 4 * rounding(pairs)
     chosen = pairs.lift > thresholds[pairs.secret]
     if not chosen.any():
         return _with_margin(pairs, thresholds, delta, max(low, float(thresholds.max())) * margin, high)
@@ -41,12 +45,15 @@ def proved_ratio(pairs: Pairs, thresholds: FloatArray, delta: float, low: float,
     def value(ratio: float) -> float:
         return float(np.maximum.reduceat(above / (ratio - floor), starts).sum())
 
-    left = math.nextafter(max(low, float(thresholds.max()) * (1 + 1e-15)), math.inf)
+    highest, left = high, math.nextafter(max(low, float(thresholds.max()) * (1 + 1e-15)), math.inf)
     if value(high) > delta:
         return math.inf
     if left < high and value(left) > delta:
+        while high > _WIDE * left:
+            middle = math.sqrt(left) * math.sqrt(high)
+            left, high = (middle, high) if value(middle) > delta else (left, middle)
         left = float(brentq(lambda ratio: value(ratio) - delta, left, high, xtol=1e-15 * left, rtol=1e-15))
-    return _with_margin(pairs, thresholds, delta, left * margin, high)
+    return _with_margin(pairs, thresholds, delta, left * margin, highest)
 
 
 def _with_margin(pairs: Pairs, thresholds: FloatArray, delta: float, ratio: float, high: float) -> float:

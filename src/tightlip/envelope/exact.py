@@ -24,7 +24,7 @@ from tightlip.envelope.bracket import Aim, Bracket
 from tightlip.envelope.coarse import search_by_groups, worth_grouping
 from tightlip.envelope.pairs import Pairs, Places, pairs_of
 from tightlip.envelope.randomized_response import channel_envelope, response_pair
-from tightlip.envelope.result import Envelope, read_delta
+from tightlip.envelope.result import Envelope, read_deltas
 from tightlip.envelope.search import Search
 from tightlip.envelope.two_secrets import two_secrets
 from tightlip.errors import InvalidInput
@@ -82,7 +82,7 @@ def envelope_curve(
     >>> [round(point.upper, 6) for point in curve]
     [1.386294, 0.412845]
     """
-    wanted = [read_delta(delta) for delta in deltas]
+    wanted = read_deltas(deltas)
     order = sorted(set(wanted), reverse=True)  # an attack for a larger δ serves a smaller one
     found = dict(zip(order, envelope_points(channel, prior, order, gap=gap), strict=True))
     return [found[delta] for delta in wanted]
@@ -92,7 +92,7 @@ def envelope_points(
     channel: Channel, prior: Prior, deltas: Iterable[Any], *, gap: float = GAP
 ) -> Iterator[Envelope]:
     """The points of `envelope_curve` one by one, as they are found."""
-    wanted = [read_delta(delta) for delta in deltas]
+    wanted = read_deltas(deltas)
     allowed = float(number(gap, "gap"))
     if not 1e-12 <= allowed < 1:
         raise InvalidInput(f"gap must be in [1e-12, 1), got {allowed!r}; 1e-9 is the default.")

@@ -33,7 +33,7 @@ import numpy as np
 
 from tightlip.certificate.ordered import OrderedCertificate, OrderedLowerProof, OrderedUpperProof
 from tightlip.certificate.ordered_cells import OrderedCells, leaking_starts
-from tightlip.envelope.result import Envelope, read_delta
+from tightlip.envelope.result import Envelope, read_delta, read_deltas
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
@@ -97,10 +97,7 @@ def ordered_envelope_curve(channel: Channel, prior: Prior, deltas: Iterable[obje
         raise WrongType(
             f"deltas must be a list of probabilities, got {quoted(deltas)}; write [0.1] for one of them."
         )
-    wanted = [read_delta(delta) for delta in deltas]
-    if not wanted:
-        raise InvalidInput("deltas must hold at least one probability, got none; write [0.1].")
-    return tuple(ordered_points(channel, prior, wanted))
+    return tuple(ordered_points(channel, prior, read_deltas(deltas)))
 
 
 def ordered_points(channel: Channel, prior: Prior, deltas: Sequence[Fraction]) -> Iterator[Envelope]:

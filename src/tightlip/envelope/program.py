@@ -54,9 +54,9 @@ class _Columns:
         self.rows[0::2], self.rows[1::2] = pairs.outcome[places], pairs.outcomes + self.secret
 
     def values(self, ratio: float) -> FloatArray:
-        """The coefficients, which do: 1 and (K − tq)·scale of each pair."""
+        """The coefficients, which do: 1 and (K/t − q)·scale of each pair; K − tq may be too large for a solver."""
         values = np.ones(len(self.rows))
-        values[1::2] = self._chance - ratio * self.cost
+        values[1::2] = (self._chance - ratio * self.cost) / ratio
         return values
 
 
@@ -155,7 +155,7 @@ class RestrictedProgram:
         solution = self._solver.getSolution()
         duals = np.array(solution.row_dual)
         caps = self.pairs.outcomes
-        multipliers = np.maximum(-duals[caps:], 0.0)
+        multipliers = np.maximum(-duals[caps:], 0.0) / self.ratio
         weights = np.fromiter(solution.col_value, np.float64, len(self.chosen))
         taken = weights * self._columns.weight
         slope = -float(taken @ multipliers[self._columns.secret])
@@ -164,7 +164,7 @@ class RestrictedProgram:
     def _solved_anew(self) -> Any:
         """The status without the old basis, which may be a bad start, and with scaling; at last less exactly."""
         status = None
-        for presolve, tolerance in (("off", 1e-10), ("on", 1e-7)):
+        for presolve, tolerance in (("off", 1e-10), ("on", 1e-10), ("on", 1e-7)):
             if status != self._optimal:
                 self._solver.clearSolver()
                 self._set(presolve, tolerance, scale=1)
@@ -181,7 +181,7 @@ class RestrictedProgram:
 
     def drift(self, found: Optimum) -> Drift:
         """How the optimum just found moves with the ratio."""
-        basis = Basis(self._solver, self.pairs, self.chosen, self._scale)
+        basis = Basis(self._solver, self.pairs, self.chosen, self._scale, self.ratio)
         return Drift(self.ratio, basis, found.weights[basis.columns], found.multipliers)
 
     def thresholds(self, reaches: FloatArray, ratio: float) -> FloatArray:

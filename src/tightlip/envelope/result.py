@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, Protocol
 
-from tightlip.errors import CertificateInvalid, InvalidInput, quoted
+from tightlip.errors import CertificateInvalid, InvalidInput, WrongType, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label
 from tightlip.numeric.ball import log_bounds
@@ -167,3 +167,19 @@ def read_delta(delta: object) -> Fraction:
             f"delta must be in (0, 1], got delta={quoted(delta)}; at 0 every level is allowed to fail."
         )
     return value
+
+
+def read_deltas(deltas: object) -> list[Fraction]:
+    """Read one or more probabilities in (0, 1].
+
+    >>> read_deltas(["0.1", 0.5])
+    [Fraction(1, 10), Fraction(1, 2)]
+    """
+    if isinstance(deltas, (str, bytes)) or not isinstance(deltas, Iterable):
+        raise WrongType(
+            f"deltas must be a list of probabilities, got {quoted(deltas)}; write [0.1] for one of them."
+        )
+    wanted = [read_delta(delta) for delta in deltas]
+    if not wanted:
+        raise InvalidInput("deltas must hold at least one probability, got none; write [0.1].")
+    return wanted

@@ -15,14 +15,16 @@ from tightlip.envelope.attack import Shares, completed
 from tightlip.envelope.bracket import Aim, Bracket, with_attack, with_thresholds
 from tightlip.envelope.course import FLAT, Course, Point
 from tightlip.envelope.drift import Drift
-from tightlip.envelope.dual import dual_bound
+from tightlip.envelope.dual import dual_bound, rounding
 from tightlip.envelope.pairs import Pairs, Places
 from tightlip.envelope.program import RestrictedProgram, leading
+from tightlip.errors import SolverFailure
 from tightlip.numeric.parse import FloatArray
 
 _MOST_SOLVES, _MOST_AGAIN = 120, 15  # for the first δ, and for others
 _START_EACH = 4
 _ADD_EACH = 3
+_ROUNDINGS = 1e-13
 _NEGATIVE = 1e-9  # so far below 0 a weight tells that the basis has ended
 
 
@@ -61,7 +63,12 @@ class Search:
             self._program.add(leading(self.pairs, self.pairs.lift, _START_EACH))
         most = _MOST_AGAIN if self.used else _MOST_SOLVES
         while not bracket.within(aim.gap) and bracket.solves < most and course.stuck < 4:
-            bracket = self._step(aim, course, replace(bracket, solves=bracket.solves + 1))
+            try:
+                bracket = self._step(aim, course, replace(bracket, solves=bracket.solves + 1))
+            except SolverFailure:
+                if not bracket.solves:
+                    raise
+                break  # what is proved remains so
         self._last, self._path = (aim.delta, bracket), course.path
         return bracket
 
@@ -71,7 +78,7 @@ class Search:
         program.move(ratio)
         found = program.solve()
         point = Point(ratio, found.value, found.slope)
-        self.thresholds = program.thresholds(found.reaches, ratio)
+        self.thresholds = self._thresholds(found.reaches, ratio, aim)
         self._drift = program.drift(found)
         bracket, added = self._followed(aim, course, before), 0
         if not bracket.within(aim.gap):
@@ -118,7 +125,7 @@ class Search:
             return bracket
         if meeting < highest:
             high = meeting if meeting == lowest else meeting * (1 + aim.gap / 8)
-            thresholds = self._program.thresholds(drift.reaches_at(high), high)
+            thresholds = self._thresholds(drift.reaches_at(high), high, aim)
             bracket = self._with_upper_end(aim, bracket, thresholds, high)
         attack = Shares.clean(self.pairs, drift.places, weights)
         if meeting > lowest:
@@ -133,6 +140,16 @@ class Search:
     @cached_property
     def _leads(self) -> Places:
         return self.pairs.leads
+
+    def _thresholds(self, reaches: FloatArray, ratio: float, aim: Aim) -> FloatArray:
+        """For a small δ a little above the lifts they stand at.
+
+        Such outcomes are worth nothing, but what their roundings may hide is not small beside δ.
+        """
+        found = self._program.thresholds(reaches, ratio)
+        if aim.delta * aim.gap > _ROUNDINGS:
+            return found
+        return np.where(found < self._program.peaks, found + 4 * rounding(self.pairs) * np.abs(found), found)
 
     def _with_upper_end(
         self, aim: Aim, bracket: Bracket, thresholds: FloatArray | None, ratio: float
