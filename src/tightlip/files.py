@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 from tightlip.errors import InvalidInput
@@ -67,6 +68,15 @@ def require_free(path: Path, *, force: bool) -> None:
         raise InvalidInput(f"{path} is a device, a pipe or the like, not a file; choose another name.")
     if not force:
         raise _taken(path)
+
+
+def require_apart(outputs: Sequence[Path], source: Path | None) -> None:
+    """Refuse to write two files of one name, or over the file that is read."""
+    for place, path in enumerate(outputs):
+        if path.resolve() in [other.resolve() for other in outputs[:place]]:
+            raise InvalidInput(f"{path} is asked for twice; give each output a name of its own.")
+        if source is not None and path.exists() and source.exists() and path.samefile(source):
+            raise InvalidInput(f"{path} is the file that is read and would be lost; choose another name.")
 
 
 def _taken(path: Path) -> InvalidInput:

@@ -3,6 +3,7 @@
 import json
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -191,6 +192,29 @@ def test_bad_requests(capsys, channel_file, tmp_path):
     assert "must end in .html, .svg, .png" in run(capsys, "envelope", channel_file, "--chart", "x.pdf")[2]
     assert "must be valid JSON" in run(capsys, "verify", _written(tmp_path, "{"))[2]
     assert run(capsys, "verify", _written(tmp_path, "{}"))[0] == 2
+
+
+def test_no_output_is_written_over_another_or_over_the_channel(capsys, channel_file, tmp_path):
+    both = tmp_path / "both.svg"
+    one = ("envelope", channel_file, "--delta", "0.2", "--force", "--certificate")
+    status, out, err = run(capsys, *one, both, "--chart", both)
+    assert (status, out) == (2, "")
+    assert "asked for twice" in err
+    assert not both.exists()
+    status, out, err = run(capsys, *one, channel_file)
+    assert (status, out) == (2, "")
+    assert "would be lost" in err
+    assert json.loads(Path(channel_file).read_text()) == json.loads(json.dumps(EXAMPLE))
+
+
+def test_the_whole_probability_is_a_delta(capsys, channel_file):
+    status, out, _ = run(capsys, "envelope", channel_file, "--delta", "1", "--json")
+    assert status == 0
+    found = tl.envelope(tl.mechanism.env_example_1(), tl.Prior.uniform(4), 1)
+    assert json.loads(out)["points"][0]["upper"] == found.upper
+    status, _, err = run(capsys, "envelope", channel_file, "--delta", "1.1")
+    assert status == 2
+    assert "delta must be above 0 and at most 1, got 1.1" in err
 
 
 def _written(folder, text):

@@ -89,7 +89,7 @@ def test_the_table_itself_is_never_overwritten(capsys, table):
     before = table.read_text()
     status, _, err = run(capsys, *command(table, table, "--bin-size", 2, "--force"))
     assert (status, table.read_text()) == (2, before)
-    assert "must not be the table itself" in err
+    assert "is the file that is read and would be lost" in err
 
 
 def test_seeds_are_for_tests(capsys, table, tmp_path):

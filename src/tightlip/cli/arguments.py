@@ -66,17 +66,18 @@ def read_budget(text: str) -> Nats | Fraction:
     return Nats(nats_of_bits(value)[0], rounding="nearest")
 
 
-def read_probabilities(text: str, argument: str = "delta") -> list[Fraction]:
-    """Probabilities strictly between 0 and 1, separated by commas, exact.
+def read_probabilities(text: str, argument: str = "delta", *, or_one: bool = False) -> list[Fraction]:
+    """Probabilities strictly between 0 and 1, or 1 too, separated by commas, exact.
 
     >>> read_probabilities("0.1,1/3")
     [Fraction(1, 10), Fraction(1, 3)]
     """
     found = [Fraction(number(part, argument)) for part in _parts(text, argument)]
+    range_ = "above 0 and at most 1" if or_one else "strictly between 0 and 1"
     for probability in found:
-        if not 0 < probability < 1:
+        if not 0 < probability < 1 and not (or_one and probability == 1):
             raise InvalidInput(
-                f"{argument} must be strictly between 0 and 1, got {format_about(probability)}; write 0.05 for 5 %."
+                f"{argument} must be {range_}, got {format_about(probability)}; write 0.05 for 5 %."
             )
     return found
 

@@ -16,7 +16,7 @@ from tightlip.cli.channel_file import read_channel_file
 from tightlip.cli.noise import NOISE_FORMS, SECRET_FORMS, envelope_of_noise
 from tightlip.cli.output import print_json, print_text, progress
 from tightlip.errors import InvalidInput
-from tightlip.files import require_free, write_whole
+from tightlip.files import require_apart, require_free, write_whole
 
 
 class Adversary(StrEnum):
@@ -73,8 +73,9 @@ def envelope(
     from tightlip.report.envelope import write_envelope_chart
     from tightlip.report.text import envelope_text
 
-    deltas = read_probabilities(delta)
+    deltas = read_probabilities(delta, or_one=True)
     _check_request(channel, secret, noise, adversary, symbols)
+    require_apart([path for path in (chart, certificate) if path is not None], channel)
     if chart is not None:
         check_chart_path(chart, force=force)
     if certificate is not None:

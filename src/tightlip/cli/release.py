@@ -13,6 +13,7 @@ from tightlip.cli.arguments import Unit, read_level
 from tightlip.cli.command import Command
 from tightlip.cli.output import complain, print_json, print_text
 from tightlip.errors import InvalidInput, quoted
+from tightlip.files import require_apart
 from tightlip.histogram.secret import Except, Ratio, RatioDifference, Share, TableSecret, Where
 
 release = typer.Typer(
@@ -99,7 +100,7 @@ def histogram(
     from tightlip.report.release import release_record, release_text
 
     require_free(out, force=force)
-    _require_other_file(table, out)
+    require_apart([out], table)
     names = [name.strip() for name in columns.split(",")]
     drawn = release_histogram(
         table,
@@ -156,8 +157,3 @@ def _feasible(given: str, columns: list[str]) -> Any:
         return None if given == "values" else given
     book = tabulate(Path(given), columns, feasible="observed").domain
     return list(book.cells(np.arange(book.size)))
-
-
-def _require_other_file(table: Path, out: Path) -> None:
-    if out.exists() and table.exists() and out.samefile(table):
-        raise InvalidInput(f"out must not be the table itself, got {out}; the table would be lost.")

@@ -10,7 +10,6 @@ import typer
 from tightlip.cli.arguments import Unit
 from tightlip.cli.channel_file import read_channel_file
 from tightlip.cli.output import print_json, print_text
-from tightlip.errors import InvalidInput
 
 
 def sml(
@@ -53,10 +52,7 @@ def sml(
 
 
 def _require_free(certificate: Path, channel: Path, *, force: bool) -> None:
-    from tightlip.files import require_free
+    from tightlip.files import require_apart, require_free
 
     require_free(certificate, force=force)
-    if certificate.exists() and channel.exists() and certificate.samefile(channel):
-        raise InvalidInput(
-            f"certificate must not be the channel file itself, got {certificate}; the channel would be lost."
-        )
+    require_apart([certificate], channel)
