@@ -97,6 +97,20 @@ class TestDrift:
         assert drift.crossing(0.49, 3.0, 5.0) > 4.03
         assert 2 <= few < basis.found <= 15
 
+    def test_a_search_does_without(self, monkeypatch):
+        monkeypatch.setattr(RestrictedProgram, "drift", lambda *_: None)
+        channel, prior = release(3, 15)
+        for point in envelope_curve(channel, prior, [0.05, 0.4, 0.8]):
+            assert point.gap <= 1.1e-9
+            point.verify()
+
+    def test_no_factors_no_series(self):
+        program = moving_program()
+        found = optimum(program, 9.0)
+        assert program.drift(found) is not None
+        program._fine = "never"
+        assert program.drift(found) is None
+
 
 class TestCurve:
     @settings(max_examples=15)

@@ -102,7 +102,10 @@ def _of_channel(
 
     given = read_channel_file(path)
     prior = given.require_prior(path)
-    found = progress(_points(given.channel, prior, deltas, adversary, symbols), len(deltas), "envelope")
+    order = sorted(set(deltas), reverse=True)  # an attack for a larger δ serves a smaller one
+    points = progress(_points(given.channel, prior, order, adversary, symbols), len(order), "envelope")
+    by_delta = {point.delta: point for point in points}
+    found = [by_delta[delta] for delta in deltas]
     record = envelope_record(given.channel, prior, found, adversary=adversary.value, **options)
     return {**record, **({} if symbols is None else {"symbols": symbols})}, found
 

@@ -29,15 +29,14 @@ _POWERS = np.arange(_MOST)
 class Basis:
     """The pairs in the basis of an optimum, and the factors of their columns, HiGHS's until it solves again."""
 
-    def __init__(self, solver: Any, pairs: Pairs, chosen: Places, scale: float, ratio: float) -> None:
-        basic = np.array(solver.getBasicVariables()[1])
+    def __init__(self, solver: Any, basic: Places, pairs: Pairs, chosen: Places, scale: float) -> None:
         self._solver = solver
         self._rows = np.flatnonzero(basic >= 0)
         self._sizes = pairs.outcomes, pairs.secrets
         self.columns = basic[self._rows]
         self.places: Places = chosen[self.columns]
         self.weight = pairs.weight[self.places]
-        self._scaled = self.weight * (scale / ratio)
+        self._scaled = self.weight * scale
         self._secret = pairs.secret[self.places]
 
     def next_weights(self, weights: FloatArray) -> FloatArray:

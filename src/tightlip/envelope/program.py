@@ -87,7 +87,7 @@ class RestrictedProgram:
         self._solver: Any = solver
         solver.setOptionValue("simplex_strategy", _PRIMAL)  # more columns keep the old optimum feasible
         self._set("off", 1e-10, scale=0)
-        self._optimal = highspy.HighsModelStatus.kOptimal
+        self._optimal, self._fine = highspy.HighsModelStatus.kOptimal, highspy.HighsStatus.kOk
         self.move(ratio)
 
     def add(self, places: Places) -> int:
@@ -179,9 +179,12 @@ class RestrictedProgram:
         for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
             self._solver.setOptionValue(name, tolerance)
 
-    def drift(self, found: Optimum) -> Drift:
-        """How the optimum just found moves with the ratio."""
-        basis = Basis(self._solver, self.pairs, self.chosen, self._scale, self.ratio)
+    def drift(self, found: Optimum) -> Drift | None:
+        """How the optimum just found moves with the ratio; None where HiGHS has no factors of its basis."""
+        status, basic = self._solver.getBasicVariables()
+        if status != self._fine:
+            return None
+        basis = Basis(self._solver, basic, self.pairs, self.chosen, self._scale / self.ratio)
         return Drift(self.ratio, basis, found.weights[basis.columns], found.multipliers)
 
     def thresholds(self, reaches: FloatArray, ratio: float) -> FloatArray:
