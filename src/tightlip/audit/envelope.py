@@ -12,17 +12,17 @@ that factor's logarithm, and both ends, widened by 8u, hold for the counts. Atta
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
-from tightlip.audit.core import ROUNDED, core_envelope
 from tightlip.audit.counted import proportional_groups
 from tightlip.audit.result import AttackGroup
-from tightlip.audit.tally import Places, Tally
+from tightlip.audit.tally import ROUNDED, Places, Tally
 from tightlip.envelope.bounds import envelope_bounds
-from tightlip.envelope.exact import GAP, envelope
+from tightlip.envelope.exact import ALWAYS_VERIFIED, GAP, envelope
 from tightlip.envelope.result import Envelope
 from tightlip.model.channel import Channel
 from tightlip.numeric.rounding import down, up
@@ -51,8 +51,9 @@ def tally_envelope(tally: Tally, delta: Fraction) -> tuple[Envelope, tuple[Attac
         )
     else:
         gap = GAP if len(reduced.count) <= _LARGE else _LARGE_GAP
-        core = None if channel.is_exact else core_envelope(reduced, channel, prior, delta, gap)
-        found = envelope(channel, prior, delta, gap=gap) if core is None else core
+        found = envelope(channel, prior, delta, gap=gap)
+        if found.certificate is not None and math.prod(reduced.shape) > ALWAYS_VERIFIED:
+            found.certificate.verify()
     attack = () if found.attack is None else attack_groups(tally, reduced, groups, found.attack, found.lower)
     return (found if channel.is_exact else _widened(found)), attack
 

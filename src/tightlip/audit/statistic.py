@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tightlip.audit.core import ROUNDED
 from tightlip.audit.counted import Counted, proportional_groups
+from tightlip.audit.tally import ROUNDED
 from tightlip.numeric.rounding import down, up
 from tightlip.statistic.maximal import statistic_maximal_leakage
 from tightlip.statistic.result import StatisticLeakage

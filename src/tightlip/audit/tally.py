@@ -24,6 +24,7 @@ from tightlip.numeric.parse import FloatArray
 Places = NDArray[np.intp]
 
 EXACT_ENTRIES = 10_000
+ROUNDED = Fraction(1, 2**47)  # shares of counts as floats differ from them by less, relative
 _EXACT_INTEGER = 2**53
 _DENSE_FROM = 0.25
 _WIDEST = 2**62

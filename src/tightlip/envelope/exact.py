@@ -40,7 +40,7 @@ from tightlip.numeric.rounding import up
 
 GAP = 1e-9
 _MOST_RESPONSES = 200  # larger randomised response has an exact closed form too, but no attack is written out
-_ALWAYS_VERIFIED = 100_000
+ALWAYS_VERIFIED = 100_000
 _NEAR_ALL = Fraction(999, 1000)
 
 
@@ -159,7 +159,7 @@ class Release:
         else:
             found = self._searched(aim, start)
         certificate = self._certificate(found, mass)
-        if len(self.pairs.chance) <= _ALWAYS_VERIFIED:  # a solver's answer is none until its proof is checked
+        if len(self.pairs.chance) <= ALWAYS_VERIFIED:  # a solver's answer is none until its proof is checked
             self._check(certificate, in_floats=one_of_many)
         return _result(certificate, delta, _method(found, gap, sorted_=self.pairs.secrets == 2))
 

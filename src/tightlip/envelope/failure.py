@@ -18,7 +18,7 @@ from tightlip.certificate.attack import Attack
 from tightlip.certificate.envelope import EnvelopeCertificate, LowerProof, UpperProof
 from tightlip.envelope.attack import Shares, margin, proof, repaired, worth
 from tightlip.envelope.dual import dual_bound
-from tightlip.envelope.exact import Release
+from tightlip.envelope.exact import ALWAYS_VERIFIED, Release
 from tightlip.envelope.program import Optimum, RestrictedProgram, leading
 from tightlip.envelope.search import improving
 from tightlip.errors import CertificateInvalid
@@ -38,7 +38,6 @@ _FARTHER = (
 )  # above a level that is some outcome's own leakage a solver sees little any closer
 _MOST_SOLVES = 60
 _CLOSE = 1e-9
-_ALWAYS_VERIFIED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +150,7 @@ def _solved(release: Release, epsilon: float, below: Fraction, above: float) -> 
     if upper - lower > _CLOSE:
         method += "; the level is at or near a jump, where the ends need not meet"
     certificate = EnvelopeCertificate(release.channel, release.prior, bound, lower_proof)
-    if len(pairs.chance) <= _ALWAYS_VERIFIED:  # as for an envelope
+    if len(pairs.chance) <= ALWAYS_VERIFIED:  # as for an envelope
         certificate.verify_for(release.rationals)
     return FailureProbability(epsilon, lower, upper, method, certificate.attack, certificate)
 
