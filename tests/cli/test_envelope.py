@@ -53,7 +53,18 @@ def test_other_adversaries(capsys, channel_file, adversary):
     command = ("envelope", channel_file, "--delta", "0.2", "--adversary", adversary, "--json")
     record = json.loads(run(capsys, *command)[1])
     assert record["adversary"] == adversary
-    assert ("is an event" in record["points"][0]["attack"][0]) is (adversary == "binary")
+    assert all("points to secret" in sentence for sentence in record["points"][0]["attack"])
+
+
+def test_one_event_is_not_called_two_symbols(capsys, channel_file):
+    """At δ above one half two symbols may both be bad: a bound on one event must not be read as one on them."""
+    command = ("envelope", channel_file, "--delta", "0.9", "--compare")
+    event = " ".join(run(capsys, *command, "--adversary", "binary")[1].split())
+    assert "post-processing by adversaries who learn one event (nats)" in event
+    assert "binary" not in event
+    pair = json.loads(run(capsys, *command, "--adversary", "k-ary", "--symbols", "2", "--json")[1])
+    assert pair["points"][0]["lower"] > 1.5 * pair["points"][0]["compared"]["binary"] > 0
+    assert len(pair["points"][0]["attack"]) == 2
 
 
 def _proof_at(delta):
@@ -321,18 +332,8 @@ class TestSymbols:
 
     def test_two_symbols_are_still_called_k_ary(self, capsys, channel_file):
         """Above one half both cells of a binary map may be bad, which the event form of `binary` leaves out."""
-        command = (
-            "envelope",
-            channel_file,
-            "--delta",
-            "0.2",
-            "--adversary",
-            "k-ary",
-            "--symbols",
-            "2",
-            "--json",
-        )
-        assert json.loads(run(capsys, *command)[1])["adversary"] == "k-ary"
+        command = ("envelope", channel_file, "--delta", "0.2", "--adversary", "k-ary", "--symbols", "2")
+        assert json.loads(run(capsys, *command, "--json")[1])["adversary"] == "k-ary"
 
     def test_a_heuristic_says_so(self, capsys, channel_file, monkeypatch, tmp_path):
         monkeypatch.setattr("tightlip.envelope.kary._MOST_WORK", 1)

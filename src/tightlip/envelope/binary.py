@@ -13,19 +13,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.envelope.fill import ExactFill, Fill, Levels, fill_exact
-from tightlip.envelope.result import Envelope, read_delta, read_deltas
+from tightlip.envelope.result import Envelope, read_delta, read_deltas, rest_label
 from tightlip.measure.joint import ExactJoint, FloatJoint, join
 from tightlip.model.channel import Channel
 from tightlip.model.matrix import dense_row, is_sparse
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
-from tightlip.numeric.parse import FloatArray
+from tightlip.numeric.parse import FloatArray, ObjectArray
 from tightlip.numeric.rounding import UNIT, gamma
 
 _BLOCK = 1 << 21  # entries sorted at a time
@@ -49,8 +49,8 @@ def binary_envelope(channel: Channel, prior: Prior, delta: object) -> Envelope:
     Returns
     -------
     Envelope
-        In nats. `attack` maps outcomes to "event" and "rest"; the event has probability at least δ and
-        reaches `lower`. For exact input the two ends are neighbouring floats.
+        In nats. `attack` maps outcomes to the event, named after the secret it points to, and "rest"; the event has
+        probability at least δ and reaches `lower`. For exact input the two ends are neighbouring floats.
 
     >>> from tightlip import Prior, mechanism
     >>> found = binary_envelope(mechanism.env_example_1(), Prior.uniform(4), "1/5")
@@ -62,12 +62,16 @@ def binary_envelope(channel: Channel, prior: Prior, delta: object) -> Envelope:
     wanted = read_delta(delta)
     joint = join(channel, prior)
     if isinstance(joint, ExactJoint):
-        best = max(_exact_fills(joint, [wanted]), key=lambda fills: fills[0].ratio)[0]
-        lower, upper = log_bounds(best.ratio)
-        return Envelope(wanted, lower, upper, _METHOD, "binary", _exact_attack(channel, joint, best))
+        fills = [fill for (fill,) in _exact_fills(joint, [wanted])]
+        suspect = max(range(len(fills)), key=lambda place: fills[place].ratio)
+        lower, upper = log_bounds(fills[suspect].ratio)
+        weights = _exact_weights(channel, joint, fills[suspect])
+        return Envelope(wanted, lower, upper, _METHOD, "binary", _event(channel, joint, suspect, weights))
     levels = Levels.of([wanted], joint)
     ends = _float_ends(joint, levels)
-    attack, lower = _float_attack(channel, joint, levels, int(ends.suspects[0]))
+    suspect = int(ends.suspects[0])
+    event, lower = _float_weights(channel, joint, levels, suspect)
+    attack = _event(channel, joint, suspect, event)
     return Envelope(wanted, lower, float(ends.upper[0]), _METHOD, "binary", attack)
 
 
@@ -134,14 +138,15 @@ def _fills(joint: FloatJoint, levels: Levels) -> Iterator[tuple[int, Fill]]:
         yield row, Fill.of(entries, np.append(least, rest_least), np.append(most, rest_most))
 
 
-def _float_attack(channel: Channel, joint: FloatJoint, levels: Levels, suspect: int) -> tuple[Channel, float]:
+def _float_weights(
+    channel: Channel, joint: FloatJoint, levels: Levels, suspect: int
+) -> tuple[FloatArray, float]:
+    """The event that points to a secret, and the leakage in nats that it surely reaches."""
     row = dense_row(joint.matrix, suspect)[joint.places][None, :]
     fill = Fill.of(row, levels.least, levels.most)
     weights = np.zeros(channel.shape[1])
     weights[joint.places] = fill.event(levels)
-    rows = np.column_stack([weights, 1.0 - weights])
-    reached = max(0.0, float(fill.lower(levels)[0, 0]))
-    return Channel(rows, channel.outputs, ["event", "rest"]), reached
+    return weights, max(0.0, float(fill.lower(levels)[0, 0]))
 
 
 def _exact_fills(joint: ExactJoint, deltas: Sequence[Fraction]) -> Iterator[list[ExactFill]]:
@@ -150,9 +155,17 @@ def _exact_fills(joint: ExactJoint, deltas: Sequence[Fraction]) -> Iterator[list
         yield fill_exact(row, marginal, deltas)
 
 
-def _exact_attack(channel: Channel, joint: ExactJoint, fill: ExactFill) -> Channel:
-    weights: list[Any] = [Fraction(0)] * channel.shape[1]
+def _exact_weights(channel: Channel, joint: ExactJoint, fill: ExactFill) -> ObjectArray:
+    weights = np.full(channel.shape[1], Fraction(0), dtype=object)
     for place in fill.order[: fill.whole]:
         weights[joint.places[place]] = Fraction(1)
     weights[joint.places[fill.order[fill.whole]]] = fill.share
-    return Channel([[weight, 1 - weight] for weight in weights], channel.outputs, ["event", "rest"])
+    return weights
+
+
+def _event(
+    channel: Channel, joint: ExactJoint | FloatJoint, suspect: int, weights: FloatArray | ObjectArray
+) -> Channel:
+    """The event as a channel: one symbol named after the secret it points to, one for the rest."""
+    name = joint.secrets[suspect]
+    return Channel(np.column_stack([weights, 1 - weights]), channel.outputs, [name, rest_label([name])])
