@@ -165,6 +165,16 @@ def test_charts(capsys, channel_file, tmp_path, suffix):
     assert "exists already" in run(capsys, "envelope", channel_file, "--chart", picture)[2]
 
 
+def test_a_chart_of_one_point_stands_at_its_probability(capsys, channel_file, tmp_path):
+    picture = tmp_path / "point.svg"
+    options = ("--delta", "0.1", "--adversary", "k-ary", "--symbols", "2", "--chart", picture)
+    assert run(capsys, "envelope", channel_file, *options)[0] == 0
+    drawn = picture.read_text()
+    assert ">0.00<" in drawn
+    assert ">0.10<" in drawn
+    assert ">k-ary adversaries with at most 2 symbols (guaranteed)<" in drawn
+
+
 @pytest.mark.parametrize(
     ("rows", "adversary", "delta", "told"),
     [
