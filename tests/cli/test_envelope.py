@@ -121,7 +121,8 @@ def test_certificate_and_verify(capsys, channel_file, tmp_path):
     assert run(capsys, *command)[0] == 0
     status, out, _ = run(capsys, "verify", proof, "--channel", channel_file)
     assert (status, out.startswith("Valid")) == (0, True)
-    assert json.loads(run(capsys, "verify", proof, "--json")[1])["valid"] is True
+    proved = json.loads(run(capsys, "verify", proof, "--json")[1])
+    assert (proved["valid"], proved["adversary"]) == (True, "any")
     assert "exists already" in run(capsys, *command)[2]
     assert run(capsys, *command, "--force")[0] == 0
     record = json.loads(proof.read_text())
@@ -131,6 +132,31 @@ def test_certificate_and_verify(capsys, channel_file, tmp_path):
     assert (status, out) == (1, "")
     assert "upper end fails" in err
     assert "one --delta" in run(capsys, "envelope", channel_file, "--certificate", tmp_path / "x.json")[2]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (EXAMPLE, "must be a certificate, which --certificate of `tightlip envelope`"),
+        ([1], "got no format; a channel file goes to --channel"),
+        ({"format": "tightlip envelope certificate 0"}, 'got format "tightlip envelope certificate 0"'),
+        ({"format": ["x"]}, "must be a certificate"),
+    ],
+)
+def test_what_is_no_certificate_is_told(capsys, tmp_path, content, message):
+    status, out, err = run(capsys, "verify", _written(tmp_path, json.dumps(content)))
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+def test_a_part_that_is_missing_is_told(capsys, channel_file, tmp_path):
+    proof = tmp_path / "proof.json"
+    run(capsys, "envelope", channel_file, "--delta", "0.2", "--certificate", proof)
+    record = json.loads(proof.read_text())
+    del record["lower"]["suspects"]
+    status, _, err = run(capsys, "verify", _written(tmp_path, json.dumps(record)))
+    assert status == 1
+    assert 'malformed: the key "suspects" is missing; make it again.' in err
 
 
 def test_a_proof_about_another_channel_is_told(capsys, channel_file, tmp_path):
@@ -296,22 +322,12 @@ class TestInterval:
 
     def test_its_proof_is_verified_and_told_apart(self, capsys, channel_file, tmp_path):
         proof, turned = tmp_path / "proof.json", tmp_path / "turned.json"
-        command = (
-            "envelope",
-            channel_file,
-            "--delta",
-            "0.2",
-            "--adversary",
-            "interval",
-            "--certificate",
-            proof,
-        )
-        assert run(capsys, *command)[0] == 0
+        options = ("--delta", "0.2", "--adversary", "interval", "--certificate", proof)
+        assert run(capsys, "envelope", channel_file, *options)[0] == 0
         status, out, _ = run(capsys, "verify", proof, "--channel", channel_file)
-        assert (status, "some monotone function of the outcome leaks 0.182321" in " ".join(out.split())) == (
-            0,
-            True,
-        )
+        assert status == 0
+        assert "some monotone function of the outcome leaks 0.182321" in " ".join(out.split())
+        assert json.loads(run(capsys, "verify", proof, "--json")[1])["adversary"] == "interval"
         rows = [[row[place] for place in (0, 2, 1, 3)] for row in EXAMPLE["channel"]]
         turned.write_text(json.dumps({**EXAMPLE, "channel": rows}))
         assert run(capsys, "verify", proof, "--channel", turned)[0] == 1
