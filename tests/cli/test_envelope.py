@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -38,6 +39,14 @@ def test_json(capsys, channel_file):
     assert point["compared"]["dp"] == 0  # total variation 0.2 between any two rows
     assert point["compared"]["binary"] == pytest.approx(0.5108256)
     assert 'points to secret "3"' in " ".join(point["attack"])
+
+
+def test_methods_are_told_by_probability_where_they_differ(capsys, channel_file):
+    out = " ".join(run(capsys, "envelope", channel_file, "--delta", "0.05,0.1,0.2")[1].split())
+    assert "Method at δ = 0.05, 0.1: the worst outcomes decide." in out
+    assert re.search(r"Method at δ = 0\.2: linear program, (1 solve|\d+ solves), proved by", out)
+    alone = " ".join(run(capsys, "envelope", channel_file, "--delta", "0.05,0.1")[1].split())
+    assert "Method: the worst outcomes decide." in alone
 
 
 def test_text_and_bits(capsys, channel_file):
