@@ -163,9 +163,7 @@ def read_delta(delta: object) -> Fraction:
     """
     value = Fraction(number(delta, "delta"))
     if not 0 < value <= 1:
-        raise InvalidInput(
-            f"delta must be in (0, 1], got delta={quoted(delta)}; at 0 every level is allowed to fail."
-        )
+        raise InvalidInput(f"delta must be in (0, 1], got delta={quoted(delta)}; write 0.05 for 5 %.")
     return value
 
 
