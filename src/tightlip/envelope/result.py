@@ -79,7 +79,8 @@ class Envelope:
     def attack(self) -> Channel | None:
         """A Channel from outcomes to symbols that reaches `lower`, where there is one.
 
-        Symbols are named after the secret they point to, and "rest".
+        Symbols are named after the secret they point to, and "rest"; those of an interval adversary after the first
+        and last outcome of each run.
         """
         if self.witness is not None or self.certificate is None:
             return self.witness
