@@ -80,4 +80,4 @@ def require_apart(outputs: Sequence[Path], source: Path | None) -> None:
 
 
 def _taken(path: Path) -> InvalidInput:
-    return InvalidInput(f"{path} exists already; choose another name or overwrite it with the option force.")
+    return InvalidInput(f"{path} exists already; choose another name or overwrite it: --force, force=True.")

@@ -7,12 +7,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from scipy.sparse import coo_array
 
 import tightlip as tl
 from tightlip.certificate.attack import Attack
 from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof, input_digest
 from tightlip.envelope.exact import envelope
 from tightlip.errors import CertificateInvalid
+from tightlip.model.matrix import is_sparse
 
 CHANNEL, PRIOR = tl.mechanism.env_example_1(), tl.Prior.uniform(4)
 
@@ -112,6 +114,29 @@ class TestTampering:
         found.verify()
         with pytest.raises(tl.errors.CertificateInvalid, match="outcome 0 has lift 4 above 3"):
             replace(found, upper=replace(found.upper, ratio=Fraction(3))).verify()
+
+
+class TestAttack:
+    """A proof holds the entries of its attack; the channel comes back from them as it was."""
+
+    def test_dense_sparse_and_exact(self):
+        for rows in ([[0.5, 0.5], [0.0, 1.0]], [["1/3", "2/3"], [0, 1]]):
+            channel = tl.Channel(rows, outputs=["a", "rest"])
+            held = Attack.of(channel)
+            assert len(held.shares) == 3
+            again = Attack(held.outcomes, held.symbols, held.shares, held.inputs, held.outputs)
+            assert again.channel == channel
+            assert (again, hash(again)) == (held, hash(held))
+            assert again != channel
+        sparse = tl.Channel(coo_array([[0.5, 0.5], [0.0, 1.0]]), outputs=["a", "rest"])
+        assert Attack.of(sparse) == Attack.of(tl.Channel([[0.5, 0.5], [0.0, 1.0]], outputs=["a", "rest"]))
+
+    def test_many_entries_are_kept_sparse(self, monkeypatch):
+        monkeypatch.setattr("tightlip.certificate.attack._MOST_DENSE", 3)
+        held = Attack.of(tl.Channel([[0.5, 0.5], [0.0, 1.0]]))
+        again = Attack(held.outcomes, held.symbols, held.shares, held.inputs, held.outputs)
+        assert is_sparse(again.channel.matrix)
+        assert again.channel.matrix.toarray().tolist() == [[0.5, 0.5], [0.0, 1.0]]
 
 
 class TestJson:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -40,6 +41,14 @@ def test_json(capsys, channel_file):
     assert 'points to secret "3"' in " ".join(point["attack"])
 
 
+def test_methods_are_told_by_probability_where_they_differ(capsys, channel_file):
+    out = " ".join(run(capsys, "envelope", channel_file, "--delta", "0.05,0.1,0.2")[1].split())
+    assert "Method at δ = 0.05, 0.1: the worst outcomes decide." in out
+    assert re.search(r"Method at δ = 0\.2: linear program, (1 solve|\d+ solves), proved by", out)
+    alone = " ".join(run(capsys, "envelope", channel_file, "--delta", "0.05,0.1")[1].split())
+    assert "Method: the worst outcomes decide." in alone
+
+
 def test_text_and_bits(capsys, channel_file):
     out = " ".join(run(capsys, "envelope", channel_file, "--delta", "0.2")[1].split())
     assert "0.893818" in out
@@ -53,7 +62,18 @@ def test_other_adversaries(capsys, channel_file, adversary):
     command = ("envelope", channel_file, "--delta", "0.2", "--adversary", adversary, "--json")
     record = json.loads(run(capsys, *command)[1])
     assert record["adversary"] == adversary
-    assert ("is an event" in record["points"][0]["attack"][0]) is (adversary == "binary")
+    assert all("points to secret" in sentence for sentence in record["points"][0]["attack"])
+
+
+def test_one_event_is_not_called_two_symbols(capsys, channel_file):
+    """At δ above one half two symbols may both be bad: a bound on one event must not be read as one on them."""
+    command = ("envelope", channel_file, "--delta", "0.9", "--compare")
+    event = " ".join(run(capsys, *command, "--adversary", "binary")[1].split())
+    assert "post-processing by adversaries who learn one event (nats)" in event
+    assert "binary" not in event
+    pair = json.loads(run(capsys, *command, "--adversary", "k-ary", "--symbols", "2", "--json")[1])
+    assert pair["points"][0]["lower"] > 1.5 * pair["points"][0]["compared"]["binary"] > 0
+    assert len(pair["points"][0]["attack"]) == 2
 
 
 def _proof_at(delta):
@@ -110,7 +130,8 @@ def test_certificate_and_verify(capsys, channel_file, tmp_path):
     assert run(capsys, *command)[0] == 0
     status, out, _ = run(capsys, "verify", proof, "--channel", channel_file)
     assert (status, out.startswith("Valid")) == (0, True)
-    assert json.loads(run(capsys, "verify", proof, "--json")[1])["valid"] is True
+    proved = json.loads(run(capsys, "verify", proof, "--json")[1])
+    assert (proved["valid"], proved["adversary"]) == (True, "any")
     assert "exists already" in run(capsys, *command)[2]
     assert run(capsys, *command, "--force")[0] == 0
     record = json.loads(proof.read_text())
@@ -120,6 +141,31 @@ def test_certificate_and_verify(capsys, channel_file, tmp_path):
     assert (status, out) == (1, "")
     assert "upper end fails" in err
     assert "one --delta" in run(capsys, "envelope", channel_file, "--certificate", tmp_path / "x.json")[2]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (EXAMPLE, "must be a certificate, which --certificate of `tightlip envelope`"),
+        ([1], "got no format; a channel file goes to --channel"),
+        ({"format": "tightlip envelope certificate 0"}, 'got format "tightlip envelope certificate 0"'),
+        ({"format": ["x"]}, "must be a certificate"),
+    ],
+)
+def test_what_is_no_certificate_is_told(capsys, tmp_path, content, message):
+    status, out, err = run(capsys, "verify", _written(tmp_path, json.dumps(content)))
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+def test_a_part_that_is_missing_is_told(capsys, channel_file, tmp_path):
+    proof = tmp_path / "proof.json"
+    run(capsys, "envelope", channel_file, "--delta", "0.2", "--certificate", proof)
+    record = json.loads(proof.read_text())
+    del record["lower"]["suspects"]
+    status, _, err = run(capsys, "verify", _written(tmp_path, json.dumps(record)))
+    assert status == 1
+    assert 'malformed: the key "suspects" is missing; make it again.' in err
 
 
 def test_a_proof_about_another_channel_is_told(capsys, channel_file, tmp_path):
@@ -152,6 +198,16 @@ def test_charts(capsys, channel_file, tmp_path, suffix):
         assert b"cdn.jsdelivr" not in content.split(b"<body>")[0]
     assert list(tmp_path.glob(".*")) == []
     assert "exists already" in run(capsys, "envelope", channel_file, "--chart", picture)[2]
+
+
+def test_a_chart_of_one_point_stands_at_its_probability(capsys, channel_file, tmp_path):
+    picture = tmp_path / "point.svg"
+    options = ("--delta", "0.1", "--adversary", "k-ary", "--symbols", "2", "--chart", picture)
+    assert run(capsys, "envelope", channel_file, *options)[0] == 0
+    drawn = picture.read_text()
+    assert ">0.00<" in drawn
+    assert ">0.10<" in drawn
+    assert ">k-ary adversaries with at most 2 symbols (guaranteed)<" in drawn
 
 
 @pytest.mark.parametrize(
@@ -275,22 +331,12 @@ class TestInterval:
 
     def test_its_proof_is_verified_and_told_apart(self, capsys, channel_file, tmp_path):
         proof, turned = tmp_path / "proof.json", tmp_path / "turned.json"
-        command = (
-            "envelope",
-            channel_file,
-            "--delta",
-            "0.2",
-            "--adversary",
-            "interval",
-            "--certificate",
-            proof,
-        )
-        assert run(capsys, *command)[0] == 0
+        options = ("--delta", "0.2", "--adversary", "interval", "--certificate", proof)
+        assert run(capsys, "envelope", channel_file, *options)[0] == 0
         status, out, _ = run(capsys, "verify", proof, "--channel", channel_file)
-        assert (status, "some monotone function of the outcome leaks 0.182321" in " ".join(out.split())) == (
-            0,
-            True,
-        )
+        assert status == 0
+        assert "some monotone function of the outcome leaks 0.182321" in " ".join(out.split())
+        assert json.loads(run(capsys, "verify", proof, "--json")[1])["adversary"] == "interval"
         rows = [[row[place] for place in (0, 2, 1, 3)] for row in EXAMPLE["channel"]]
         turned.write_text(json.dumps({**EXAMPLE, "channel": rows}))
         assert run(capsys, "verify", proof, "--channel", turned)[0] == 1
@@ -321,18 +367,8 @@ class TestSymbols:
 
     def test_two_symbols_are_still_called_k_ary(self, capsys, channel_file):
         """Above one half both cells of a binary map may be bad, which the event form of `binary` leaves out."""
-        command = (
-            "envelope",
-            channel_file,
-            "--delta",
-            "0.2",
-            "--adversary",
-            "k-ary",
-            "--symbols",
-            "2",
-            "--json",
-        )
-        assert json.loads(run(capsys, *command)[1])["adversary"] == "k-ary"
+        command = ("envelope", channel_file, "--delta", "0.2", "--adversary", "k-ary", "--symbols", "2")
+        assert json.loads(run(capsys, *command, "--json")[1])["adversary"] == "k-ary"
 
     def test_a_heuristic_says_so(self, capsys, channel_file, monkeypatch, tmp_path):
         monkeypatch.setattr("tightlip.envelope.kary._MOST_WORK", 1)

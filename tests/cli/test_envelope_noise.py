@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import pytest
 
@@ -83,6 +84,22 @@ def test_a_bounded_secret_has_two_ends_and_a_range_to_compare_with(capsys):
         capsys, "--secret", "bounded:0,1", "--noise", "laplace:1", "--compare", "--delta", "0.1"
     )["points"]
     assert (anyone["lower"], anyone["upper"], anyone["compared"]) == (0, 1, {})
+
+
+@pytest.mark.parametrize(
+    "secret", ["uniform:0,0.5", "uniform:1e15,1000000000000001"]
+)  # the last has numbered cells
+def test_neighbouring_cells_of_an_attack_are_one_interval(capsys, secret):
+    (point,) = record_of(capsys, "--secret", secret, "--noise", "laplace:1", "--delta", "0.3")["points"]
+    low, high = point["attack"]
+    assert low.startswith("reading Y in (-inf, ")
+    assert ", inf) as one points to secret" in high
+    assert all(told.count("(") <= 4 for told in (low, high))
+
+
+def test_cells_that_are_used_in_part_are_told(capsys):
+    (point,) = record_of(capsys, *COIN, "--delta", "0.1")["points"]
+    assert re.search(r"reading Y in .*\d % of the time", point["attack"][0])
 
 
 def test_other_adversaries_to_compare_with(capsys):

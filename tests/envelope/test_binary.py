@@ -143,7 +143,7 @@ def test_above_one_half_both_cells_of_a_binary_map_may_be_bad():
     assert tl.pml(identity, prior).quantile("9/10").ratio == 2
     both = kary_attack(identity, prior, "9/10", 2)
     assert both.lower == pytest.approx(math.log(2), abs=1e-9)
-    assert both.adversary == "binary"
+    assert both.adversary == "k-ary"
 
 
 @given(exact_pairs(), st.fractions(Fraction(1, 20), Fraction(1, 2), max_denominator=20))
@@ -183,7 +183,7 @@ def test_labels_zero_columns_and_unknown_secrets():
     found = binary_envelope(channel, prior, 0.3)
     assert found.attack.inputs == ["u", "v", "w"]
     assert found.attack.matrix[0].tolist() == [0.0, 1.0]
-    assert channel.post_process(found.attack).outputs == ["event", "rest"]
+    assert channel.post_process(found.attack).outputs == ["a", "rest"]
     assert found.lower == pytest.approx(math.log(0.5 / 0.3))
 
 

@@ -22,7 +22,7 @@ def release(seed, size):
 
 
 def solves(point):
-    found = re.search(r"(\d+) solves", point.method)
+    found = re.search(r"(\d+) solves?\b", point.method)
     return int(found.group(1)) if found else 0
 
 

@@ -24,16 +24,17 @@ import numpy as np
 
 from tightlip.certificate.attack import Attack
 from tightlip.certificate.rational import RationalRelease, rational
-from tightlip.errors import CertificateInvalid, InvalidInput, quoted
+from tightlip.certificate.record import read_certificate
+from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
-from tightlip.model.jsonio import as_object, number_to_json
+from tightlip.model.jsonio import number_to_json
 from tightlip.model.labels import Labels
 from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import number
 
-_FORMAT = "tightlip envelope certificate 1"
+FORMAT = "tightlip envelope certificate 1"
 _RANGE = Fraction(1, 10**300), Fraction(10**300)
 _MULTIPLIERS = "upper end fails: there must be one multiplier for each secret, positive for possible ones."
 
@@ -115,7 +116,7 @@ class EnvelopeCertificate:
         """The certificate as JSON text, with everything needed to check it."""
         return json.dumps(
             {
-                "format": _FORMAT,
+                "format": FORMAT,
                 "inputs": self.digest(),
                 "channel": self.channel.to_dict(),
                 "prior": self.prior.to_dict(),
@@ -136,21 +137,8 @@ class EnvelopeCertificate:
     @classmethod
     def from_json(cls, text: str | bytes) -> EnvelopeCertificate:
         """Read what `to_json` wrote; the hash must fit the channel and the prior inside."""
-        keys = {"format", "inputs", "channel", "prior", "upper", "lower"}
-        record = as_object(text, "certificate", keys, set())
-        if record["format"] != _FORMAT:
-            raise InvalidInput(
-                f"certificate format must be {quoted(_FORMAT)}, got {quoted(record['format'])}."
-            )
-        try:
-            certificate = _from_record(record)
-        except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-            raise CertificateInvalid(f"certificate is malformed: {error}; make it again.") from error
-        if certificate.digest() != record["inputs"]:
-            raise CertificateInvalid(
-                "certificate was changed: the hash of its channel and prior is not the one it states; make it again."
-            )
-        return certificate
+        keys = {"channel", "prior", "upper", "lower"}
+        return read_certificate(text, FORMAT, keys, _from_record, about="channel and prior")
 
 
 def input_digest(channel: Channel, prior: Prior) -> str:

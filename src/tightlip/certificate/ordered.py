@@ -24,9 +24,10 @@ import numpy as np
 from tightlip.certificate.attack import Attack
 from tightlip.certificate.envelope import input_digest
 from tightlip.certificate.ordered_cells import OrderedCells, leaking_starts
-from tightlip.errors import CertificateInvalid, InvalidInput, quoted
+from tightlip.certificate.record import read_certificate
+from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.channel import Channel
-from tightlip.model.jsonio import as_object, check_keys
+from tightlip.model.jsonio import check_keys
 from tightlip.model.labels import Labels
 from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_about
@@ -125,21 +126,8 @@ class OrderedCertificate:
     @classmethod
     def from_json(cls, text: str | bytes) -> OrderedCertificate:
         """Read what `to_json` wrote; the hash must fit the channel and the prior inside."""
-        keys = {"format", "inputs", "channel", "prior", "delta", "upper", "lower"}
-        record = as_object(text, "certificate", keys, set())
-        if record["format"] != FORMAT:
-            raise InvalidInput(
-                f"certificate format must be {quoted(FORMAT)}, got {quoted(record['format'])}."
-            )
-        try:
-            certificate = _from_record(record)
-        except (KeyError, TypeError, ValueError) as error:
-            raise CertificateInvalid(f"certificate is malformed: {error} Make it again.") from error
-        if certificate.digest() != record["inputs"]:
-            raise CertificateInvalid(
-                "certificate was changed: the hash of its channel and prior is not the one it states; make it again."
-            )
-        return certificate
+        keys = {"channel", "prior", "delta", "upper", "lower"}
+        return read_certificate(text, FORMAT, keys, _from_record, about="channel and prior")
 
 
 def _check_upper(proof: OrderedUpperProof, cells: OrderedCells, mass: Fraction) -> None:

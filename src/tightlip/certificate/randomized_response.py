@@ -30,13 +30,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.errors import CertificateInvalid, InvalidInput, quoted
-from tightlip.model.jsonio import as_object, check_keys
+from tightlip.certificate.record import read_certificate
+from tightlip.errors import CertificateInvalid
+from tightlip.model.jsonio import check_keys
 from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import exact_text, number
 
-_FORMAT = "tightlip randomized response certificate 1"
+FORMAT = "tightlip randomized response certificate 1"
 _TOLERANCE = Fraction(1, 10**9)
 
 Mask = NDArray[np.bool_]
@@ -111,7 +112,7 @@ class RandomizedResponseCertificate:
         price = self.upper.price
         return json.dumps(
             {
-                "format": _FORMAT,
+                "format": FORMAT,
                 "inputs": self.digest(),
                 "alpha": exact_text(self.alpha),
                 "beta": exact_text(self.beta),
@@ -132,18 +133,8 @@ class RandomizedResponseCertificate:
     @classmethod
     def from_json(cls, text: str | bytes) -> RandomizedResponseCertificate:
         """Read what `to_json` wrote; the hash must fit the channel and the prior inside."""
-        keys = {"format", "inputs", "alpha", "beta", "prior", "delta", "upper", "lower"}
-        record = as_object(text, "certificate", keys, set())
-        if record["format"] != _FORMAT:
-            raise InvalidInput(
-                f"certificate format must be {quoted(_FORMAT)}, got {quoted(record['format'])}."
-            )
-        certificate = _from_record(record)
-        if certificate.digest() != record["inputs"]:
-            raise CertificateInvalid(
-                "certificate was changed: the hash of its channel and prior is not the one it states; make it again."
-            )
-        return certificate
+        keys = {"alpha", "beta", "prior", "delta", "upper", "lower"}
+        return read_certificate(text, FORMAT, keys, _from_record, about="channel and prior")
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,22 +290,17 @@ def coverage(proof: ResponseLowerProof, outcomes: Outcomes) -> tuple[Mask, Mask,
 
 
 def _from_record(record: dict[str, Any]) -> RandomizedResponseCertificate:
-    try:
-        upper = check_keys(record["upper"], "upper", {"ratio", "price"}, set())
-        lower = check_keys(record["lower"], "lower", {"ratio", "frontier", "fraction"}, set())
-        price = upper["price"]
-        return RandomizedResponseCertificate(
-            _read(record["alpha"], "alpha"),
-            _read(record["beta"], "beta"),
-            Prior.from_json(json.dumps(record["prior"])),
-            _read(record["delta"], "delta"),
-            ResponseUpperProof(
-                _read(upper["ratio"], "ratio"), None if price is None else _read(price, "price")
-            ),
-            ResponseLowerProof(*(_read(lower[key], key) for key in ("ratio", "frontier", "fraction"))),
-        )
-    except InvalidInput as error:
-        raise CertificateInvalid(f"certificate is malformed: {error} Make it again.") from error
+    upper = check_keys(record["upper"], "upper", {"ratio", "price"}, set())
+    lower = check_keys(record["lower"], "lower", {"ratio", "frontier", "fraction"}, set())
+    price = upper["price"]
+    return RandomizedResponseCertificate(
+        _read(record["alpha"], "alpha"),
+        _read(record["beta"], "beta"),
+        Prior.from_json(json.dumps(record["prior"])),
+        _read(record["delta"], "delta"),
+        ResponseUpperProof(_read(upper["ratio"], "ratio"), None if price is None else _read(price, "price")),
+        ResponseLowerProof(*(_read(lower[key], key) for key in ("ratio", "frontier", "fraction"))),
+    )
 
 
 def _read(value: object, name: str) -> Fraction:

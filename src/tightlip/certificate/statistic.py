@@ -27,10 +27,11 @@ from fractions import Fraction
 from typing import Any
 
 from tightlip.certificate.rational import rational
+from tightlip.certificate.record import read_certificate
 from tightlip.certificate.statistic_table import Kind, PriceList, Table, exact_fraction, nearest_float
-from tightlip.errors import CertificateInvalid, InvalidInput, quoted
+from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.channel import Channel
-from tightlip.model.jsonio import as_object, number_to_json
+from tightlip.model.jsonio import number_to_json
 from tightlip.model.labels import Label, Labels, labels_from_json
 from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.display import format_about
@@ -136,21 +137,8 @@ class StatisticCertificate:
     @classmethod
     def from_json(cls, text: str | bytes) -> StatisticCertificate:
         """Read what `to_json` wrote; the hash must fit the channel and the secrets inside."""
-        keys = {"format", "inputs", "kind", "channel", "secret", "lower", "upper"}
-        record = as_object(text, "certificate", keys, set())
-        if record["format"] != FORMAT:
-            raise InvalidInput(
-                f"certificate format must be {quoted(FORMAT)}, got {quoted(record['format'])}."
-            )
-        try:
-            certificate = _from_record(record)
-        except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-            raise CertificateInvalid(f"certificate is malformed: {error}; make it again.") from error
-        if certificate.digest() != record["inputs"]:
-            raise CertificateInvalid(
-                "certificate was changed: the hash of its channel and secrets is not the one it states; make it again."
-            )
-        return certificate
+        keys = {"kind", "channel", "secret", "lower", "upper"}
+        return read_certificate(text, FORMAT, keys, _from_record, about="channel and secrets")
 
 
 def statistic_digest(channel: Channel, secret: Sequence[Label]) -> str:

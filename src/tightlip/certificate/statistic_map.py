@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from tightlip.certificate.record import read_certificate
 from tightlip.certificate.statistic import SelectionProof, read_labels
-from tightlip.errors import CertificateInvalid, InvalidInput, quoted
-from tightlip.model.jsonio import as_object
+from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.labels import Label, Labels
 from tightlip.numeric.ball import log_bounds
 
@@ -96,21 +96,8 @@ class MapCertificate:
     @classmethod
     def from_json(cls, text: str | bytes) -> MapCertificate:
         """Read what `to_json` wrote; the hash must fit the outputs and secrets inside."""
-        keys = {"format", "inputs", "outputs", "secret", "lower", "upper"}
-        record = as_object(text, "certificate", keys, set())
-        if record["format"] != FORMAT:
-            raise InvalidInput(
-                f"certificate format must be {quoted(FORMAT)}, got {quoted(record['format'])}."
-            )
-        try:
-            certificate = _from_record(record)
-        except (KeyError, TypeError, ValueError) as error:
-            raise CertificateInvalid(f"certificate is malformed: {error}; make it again.") from error
-        if certificate.digest() != record["inputs"]:
-            raise CertificateInvalid(
-                "certificate was changed: the hash of its outputs and secrets is not the one it states; make it again."
-            )
-        return certificate
+        keys = {"outputs", "secret", "lower", "upper"}
+        return read_certificate(text, FORMAT, keys, _from_record, about="outputs and secrets")
 
 
 def map_digest(outputs: Sequence[Label], secret: Sequence[Label]) -> str:

@@ -40,9 +40,12 @@ def envelope(
     delta: Annotated[
         str, typer.Option(metavar="PROBABILITIES", help="Failure probabilities, comma-separated.")
     ] = "0.01,0.1,0.5",
-    adversary: Annotated[Adversary, typer.Option(help="Whose post-processing.")] = Adversary.any,
+    adversary: Annotated[
+        Adversary, typer.Option(help="Whose post-processing; binary is one event.")
+    ] = Adversary.any,
     symbols: Annotated[
-        int | None, typer.Option(metavar="K", help="How many symbols a k-ary adversary may use.")
+        int | None,
+        typer.Option(metavar="K", help="How many symbols a k-ary or deterministic adversary may use."),
     ] = None,
     secret: Annotated[
         str | None, typer.Option(metavar="SECRET", help=f"Instead of a file, a real secret: {SECRET_FORMS}.")
@@ -60,7 +63,10 @@ def envelope(
     ] = None,
     certificate: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the proof (one --delta only) for `tightlip verify`."),
+        typer.Option(
+            metavar="FILE",
+            help="Write the proof for `tightlip verify` (one --delta, adversary any or interval).",
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
 ) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from tightlip.cli.channel_file import read_channel_file, read_text
 from tightlip.cli.output import complain, print_json, print_text
-from tightlip.errors import CertificateInvalid
+from tightlip.errors import CertificateInvalid, InvalidInput, quoted
 from tightlip.model.jsonio import parse_json
 
 
@@ -40,25 +40,22 @@ def verify(
 
 def _envelope(proof: Any) -> tuple[dict[str, Any], str]:
     """What the proof of an envelope says at its probability, that of the upper end."""
+    from tightlip.certificate.ordered import OrderedCertificate
     from tightlip.envelope.result import proved_ends
     from tightlip.numeric.display import format_about, format_down, format_up
 
     delta = proof.delta if hasattr(proof, "delta") else proof.upper.mass
     lower, upper = proved_ends(proof, delta)
-    record = {"delta": float(delta), "lower": lower, "upper": upper}
+    adversary, whose = "any", "post-processing"
+    if isinstance(proof, OrderedCertificate):
+        adversary, whose = "interval", "monotone function of the outcome"
+    record = {"adversary": adversary, "delta": float(delta), "lower": lower, "upper": upper}
     if not delta:
-        return record, f"no {_whose(proof)} ever leaks more than {format_up(upper)} nats."
+        return record, f"no {whose} ever leaks more than {format_up(upper)} nats."
     return record, (
-        f"with probability at least {format_about(delta)} some {_whose(proof)} leaks {format_down(lower)} nats, "
+        f"with probability at least {format_about(delta)} some {whose} leaks {format_down(lower)} nats, "
         f"and none leaks more than {format_up(upper)} nats so often."
     )
-
-
-def _whose(proof: Any) -> str:
-    from tightlip.certificate.ordered import OrderedCertificate
-
-    ordered = isinstance(proof, OrderedCertificate)
-    return "monotone function of the outcome" if ordered else "post-processing"
 
 
 def _statistic(proof: Any) -> tuple[dict[str, Any], str]:
@@ -100,18 +97,21 @@ def _require_about(proof: Any, path: Path) -> None:
 
 
 def _read(path: Path) -> Any:
-    from tightlip.certificate import ordered, statistic, statistic_map
-    from tightlip.certificate.envelope import EnvelopeCertificate
-    from tightlip.certificate.randomized_response import RandomizedResponseCertificate
+    from tightlip.certificate import envelope, ordered, randomized_response, statistic, statistic_map
 
     text = read_text(path)
+    kinds: dict[Any, Any] = {
+        envelope.FORMAT: envelope.EnvelopeCertificate,
+        ordered.FORMAT: ordered.OrderedCertificate,
+        randomized_response.FORMAT: randomized_response.RandomizedResponseCertificate,
+        statistic.FORMAT: statistic.StatisticCertificate,
+        statistic_map.FORMAT: statistic_map.MapCertificate,
+    }
     record = parse_json(text, str(path))
-    if not isinstance(record, dict):
-        return EnvelopeCertificate.from_json(text)  # which says what is wrong
-    if record.get("format") == statistic.FORMAT:
-        return statistic.StatisticCertificate.from_json(text)
-    if record.get("format") == statistic_map.FORMAT:
-        return statistic_map.MapCertificate.from_json(text)
-    if record.get("format") == ordered.FORMAT:
-        return ordered.OrderedCertificate.from_json(text)
-    return (RandomizedResponseCertificate if "alpha" in record else EnvelopeCertificate).from_json(text)
+    form = record.get("format") if isinstance(record, dict) else None
+    if not isinstance(form, str) or form not in kinds:
+        raise InvalidInput(
+            f"{path} must be a certificate, which --certificate of `tightlip envelope` or `tightlip sml` writes, "
+            f"got {'no format' if form is None else f'format {quoted(form)}'}; a channel file goes to --channel."
+        )
+    return kinds[form].from_json(text)

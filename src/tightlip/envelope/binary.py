@@ -5,35 +5,28 @@
 
 Events may be randomised (w_y is the chance that outcome y counts as the event). G_x is concave with
 G_x(0) = 0, so κ_x falls with δ and mass exactly δ is best. G_x takes the outcomes in decreasing order
-of lift K_xy/q_y, the last one in part (ENV paper, Algorithm 1). By duality, for every τ ≥ 0,
-    G_x(δ) ≤ τδ + Σ_y (K_xy − τ q_y)₊,   with equality where τ is the lift of the last outcome taken.
-
-Floats. The upper end is the dual bound, with q_y replaced by its lower end: an event of mass δ has no
-more than δ then, so the bound only grows. The lower end is what an event that surely has mass δ surely
-reaches. Sorting by rounded lifts costs nothing: x/q < t for a float t follows from its rounding.
+of lift K_xy/q_y, the last one in part (ENV paper, Algorithm 1); how that is bounded in floats is in fill.py.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.envelope.result import Envelope, read_delta, read_deltas
+from tightlip.envelope.fill import ExactFill, Fill, Levels, fill_exact
+from tightlip.envelope.result import Envelope, read_delta, read_deltas, rest_label
 from tightlip.measure.joint import ExactJoint, FloatJoint, join
 from tightlip.model.channel import Channel
 from tightlip.model.matrix import dense_row, is_sparse
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
-from tightlip.numeric.parse import FloatArray
-from tightlip.numeric.rounding import UNIT, gamma, log_ratio_down, log_ratio_up, tree_sum
+from tightlip.numeric.parse import FloatArray, ObjectArray
+from tightlip.numeric.rounding import UNIT, gamma
 
 _BLOCK = 1 << 21  # entries sorted at a time
 _METHOD = "sorting outcomes by lift"
@@ -56,8 +49,8 @@ def binary_envelope(channel: Channel, prior: Prior, delta: object) -> Envelope:
     Returns
     -------
     Envelope
-        In nats. `attack` maps outcomes to "event" and "rest"; the event has probability at least δ and
-        reaches `lower`. For exact input the two ends are neighbouring floats.
+        In nats. `attack` maps outcomes to the event, named after the secret it points to, and "rest"; the event has
+        probability at least δ and reaches `lower`. For exact input the two ends are neighbouring floats.
 
     >>> from tightlip import Prior, mechanism
     >>> found = binary_envelope(mechanism.env_example_1(), Prior.uniform(4), "1/5")
@@ -69,12 +62,16 @@ def binary_envelope(channel: Channel, prior: Prior, delta: object) -> Envelope:
     wanted = read_delta(delta)
     joint = join(channel, prior)
     if isinstance(joint, ExactJoint):
-        best = max(_exact_fills(joint, [wanted]), key=lambda fills: fills[0].ratio)[0]
-        lower, upper = log_bounds(best.ratio)
-        return Envelope(wanted, lower, upper, _METHOD, "binary", _exact_attack(channel, joint, best))
+        fills = [fill for (fill,) in _exact_fills(joint, [wanted])]
+        suspect = max(range(len(fills)), key=lambda place: fills[place].ratio)
+        lower, upper = log_bounds(fills[suspect].ratio)
+        weights = _exact_weights(channel, joint, fills[suspect])
+        return Envelope(wanted, lower, upper, _METHOD, "binary", _event(channel, joint, suspect, weights))
     levels = Levels.of([wanted], joint)
     ends = _float_ends(joint, levels)
-    attack, lower = _float_attack(channel, joint, levels, int(ends.suspects[0]))
+    suspect = int(ends.suspects[0])
+    event, lower = _float_weights(channel, joint, levels, suspect)
+    attack = _event(channel, joint, suspect, event)
     return Envelope(wanted, lower, float(ends.upper[0]), _METHOD, "binary", attack)
 
 
@@ -99,137 +96,6 @@ def binary_envelope_curve(channel: Channel, prior: Prior, deltas: Iterable[objec
         Envelope(value, lower, upper, _METHOD, "binary")
         for value, (lower, upper) in zip(wanted, bounds, strict=True)
     )
-
-
-class ExactFill(NamedTuple):
-    """The best event of one row: κ, the order of outcomes, how many are taken whole, the part of the next."""
-
-    ratio: Fraction
-    order: list[int]
-    whole: int
-    share: Fraction
-
-
-def fill_exact(
-    row: Sequence[Fraction], marginal: Sequence[Fraction], deltas: Sequence[Fraction]
-) -> list[ExactFill]:
-    """κ(δ) of one row of likelihoods, in rationals; a δ above the whole mass counts as all of it.
-
-    >>> half = Fraction(1, 2)
-    >>> [fill.ratio for fill in fill_exact([half, half], [Fraction(1, 4), 3 * half / 2], [half, Fraction(1)])]
-    [Fraction(4, 3), Fraction(1, 1)]
-    """
-    order = sorted(range(len(row)), key=lambda place: row[place] / marginal[place], reverse=True)
-    masses = list(accumulate((marginal[place] for place in order), initial=Fraction(0)))
-    gains = list(accumulate((row[place] for place in order), initial=Fraction(0)))
-    found = []
-    for delta in deltas:
-        mass = min(delta, masses[-1])
-        whole = bisect_left(masses, mass, lo=1) - 1
-        share = (mass - masses[whole]) / marginal[order[whole]]
-        ratio = (gains[whole] + share * row[order[whole]]) / mass
-        found.append(ExactFill(ratio, order, whole, share))
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class Levels:
-    """Probabilities δ as floats: above ≥ δ, and reachable ≤ δ and ≤ the mass of all outcomes."""
-
-    above: FloatArray
-    reachable: FloatArray
-    least: FloatArray
-    most: FloatArray
-    all_least: float
-    all_most: float
-
-    @classmethod
-    def of(cls, deltas: Sequence[Fraction], joint: FloatJoint) -> Levels:
-        """Round outward, with the ends of the outcomes' probabilities."""
-        least, most = joint.probability_ends()
-        (low, high), error = tree_sum(np.stack([least, most]))
-        whole = float(low) * (1 - 2 * error)
-        above = [_rounded(delta, math.inf) for delta in deltas]
-        below = [min(_rounded(delta, 0.0), whole) for delta in deltas]
-        return cls(np.array(above), np.array(below), least, most, whole, float(high) * (1 + 2 * error))
-
-
-@dataclass(frozen=True, slots=True)
-class Fill:
-    """Rows of likelihoods sorted by lift, with running sums (first column 0): enough to fill any mass.
-
-    Sums of `gains` and `mosts` are off by a relative `error`; `leasts` are lower ends already.
-    """
-
-    order: NDArray[np.intp]
-    lifts: FloatArray
-    rows: FloatArray
-    least: FloatArray
-    most: FloatArray
-    gains: FloatArray
-    leasts: FloatArray
-    mosts: FloatArray
-    error: float
-
-    @classmethod
-    def of(cls, rows: FloatArray, least: FloatArray, most: FloatArray) -> Fill:
-        """Sort each row by lift."""
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            lifts = np.where(rows > 0, rows / least, 0.0)
-        order = np.argsort(-lifts, axis=1)
-        lifts, rows = np.take_along_axis(lifts, order, 1), np.take_along_axis(rows, order, 1)
-        least, most = least[order], most[order]
-        (gains, error), (leasts, _), (mosts, _) = _running(rows), _running(least), _running(most)
-        leasts = np.maximum.accumulate(leasts * (1 - 2 * error), axis=1)
-        return cls(order, lifts, rows, least, most, gains, leasts, mosts, error)
-
-    def upper(self, levels: Levels) -> FloatArray:
-        """An upper bound of log κ for each row and level, by the dual bound of the module's docstring."""
-        at, full = self._boundary(levels)
-        tau = self._pick(self.lifts, at)
-        before = self._pick(self.gains, at) * (1 + 2 * self.error)
-        total = self.gains[:, -1:] * (1 + 2 * self.error)
-        with np.errstate(invalid="ignore", over="ignore"):
-            inside = np.maximum(before - tau * self._pick(self.leasts, at), 0.0)
-            gain = (np.nextafter(tau, math.inf) * levels.above + inside + 8 * UNIT * before) * (1 + 8 * UNIT)
-        gain = np.where(full | np.isinf(tau), total, np.fmin(gain, total))
-        return log_ratio_up(gain, np.broadcast_to(levels.reachable, gain.shape))
-
-    def lower(self, levels: Levels) -> FloatArray:
-        """A lower bound of log κ for each row and level: what the event of `shares` surely reaches."""
-        at, full = self._boundary(levels)
-        share = self._share(levels, at)
-        gain = self._pick(self.gains, at) * (1 - 2 * self.error)
-        gain = (gain + share * (1 - 4 * UNIT) * self._pick(self.rows, at)) * (1 - 4 * UNIT)
-        mass = self._pick(self.mosts, at) * (1 + 2 * self.error)
-        mass = (mass + share * (1 + 4 * UNIT) * self._pick(self.most, at)) * (1 + 4 * UNIT)
-        gain = np.where(full, self.gains[:, -1:] * (1 - 2 * self.error), gain)
-        mass = np.where(full, self.mosts[:, -1:] * (1 + 2 * self.error), mass)
-        return log_ratio_down(gain, mass)
-
-    def event(self, levels: Levels) -> FloatArray:
-        """The event behind `lower`, for one row and one level: a weight for each outcome."""
-        at, full = self._boundary(levels)
-        weights = np.zeros(self.rows.shape[1])
-        weights[self.order[0, : int(at[0, 0])]] = 1.0
-        weights[self.order[0, int(at[0, 0])]] = 1.0 if full[0, 0] else self._share(levels, at)[0, 0]
-        return weights
-
-    def _boundary(self, levels: Levels) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """The outcome taken in part, and where no number of outcomes surely has the mass."""
-        at = np.array([np.searchsorted(row, levels.above) for row in self.leasts[:, 1:]], dtype=np.intp)
-        last = self.rows.shape[1] - 1
-        return np.minimum(at, last), at > last
-
-    def _share(self, levels: Levels, at: NDArray[np.intp]) -> FloatArray:
-        """The part that is surely enough, also after a row (w, 1 − w) of floats is scaled to sum to 1."""
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            share = (levels.above - self._pick(self.leasts, at)) / self._pick(self.least, at)
-            share = np.nextafter(share * (1 + 16 * UNIT), math.inf)
-        return np.fmin(share, 1.0)
-
-    def _pick(self, values: FloatArray, at: NDArray[np.intp]) -> FloatArray:
-        return np.take_along_axis(values, at, 1)
 
 
 class _Ends(NamedTuple):
@@ -272,14 +138,15 @@ def _fills(joint: FloatJoint, levels: Levels) -> Iterator[tuple[int, Fill]]:
         yield row, Fill.of(entries, np.append(least, rest_least), np.append(most, rest_most))
 
 
-def _float_attack(channel: Channel, joint: FloatJoint, levels: Levels, suspect: int) -> tuple[Channel, float]:
+def _float_weights(
+    channel: Channel, joint: FloatJoint, levels: Levels, suspect: int
+) -> tuple[FloatArray, float]:
+    """The event that points to a secret, and the leakage in nats that it surely reaches."""
     row = dense_row(joint.matrix, suspect)[joint.places][None, :]
     fill = Fill.of(row, levels.least, levels.most)
     weights = np.zeros(channel.shape[1])
     weights[joint.places] = fill.event(levels)
-    rows = np.column_stack([weights, 1.0 - weights])
-    reached = max(0.0, float(fill.lower(levels)[0, 0]))
-    return Channel(rows, channel.outputs, ["event", "rest"]), reached
+    return weights, max(0.0, float(fill.lower(levels)[0, 0]))
 
 
 def _exact_fills(joint: ExactJoint, deltas: Sequence[Fraction]) -> Iterator[list[ExactFill]]:
@@ -288,35 +155,17 @@ def _exact_fills(joint: ExactJoint, deltas: Sequence[Fraction]) -> Iterator[list
         yield fill_exact(row, marginal, deltas)
 
 
-def _exact_attack(channel: Channel, joint: ExactJoint, fill: ExactFill) -> Channel:
-    weights: list[Any] = [Fraction(0)] * channel.shape[1]
+def _exact_weights(channel: Channel, joint: ExactJoint, fill: ExactFill) -> ObjectArray:
+    weights = np.full(channel.shape[1], Fraction(0), dtype=object)
     for place in fill.order[: fill.whole]:
         weights[joint.places[place]] = Fraction(1)
     weights[joint.places[fill.order[fill.whole]]] = fill.share
-    return Channel([[weight, 1 - weight] for weight in weights], channel.outputs, ["event", "rest"])
+    return weights
 
 
-def _running(values: FloatArray) -> tuple[FloatArray, float]:
-    """Running sums along each row, 0 first, with a bound on their relative error.
-
-    Sums within pieces of about √M entries, then over the pieces: the error grows with √M, not M.
-    """
-    rows, length = values.shape
-    width = math.isqrt(length - 1) + 1
-    pieces = -(-length // width)
-    padded = np.zeros((rows, pieces * width))
-    padded[:, :length] = values
-    inner = np.cumsum(padded.reshape(rows, pieces, width), axis=2)
-    inner[:, 1:] += np.cumsum(inner[:, :-1, -1], axis=1)[:, :, None]
-    sums = np.zeros((rows, length + 1))
-    sums[:, 1:] = inner.reshape(rows, -1)[:, :length]
-    return sums, gamma(width + pieces + 2)
-
-
-def _rounded(value: Fraction, toward: float) -> float:
-    """A float on one side of a positive rational, which stays positive."""
-    nearest = float(value)
-    exact = Fraction(nearest)
-    if exact == value or (exact > value) == (toward > nearest):
-        return nearest
-    return math.nextafter(nearest, toward)
+def _event(
+    channel: Channel, joint: ExactJoint | FloatJoint, suspect: int, weights: FloatArray | ObjectArray
+) -> Channel:
+    """The event as a channel: one symbol named after the secret it points to, one for the rest."""
+    name = joint.secrets[suspect]
+    return Channel(np.column_stack([weights, 1 - weights]), channel.outputs, [name, rest_label([name])])

@@ -86,7 +86,12 @@ def bounded_envelope(
         )
     closed = _closed_form(release, level)
     if isinstance(secret, BoundedSecret):
-        method = "the closed form ℒ + log 1/δ above (for Laplace noise at most the range over b), every distribution"
+        bound = (
+            "ℒ + log 1/δ"
+            if isinstance(release.noise, Gaussian)
+            else "ℒ + log 1/δ or range/scale, the smaller one,"
+        )
+        method = f"{bound} holds for every distribution in the range; a constant secret leaks nothing"
         return Envelope(level, 0.0, closed, method, adversary)
     if low == high:
         return Envelope(level, 0.0, 0.0, "constant secret", adversary)

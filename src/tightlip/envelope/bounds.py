@@ -26,7 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from tightlip.envelope.binary import Fill, Levels, binary_envelope_curve, fill_exact
+from tightlip.envelope.binary import binary_envelope_curve
+from tightlip.envelope.fill import Fill, Levels, fill_exact
 from tightlip.envelope.result import read_delta
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.measure.distribution import PointwiseLeakage

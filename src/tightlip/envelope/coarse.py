@@ -87,10 +87,10 @@ def _split(pairs: Pairs, labels: Places, thresholds: FloatArray, ratio: float) -
     second = np.maximum(pairs.best(rest), 0.0)
     split = _numbered(labels * (pairs.secrets + 1) + owner)
     crowded = np.flatnonzero(np.bincount(split)[split] > 1)
-    margin = np.abs(np.maximum(best, 0.0) - second)[crowded]
-    margin = np.where(best[crowded] > 0, margin, -best[crowded])
+    lead = np.abs(np.maximum(best, 0.0) - second)[crowded]
+    lead = np.where(best[crowded] > 0, lead, -best[crowded])
     size = min(_ALONE, len(crowded))
-    alone = crowded[np.argpartition(margin, size - 1)[:size]] if size else crowded
+    alone = crowded[np.argpartition(lead, size - 1)[:size]] if size else crowded
     split[alone] = split.max() + 1 + np.arange(len(alone))
     return _numbered(split)
 

@@ -1,9 +1,9 @@
 """Where to solve next, from what the solves so far have told about V.
 
 Every solve tells V(t) and its slope, so the next ratio is where t as a function of log V meets log δ, to the second
-order. V can jump, but only where a secret's largest lift is passed: when few such places are left in the bracket, or on
-the way to the next ratio, they are looked at one by one, and when steps gain little one of them or else the middle of
-the bracket is tried.
+order. V can jump, but only where a secret's largest lift is passed: where few such places are left in the bracket, or
+on the way to the next ratio, they are looked at one by one; where steps gain little, the middle one of those not tried
+yet is, or else the middle of the bracket.
 """
 
 from __future__ import annotations
@@ -16,10 +16,7 @@ from tightlip.envelope.jumps import Jumps
 
 FLAT = 1e-9  # so near 1 a value says nothing about the slope
 _PATIENCE = 2  # solves that may gain little in a row
-_FEW, _SEVERAL = (
-    2,
-    8,
-)  # possible jumps, when those in a bracket, and those on the way, are looked at one by one
+_FEW, _SEVERAL = 2, 8  # so many possible jumps, in a bracket and on the way, are looked at one by one
 _WIDE, _NEAR = 1.03, 1.01
 _BESIDE = 0.05  # of a line between two solves, its ends
 

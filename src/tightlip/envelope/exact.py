@@ -74,8 +74,8 @@ def envelope_curve(
 ) -> list[Envelope]:
     """The envelope at several δ, in the order given; work is shared between them.
 
-    Each point's proof is checked before it is returned: in floats with a bound on every rounding, and in rationals
-    where these cannot tell. `verify()` of a point does it in rationals.
+    With up to 10⁵ pairs of secret and outcome each point's proof is checked before it is returned: in floats with a
+    bound on every rounding, and in rationals where these cannot tell. `verify()` of a point does it in rationals.
 
     >>> from tightlip import mechanism, Prior
     >>> curve = envelope_curve(mechanism.env_example_1(), Prior.uniform(4), ["0.1", "0.5"])
@@ -107,7 +107,7 @@ def envelope_points(
 
 @dataclass(frozen=True)
 class Release:
-    """A channel and prior made ready for the search; the program remembers what it learned at other δ."""
+    """A channel and prior made ready for the search, which remembers what it learned at other δ."""
 
     channel: Channel
     prior: Prior
@@ -138,7 +138,7 @@ class Release:
         return FloatRelease.of(self.channel, self.prior)
 
     def envelope(self, delta: Fraction, gap: float, *, one_of_many: bool = False) -> Envelope:
-        """ε_c(δ) with its certificate, which was checked."""
+        """ε_c(δ) with its certificate, which was checked where there are up to 10⁵ pairs."""
         mass = delta
         if delta > _NEAR_ALL:  # stored floats may sum to less than 1
             mass = min(delta, self.joint.exact_mass(range(len(self.joint.outcomes))))
@@ -252,8 +252,13 @@ def _method(found: Bracket, gap: float, *, sorted_: bool) -> str:
     if found.thresholds is None and found.solves == 0:
         text = "the worst outcomes decide"
     else:
-        how = "sorting two secrets" if sorted_ else f"linear program, {found.solves} solves"
+        how = "sorting two secrets" if sorted_ else f"linear program, {_solves(found.solves)}"
         text = f"{how}, proved by thresholds and an attack"
     if found.high > found.low * (1 + gap):
         text += f"; the ends could not be brought closer than {found.high / found.low - 1:.1e}"
     return text
+
+
+def _solves(count: int) -> str:
+    """How often the program was solved for one δ; an optimum that is moved from another δ needs none."""
+    return "no solve of its own" if not count else f"{count} solve{'s' if count > 1 else ''}"

@@ -31,11 +31,7 @@ from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.quantity import Probability, exact_level, exact_ratio
 
 _ABOVE = 1e-12
-_FARTHER = (
-    1e-9,
-    1e-7,
-    1e-5,
-)  # above a level that is some outcome's own leakage a solver sees little any closer
+_FARTHER = 1e-9, 1e-7, 1e-5  # at an outcome's own leakage a solver sees little any closer above
 _MOST_SOLVES = 60
 _CLOSE = 1e-9
 

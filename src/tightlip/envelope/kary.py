@@ -78,9 +78,7 @@ def kary_attack(channel: Channel, prior: Prior, delta: object, symbols: int) -> 
 
 
 def _adversary(symbols: int, secrets: int) -> Adversary:
-    if symbols > secrets:
-        return "any"
-    return "binary" if symbols == 2 else "k-ary"
+    return "any" if symbols > secrets else "k-ary"
 
 
 class _Task(NamedTuple):

@@ -93,10 +93,6 @@ def ordered_envelope_curve(channel: Channel, prior: Prior, deltas: Iterable[obje
     >>> [round(point.upper, 6) for point in curve]
     [1.386294, 0.182322, 0.105361]
     """
-    if isinstance(deltas, (str, bytes)) or not isinstance(deltas, Iterable):
-        raise WrongType(
-            f"deltas must be a list of probabilities, got {quoted(deltas)}; write [0.1] for one of them."
-        )
     return tuple(ordered_points(channel, prior, read_deltas(deltas)))
 
 

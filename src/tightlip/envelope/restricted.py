@@ -20,8 +20,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from tightlip.envelope.binary import fill_exact
 from tightlip.envelope.bounds import count_bound, envelope_bounds
+from tightlip.envelope.fill import fill_exact
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.measure.joint import ExactJoint, FloatJoint
 from tightlip.model.channel import Channel

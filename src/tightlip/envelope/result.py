@@ -58,7 +58,7 @@ class Envelope:
     delta : the probability
     lower, upper : sound ends in nats; `lower` is rounded down and reached by `attack`, `upper` is rounded up
     method : how the ends were found, and why they do not meet where they do not
-    adversary : whose post-processing is meant: any, deterministic, k-ary, interval or binary
+    adversary : whose post-processing is meant: any, deterministic, k-ary, interval or binary (one event)
     witness : an attack that has no certificate; `attack` is this one or the certificate's
     certificate : the proof of both ends, where there is one
     """
@@ -79,7 +79,8 @@ class Envelope:
     def attack(self) -> Channel | None:
         """A Channel from outcomes to symbols that reaches `lower`, where there is one.
 
-        Symbols are named after the secret they point to, and "rest" (of a binary adversary "event" and "rest").
+        Symbols are named after the secret they point to, and "rest"; those of an interval adversary after the first
+        and last outcome of each run.
         """
         if self.witness is not None or self.certificate is None:
             return self.witness
@@ -163,9 +164,7 @@ def read_delta(delta: object) -> Fraction:
     """
     value = Fraction(number(delta, "delta"))
     if not 0 < value <= 1:
-        raise InvalidInput(
-            f"delta must be in (0, 1], got delta={quoted(delta)}; at 0 every level is allowed to fail."
-        )
+        raise InvalidInput(f"delta must be in (0, 1], got delta={quoted(delta)}; write 0.05 for 5 %.")
     return value
 
 

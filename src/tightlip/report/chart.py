@@ -45,6 +45,7 @@ def line_chart(
     """One line for each curve; `curve` is the field that names it."""
     altair = charting()
     order = altair.Scale(domain=list(curves))  # a sort order instead would give two legends
+    legend = altair.Legend(title=None, symbolType="stroke", symbolSize=400, labelLimit=0)
     shown = [f"{curve}:N", *(f"{axis.shorthand}" for axis in (x, y))]
     return (
         altair.Chart(altair.Data(values=rows), title=title)
@@ -52,8 +53,8 @@ def line_chart(
         .encode(
             x=x,
             y=y,
-            color=altair.Color(f"{curve}:N", title=None, scale=order),
-            strokeDash=altair.StrokeDash(f"{curve}:N", title=None, scale=order),
+            color=altair.Color(f"{curve}:N", scale=order, legend=legend),
+            strokeDash=altair.StrokeDash(f"{curve}:N", scale=order, legend=legend),
             tooltip=shown,
         )
         .properties(width=560, height=340)

@@ -19,10 +19,13 @@ COMPARED = {
     "any": Compared("any adversary", "any adversary"),
     "interval": Compared("interval", "interval adversary"),
     "event": Compared("one event", "one event"),
-    "binary": Compared("binary", "binary adversary", reached=True),
+    "binary": Compared("one event", "one event", reached=True),
     "quantile": Compared("no post-processing", "no post-processing", reached=True),
     "dp": Compared("(ε, δ)-LDP", "(ε, δ)-LDP"),
 }
+
+# With two symbols both could count as bad, at a δ above one half; that adversary is k-ary.
+_KINDS = {"any": "any adversary", "binary": "adversaries who learn one event"}
 
 
 def adversary_words(record: dict[str, Any]) -> str:
@@ -30,6 +33,10 @@ def adversary_words(record: dict[str, Any]) -> str:
 
     >>> adversary_words({"adversary": "k-ary", "symbols": 3}), adversary_words({"adversary": "any"})
     ('k-ary adversaries with at most 3 symbols', 'any adversary')
+    >>> adversary_words({"adversary": "binary"}), adversary_words({"adversary": "deterministic", "symbols": 1})
+    ('adversaries who learn one event', 'deterministic adversaries with at most 1 symbol')
     """
-    kind = "any adversary" if record["adversary"] == "any" else f"{record['adversary']} adversaries"
-    return f"{kind} with at most {record['symbols']} symbols" if "symbols" in record else kind
+    kind = _KINDS.get(record["adversary"], f"{record['adversary']} adversaries")
+    if "symbols" not in record:
+        return kind
+    return f"{kind} with at most {record['symbols']} symbol{'s' if record['symbols'] != 1 else ''}"

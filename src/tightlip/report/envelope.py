@@ -59,6 +59,7 @@ def write_envelope_chart(record: dict[str, Any], path: Path) -> None:
         if value != "inf"
     ]
     drawn = {row["curve"] for row in rows}
+    largest = max(point["delta"] for point in record["points"])  # a single δ gives no domain by itself
     endless = [curve for curve, values in curves.items() if all(value == "inf" for _, value in values)]
     who = (
         "any post-processing"
@@ -70,7 +71,7 @@ def write_envelope_chart(record: dict[str, Any], path: Path) -> None:
         title=altair.Title(
             f"What survives {who}", subtitle=[f"infinite at every δ: {name}" for name in endless]
         ),
-        x=altair.X("δ:Q", title="failure probability δ"),
+        x=altair.X("δ:Q", title="failure probability δ", scale=altair.Scale(domain=[0, largest])),
         y=altair.Y("ε:Q", title=f"leakage ε ({record['unit']})"),
         curve="curve",
         curves=[name for name in curves if name in drawn],

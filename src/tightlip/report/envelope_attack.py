@@ -20,8 +20,6 @@ def attack_words(point: Envelope, secrets: Collection[Label]) -> list[str]:
         return []
     if isinstance(point.certificate, OrderedCertificate):
         return _runs(point.certificate)
-    if point.adversary == "binary":
-        return [f"grouping {_outcomes(point.attack, 0)} is an event that leaks so much"]
     return [
         f'grouping {_outcomes(point.attack, place)} points to secret "{show(symbol)}"'
         for place, symbol in enumerate(point.attack.outputs)

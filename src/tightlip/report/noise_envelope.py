@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from tightlip.envelope.noise_envelope import noise_envelope
 from tightlip.envelope.result import Adversary, Envelope
 from tightlip.envelope.unbounded import unbounded_attack
 from tightlip.errors import InvalidInput, NumericalFailure, PreconditionFailed
+from tightlip.model.channel import Channel
+from tightlip.model.matrix import dense_column
 from tightlip.model.noise import AdditiveNoise
 from tightlip.model.secret import BoundedSecret
 from tightlip.numeric.display import format_about, format_down
@@ -17,9 +20,9 @@ from tightlip.numeric.quantity import Nats
 from tightlip.numeric.unit import in_unit, with_unit
 from tightlip.report.amounts import Unit, value_json
 from tightlip.report.envelope import point_record
-from tightlip.report.envelope_attack import attack_words
 
 _SYMBOLS = 10
+_SHOWN = 4
 _OTHERS: dict[str, Adversary] = {"any": "any", "interval": "interval", "event": "binary"}
 _ALIKE = {"deterministic": "any"}  # Y is continuous: a deterministic adversary does as well as any
 
@@ -60,8 +63,30 @@ def _compared(release: AdditiveNoise, point: Envelope, unit: Unit) -> dict[str, 
 
 def _words(release: AdditiveNoise, point: Envelope, unit: Unit) -> list[str]:
     if point.attack is not None:
-        return attack_words(point, point.attack.outputs[:-1])
+        return [
+            f'reading Y in {_cells(point.attack, place)} as one points to secret "{secret}"'
+            for place, secret in enumerate(point.attack.outputs[:-1])
+        ]
     return _endless(release, point, unit) if math.isinf(point.upper) else []
+
+
+def _cells(attack: Channel, place: int) -> str:
+    """Which cells of Y, in their order, go to a symbol: neighbours that do so alike are told as one interval."""
+    shares = dense_column(attack.matrix, place)
+    told = []
+    for share, cells in groupby(range(len(shares)), lambda cell: round(float(shares[cell]), 9)):
+        first, *others = (_ends(attack.inputs[cell]) for cell in cells)
+        if share > 0:
+            often = "" if share == 1 else f" ({100 * share:.3g} % of the time)"
+            told.append(f"({_place(first[0])}, {_place([first, *others][-1][1])}){often}")
+    more = f" and {len(told) - _SHOWN} more intervals" if len(told) > _SHOWN else ""
+    return ", ".join(told[:_SHOWN]) + more
+
+
+def _ends(cell: str) -> tuple[float, float]:
+    """The ends of a cell of Y, from its label."""
+    low, high = cell.partition("(")[2].rstrip(")").split(", ")
+    return float(low), float(high)
 
 
 def _endless(release: AdditiveNoise, point: Envelope, unit: Unit) -> list[str]:

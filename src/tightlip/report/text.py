@@ -76,9 +76,19 @@ def envelope_text(record: dict[str, Any]) -> RenderableType:
     for point in record["points"]:
         amounts = [_compared(name, point["compared"][name]) for name in compared]
         table.add_row(f"{point['delta']:g}", shown(point["epsilon"]), _reached(point["lower"]), *amounts)
-    methods = dict.fromkeys(f"Method: {point['method']}." for point in record["points"])
+    methods = _methods(record["points"])
     attacks = [_attack(point) for point in record["points"] if point["attack"]]
     return Group(table, Text(""), *(Text(_printable(line)) for line in (*methods, *attacks)))
+
+
+def _methods(points: list[dict[str, Any]]) -> list[str]:
+    """How the points were found; where that differs, which of them."""
+    found: dict[str, list[str]] = {}
+    for point in points:
+        found.setdefault(point["method"], []).append(f"{point['delta']:g}")
+    if len(found) == 1:
+        return [f"Method: {method}." for method in found]
+    return [f"Method at δ = {', '.join(deltas)}: {method}." for method, deltas in found.items()]
 
 
 def _attack(point: dict[str, Any]) -> str:
