@@ -187,10 +187,9 @@ class RestrictedProgram:
     def thresholds(self, reaches: FloatArray, ratio: float) -> FloatArray:
         """θ_x = t − 1/λ_x, from 1/λ, at most surely above the largest lift of x: beyond it would prove no more.
 
-        It is there for secrets that never reach t, and negative where x swallows outcomes it never causes; without
-        these pairs it must not be.
+        It is there for secrets that never reach t.
         """
-        least = -1e6 * ratio if self.pairs.complete else 0.0
+        least = self.pairs.least_threshold(ratio)
         most = self.peaks * ABOVE
         found = np.maximum(np.minimum(ratio - reaches, ratio * (1 - 1e-12)), least)
         return np.where(most < ratio, most, np.minimum(found, most))
