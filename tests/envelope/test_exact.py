@@ -275,6 +275,33 @@ class TestHardChannels:
         again.verify()
         assert again.upper == pytest.approx(wanted.upper, abs=1e-9)
 
+    @pytest.mark.parametrize("gap", [1e-9, 1e-12])
+    @pytest.mark.parametrize("rest", [0.0, 1e-12, 1e-9, 1e-6])
+    def test_beside_a_jump_a_solver_is_not_misled(self, gap, rest):
+        """Secrets 0 and 1 reach just 2, the others take all but `rest` at 2/δ."""
+        channel = tl.Channel(np.eye(3)[[0, 0, 1, 2]])
+        found = tl.envelope(channel, tl.Prior.uniform(4), 1 - rest, gap=gap)
+        found.verify()
+        assert found.lower <= np.log(2) - np.log1p(-rest) + 1e-15
+        assert found.gap < max(gap, 3e-12)
+
+    def test_ends_near_all_outcomes_meet(self):
+        generator = np.random.default_rng(0)
+        for _ in range(30):
+            rows = generator.dirichlet(np.full(7, 0.5), 6) * (generator.random((6, 7)) < 0.5)
+            rows[rows.sum(axis=1) == 0, 0] = 1
+            channel = tl.Channel(rows / rows.sum(axis=1, keepdims=True))
+            found = tl.envelope(channel, tl.Prior(generator.dirichlet(np.ones(6))), 1, gap=1e-12)
+            assert found.gap < 3e-11
+
+    def test_a_gap_that_floats_cannot_reach_is_not_searched_for(self):
+        generator = np.random.default_rng(1)
+        channel = tl.Channel(generator.dirichlet(np.full(6000, 0.5), 3))
+        found = tl.envelope(channel, tl.Prior.uniform(3), "0.3", gap=1e-12)
+        assert "could not be brought closer" in found.method
+        assert found.gap < 1e-11
+        assert int(found.method.split(", ")[1].split()[0]) < 60
+
     def test_a_curve_is_the_points_in_the_order_asked(self):
         channel, prior = random_release(9, 12, 15)
         asked = [0.5, 0.05, 0.9, 0.05]

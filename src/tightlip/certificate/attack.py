@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlip.errors import InvalidInput
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Labels
 from tightlip.model.matrix import is_sparse
+from tightlip.model.normalize import TOLERANCE
 
 _MOST_DENSE = 4_000_000
 Places = NDArray[np.intp]
@@ -23,13 +25,41 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """A post-processing of outcomes: the entries that are not 0, each once; `inputs` and `outputs` are its labels."""
+    """A post-processing of outcomes: the entries that are not 0, each once; `inputs` and `outputs` are its labels.
+
+    Raises
+    ------
+    InvalidInput
+        When the entries are no channel: what does not share each outcome out proves nothing.
+    """
 
     outcomes: Places
     symbols: Places
     shares: NDArray[Any]
     inputs: Labels
     outputs: Labels
+
+    def __post_init__(self) -> None:
+        height, width = self.shape
+        if not self._within(self.outcomes, height) or not self._within(self.symbols, width):
+            raise InvalidInput(
+                f"attack must have an outcome below {height} and a symbol below {width} for each of its "
+                f"{len(self.shares)} shares."
+            )
+        if (
+            not (self.shares > 0).all()
+            or not (np.diff(np.sort(self.outcomes * width + self.symbols)) > 0).all()
+        ):
+            raise InvalidInput("attack must have shares above 0, each pair of outcome and symbol once.")
+        given = np.bincount(self.outcomes, self.shares.astype(np.float64, copy=False), height)
+        if not (np.abs(given - 1) <= TOLERANCE).all():
+            worst = int(np.argmax(np.abs(given - 1)))
+            raise InvalidInput(
+                f"attack must share out each outcome, got {given[worst]:.12g} of outcome {self.inputs[worst]!r}."
+            )
+
+    def _within(self, places: Places, size: int) -> bool:
+        return len(places) == len(self.shares) and bool(((places >= 0) & (places < size)).all())
 
     @classmethod
     def of(cls, channel: Channel) -> Attack:

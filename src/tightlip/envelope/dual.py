@@ -19,11 +19,18 @@ def rounding(pairs: Pairs) -> float:
 
 
 def dual_bound(pairs: Pairs, thresholds: FloatArray, ratio: float) -> float:
-    """What the thresholds prove of V(t): G_θ(t) rounded up."""
+    """What the thresholds prove of V(t): G_θ(t) rounded up; infinite unless all are below t.
+
+    Where pairs of K = 0 are left out, each outcome has them with any secret: −λ_x θ_x q, which roundings may lift
+    above 0.
+    """
+    if not (thresholds < ratio).all():
+        return math.inf
     price, error = 1 / (ratio - thresholds), rounding(pairs)
     of_weight = price * (error * np.abs(thresholds) - thresholds) + _OF_MULTIPLIERS
-    gain = pairs.combined(price * (1 + error), of_weight)
-    return math.fsum(np.maximum(pairs.best(gain), 0.0).tolist()) * (1 + 1e-15)
+    best = pairs.best(pairs.combined(price * (1 + error), of_weight))
+    least = 0.0 if pairs.complete else max(float(of_weight.max()), 0.0) * pairs.marginal
+    return math.fsum(np.maximum(best, least).tolist()) * (1 + 1e-15)
 
 
 def proved_ratio(pairs: Pairs, thresholds: FloatArray, delta: float, low: float, high: float) -> float:

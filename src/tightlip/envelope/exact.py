@@ -19,7 +19,7 @@ import numpy as np
 from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof
 from tightlip.certificate.quick import FloatRelease, surely_holds
 from tightlip.certificate.rational import RationalRelease
-from tightlip.envelope.attack import Shares, has_mass, proof, worth
+from tightlip.envelope.attack import Shares, has_mass, margin, proof, worth
 from tightlip.envelope.bracket import Aim, Bracket
 from tightlip.envelope.coarse import search_by_groups, worth_grouping
 from tightlip.envelope.pairs import Pairs, Places, pairs_of
@@ -148,9 +148,9 @@ class Release:
         def enough(attack: Shares, reached: float) -> bool:
             return reached >= surely or has_mass(self.pairs, attack, reached, self.joint, mass)
 
-        aim = Aim(float(mass), gap, enough)
+        aim = Aim(float(mass), max(gap, 3 * margin(self.pairs)), enough)  # no closer in floats
         start = self._start(aim, mass)
-        if start.within(gap):
+        if start.within(aim.gap):
             found = start
         elif self.pairs.secrets == 2:
             found = two_secrets(self.pairs, aim, start)
@@ -164,6 +164,7 @@ class Release:
         return _result(certificate, delta, _method(found, gap, sorted_=self.pairs.secrets == 2))
 
     def _check(self, certificate: EnvelopeCertificate, *, in_floats: bool) -> None:
+        in_floats = in_floats and self.pairs.complete  # else several dense copies would not fit the memory
         if not (in_floats and surely_holds(certificate, self.floats)):
             certificate.verify_for(self.rationals)
 

@@ -55,6 +55,13 @@ class Pairs:
         """A bound on the relative error of q_y."""
         return gamma(self.secrets + 8)
 
+    def least_threshold(self, ratio: float) -> float:
+        """How low θ may be: where x swallows outcomes it never causes it is negative.
+
+        Without these pairs it must not be, nor so near 0 that roundings make it so.
+        """
+        return -1e6 * ratio if self.complete else 1e-14 * ratio
+
     def best(self, values: FloatArray) -> FloatArray:
         """The largest value of each outcome's pairs."""
         if self.complete:

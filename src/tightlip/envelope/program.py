@@ -48,10 +48,17 @@ class _Columns:
         size = len(places)
         self.secret, self.weight = pairs.secret[places], pairs.weight[places]
         self.cost, self._chance = self.weight * scale, pairs.chance[places] * scale
-        self.least, self.most = np.zeros(size), np.full(size, infinite)
+        self.least, self._infinite = np.zeros(size), infinite
         self.starts, self.kind = np.arange(0, 2 * size, 2, dtype=np.int32), np.zeros(size, dtype=np.int32)
         self.rows = np.empty(2 * size, dtype=np.int32)
         self.rows[0::2], self.rows[1::2] = pairs.outcome[places], pairs.outcomes + self.secret
+
+    def most(self, peaks: FloatArray, ratio: float) -> FloatArray:
+        """The largest w: 0 of a secret that never reaches t, since a solver may take a little below 0 for 0.
+
+        Beside a jump that would be enough to let the secret in.
+        """
+        return np.where(peaks[self.secret] < ratio, 0.0, self._infinite)
 
     def values(self, ratio: float) -> FloatArray:
         """The coefficients, which do: 1 and (K/t − q)·scale of each pair; K − tq may be too large for a solver."""
@@ -97,8 +104,8 @@ class RestrictedProgram:
             return 0
         self._has[fresh] = True
         size, more = len(fresh), self._columns_of(fresh)
-        values = more.values(self.ratio)
-        self._solver.addCols(size, more.cost, more.least, more.most, 2 * size, more.starts, more.rows, values)
+        most, values = more.most(self.peaks, self.ratio), more.values(self.ratio)
+        self._solver.addCols(size, more.cost, more.least, most, 2 * size, more.starts, more.rows, values)
         self.chosen = np.concatenate([self.chosen, fresh])
         self._columns = self._columns_of(self.chosen)
         return size
@@ -123,7 +130,7 @@ class RestrictedProgram:
             0.0,
             columns.cost,
             columns.least,
-            columns.most,
+            columns.most(self.peaks, ratio),
             *self._row_ends,
             columns.starts,
             columns.rows,
@@ -190,13 +197,12 @@ class RestrictedProgram:
     def thresholds(self, reaches: FloatArray, ratio: float) -> FloatArray:
         """θ_x = t − 1/λ_x, from 1/λ, at most surely above the largest lift of x: beyond it would prove no more.
 
-        It is there for secrets that never reach t, and negative where x swallows outcomes it never causes; without
-        these pairs it must not be.
+        It is there for secrets that never reach t, beside a jump half way to t.
         """
-        least = -1e6 * ratio if self.pairs.complete else 0.0
-        most = self.peaks * ABOVE
+        least, most = self.pairs.least_threshold(ratio), self.peaks * ABOVE
         found = np.maximum(np.minimum(ratio - reaches, ratio * (1 - 1e-12)), least)
-        return np.where(most < ratio, most, np.minimum(found, most))
+        never = np.minimum(most, self.peaks + (ratio - self.peaks) / 2)
+        return np.where(self.peaks < ratio, never, np.minimum(found, most))
 
     def gain(self, thresholds: FloatArray) -> FloatArray:
         """What each pair is worth; it would improve the program where that is above its outcome's price."""

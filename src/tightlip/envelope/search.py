@@ -149,7 +149,8 @@ class Search:
         found = self._program.thresholds(reaches, ratio)
         if aim.delta * aim.gap > _ROUNDINGS:
             return found
-        return np.where(found < self._program.peaks, found + 4 * rounding(self.pairs) * np.abs(found), found)
+        raised = np.minimum(found + 4 * rounding(self.pairs) * np.abs(found), ratio * (1 - 1e-12))
+        return np.where(found < self._program.peaks, raised, found)
 
     def _with_upper_end(
         self, aim: Aim, bracket: Bracket, thresholds: FloatArray | None, ratio: float

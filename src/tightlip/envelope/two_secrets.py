@@ -88,7 +88,7 @@ def _sides(pairs: Pairs) -> tuple[_Side, _Side]:
 def _boundary(side: _Side, pairs: Pairs, ratio: float) -> float:
     whole, _ = side.taken(pairs, ratio)
     if whole == len(side.places):
-        return -1e6 * ratio if pairs.complete else 0.0
+        return pairs.least_threshold(ratio)
     following = float(pairs.lift[side.places[whole]])
     return min(following, ratio * (1 - 1e-12)) if whole else following * ABOVE
 
