@@ -46,10 +46,8 @@ class Attack:
                 f"attack must have an outcome below {height} and a symbol below {width} for each of its "
                 f"{len(self.shares)} shares."
             )
-        if (
-            not (self.shares > 0).all()
-            or not (np.diff(np.sort(self.outcomes * width + self.symbols)) > 0).all()
-        ):
+        pairs = set((self.outcomes * width + self.symbols).tolist())
+        if len(pairs) < len(self.shares) or not (len(pairs) and self.shares.min() > 0):
             raise InvalidInput("attack must have shares above 0, each pair of outcome and symbol once.")
         given = np.bincount(self.outcomes, self.shares.astype(np.float64, copy=False), height)
         if not (np.abs(given - 1) <= TOLERANCE).all():
@@ -59,7 +57,8 @@ class Attack:
             )
 
     def _within(self, places: Places, size: int) -> bool:
-        return len(places) == len(self.shares) and bool(((places >= 0) & (places < size)).all())
+        inside = not len(places) or (places.min() >= 0 and places.max() < size)
+        return len(places) == len(self.shares) and bool(inside)
 
     @classmethod
     def of(cls, channel: Channel) -> Attack:
