@@ -57,6 +57,18 @@ def test_what_it_passes_holds(seed, delta, steps, what, unit):
         changed.verify()
 
 
+def test_the_largest_lift_is_checked_exactly():
+    channel, prior = release(5, 12, 15)
+    certificate = envelope(channel, prior, "0.0001").certificate
+    floats = FloatRelease.of(channel, prior)
+    assert certificate.upper.multipliers is None
+    assert surely_holds(certificate, floats)
+    for factor in (1 - Fraction(1, 10**30), Fraction(9, 10)):
+        less = replace(certificate.upper, ratio=certificate.upper.ratio * factor)
+        assert not surely_holds(replace(certificate, upper=less), floats)
+        assert not holds(replace(certificate, upper=less))
+
+
 class TestNotSure:
     CHANNEL, PRIOR = release(3)
     CERTIFICATE = envelope(CHANNEL, PRIOR, "0.5").certificate

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from tightlip.model.prior import Prior
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import UNIT, gamma
 
+_FEW = 8
 _NORMAL, _ABSOLUTE = 1e-280, 1e-290  # floats below the first are not trusted, nor digits below the second
 
 
@@ -35,6 +37,8 @@ class FloatRelease:
     marginal: FloatArray
     error: float
     outputs: Labels
+    stored: NDArray[Any]
+    masses: NDArray[Any]
 
     @classmethod
     def of(cls, channel: Channel, prior: Prior) -> FloatRelease:
@@ -46,7 +50,16 @@ class FloatRelease:
         marginal = np.array([math.fsum(column) for column in products.T.tolist()])
         occurs = (stored[possible] != 0).any(axis=0)
         trusted = bool((marginal[occurs] > _NORMAL).all())
-        return cls(trusted, matrix, possible, matrix[possible], marginal, gamma(6), channel.outputs)
+        return cls(
+            trusted, matrix, possible, matrix[possible], marginal, gamma(6), channel.outputs, stored, masses
+        )
+
+    def has_lift_at_most(self, ratio: Fraction, place: int) -> bool:
+        """Whether no possible secret makes an outcome likelier by more, in rationals."""
+        chances = [Fraction(entry) for entry in self.stored[:, place].tolist()]
+        pairs = [pair for pair in zip(self.masses.tolist(), chances, strict=True) if pair[0]]
+        marginal = sum((Fraction(mass) * chance for mass, chance in pairs), Fraction(0))
+        return max(chance for _, chance in pairs) <= ratio * marginal
 
 
 def surely_holds(certificate: EnvelopeCertificate, release: FloatRelease) -> bool:
@@ -61,7 +74,9 @@ def surely_holds(certificate: EnvelopeCertificate, release: FloatRelease) -> boo
 
 
 def _upper_holds(proof: UpperProof, release: FloatRelease) -> bool:
-    if proof.multipliers is None or len(proof.multipliers) != len(release.possible) or proof.ratio <= 0:
+    if proof.multipliers is None:
+        return _no_lift_above(proof.ratio, release)
+    if len(proof.multipliers) != len(release.possible) or proof.ratio <= 0:
         return False
     slopes = np.array(proof.multipliers, dtype=np.float64)
     if not (np.isfinite(slopes) & (slopes >= 0) & ((slopes > 0) | ~release.possible)).all():
@@ -75,6 +90,14 @@ def _upper_holds(proof: UpperProof, release: FloatRelease) -> bool:
     peaks = np.maximum.reduce(terms, axis=0) + _ABSOLUTE * (1 + slopes + taken).max()  # NaN stays NaN
     total = math.fsum(np.maximum(peaks, 0.0).tolist()) * (1 + 8 * UNIT)
     return total <= _below(proof.mass)
+
+
+def _no_lift_above(ratio: Fraction, release: FloatRelease) -> bool:
+    """In floats where they tell, exactly for the few outcomes where they do not: the worst one has that very lift."""
+    peaks, error = release.possible_rows.max(axis=0), release.error + 32 * UNIT
+    surely = peaks * (1 + error) <= float(ratio) * (1 - error) * release.marginal
+    unsure = np.flatnonzero(~surely & (peaks > 0)).tolist()
+    return len(unsure) <= _FEW and all(release.has_lift_at_most(ratio, place) for place in unsure)
 
 
 def _lower_holds(proof: LowerProof, release: FloatRelease) -> bool:

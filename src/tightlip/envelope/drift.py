@@ -22,7 +22,7 @@ _FARTHEST = 0.1  # of the ratio
 _LEFT_OUT = 1e-11  # the last term of V may be as large, of V
 _LOOKED_AT = 2  # terms after which the weights are
 _ENDED = -1e-3  # a weight below it tells that the basis ends before
-_STEPS = 20
+_STEPS, _DIGITS = 20, 1e-9  # of Newton's method
 _POWERS = np.arange(_MOST)
 
 
@@ -104,7 +104,7 @@ class Drift:
             if not slope < 0:
                 return None
             before, step = step, min(max(step - (value - delta) / slope, least), most)
-            if abs(step - before) <= 1e-15 * self.ratio:
+            if abs(step - before) <= _DIGITS * abs(step):  # the next step would be as small as its square
                 break
         return step
 

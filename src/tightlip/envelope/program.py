@@ -18,6 +18,7 @@ from tightlip.errors import SolverFailure
 from tightlip.numeric.parse import FloatArray
 
 ABOVE = 1 + 1e-11  # surely more, whatever the roundings
+_CROWD, _FAR = 3, 0.3  # columns for each row, when some are let go, and which: so far below their price, of q
 _BY_COLUMN, _MAXIMIZE, _PRIMAL = 1, -1, 4  # HiGHS's codes
 
 
@@ -112,6 +113,20 @@ class RestrictedProgram:
 
     def _columns_of(self, places: Places) -> _Columns:
         return _Columns(self.pairs, places, self._scale, self._infinite)
+
+    def forget(self, found: Optimum, thresholds: FloatArray) -> bool:
+        """Let pairs go that are far from being worth their outcome's price, where there are many; whether any went."""
+        if len(self.chosen) <= _CROWD * (self.pairs.outcomes + self.pairs.secrets):
+            return False
+        lack = found.prices[self.pairs.outcome[self.chosen]] - self.gain(thresholds)[self.chosen]
+        kept = lack < _FAR * self._columns.weight
+        kept[found.weights > 0] = True
+        self._has[self.chosen[~kept]] = False
+        gone = np.flatnonzero(~kept).astype(np.int32)
+        self._solver.deleteCols(len(gone), gone)
+        self.chosen = self.chosen[kept]
+        self._columns = self._columns_of(self.chosen)
+        return True
 
     def absent(self, places: Places) -> Places:
         """Those of some pairs that have not been let in."""

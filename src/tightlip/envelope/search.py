@@ -86,7 +86,7 @@ class Search:
             if found.value > aim.delta * (1 - FLAT):
                 bracket = with_attack(self.pairs, aim, bracket, program.attack(found), ratio)
             added = program.add(improving(program, found.prices, self.thresholds))
-        if added:
+        if added or (self.used and program.forget(found, self.thresholds)):
             self._drift = None  # of a program that is no more
         course.learn(point, added, before, bracket)
         return bracket
