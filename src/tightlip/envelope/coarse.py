@@ -44,6 +44,7 @@ def search_by_groups(pairs: Pairs, aim: Aim, bracket: Bracket) -> Bracket:
         thresholds = search.thresholds if found.thresholds is None else found.thresholds
         if thresholds is None or found.attack is None:
             break
+        thresholds = np.maximum(thresholds, pairs.least_threshold(found.high))  # groups have all pairs
         bracket = with_thresholds(pairs, aim.delta, bracket, thresholds)
         bracket = with_attack(
             pairs, aim, bracket, _spread(pairs, found.attack.spread(groups), labels), found.low

@@ -164,6 +164,7 @@ class Release:
         return _result(certificate, delta, _method(found, gap, sorted_=self.pairs.secrets == 2))
 
     def _check(self, certificate: EnvelopeCertificate, *, in_floats: bool) -> None:
+        in_floats = in_floats and self.pairs.complete  # else several dense copies would not fit the memory
         if not (in_floats and surely_holds(certificate, self.floats)):
             certificate.verify_for(self.rationals)
 
