@@ -52,6 +52,19 @@ class TestAgainstTheProgramOverOutcomes:
             assert partial.lower <= point.upper
             assert point.lower <= partial.upper
 
+    @pytest.mark.usefixtures("always_grouped")
+    @pytest.mark.parametrize("seed", range(8))
+    def test_a_secret_with_room_for_more_keeps_it_sound(self, seed, monkeypatch):
+        """Groups let it swallow what it never causes; of the outcomes' own pairs these are left out."""
+        monkeypatch.setattr(pairs, "_MOST_PAIRS", 0)
+        generator = np.random.default_rng(seed)
+        rows = generator.dirichlet(np.full(40, 0.3), 5) * (generator.random((5, 40)) < 0.4)
+        rows[0] = np.eye(40)[0]
+        prior = tl.Prior(np.array([0.001, 0.3, 0.2, 0.4, 0.099]))
+        sparse = tl.Channel(csr_array(rows / rows.sum(axis=1, keepdims=True)))
+        for delta in (0.1, 0.4, 0.8):
+            envelope(sparse, prior, delta).verify()
+
 
 def test_merging_adds_up():
     channel, prior = crowded(1, outcomes=12)
