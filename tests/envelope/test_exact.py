@@ -363,6 +363,7 @@ class TestRefusals:
         assert len(calls) == 2
         assert found.gap > 1e-6
         assert "could not be brought closer" in found.method
+        assert "since the solver stopped: tired" in found.method
         found.verify()
 
     def test_a_solver_that_stops_early_is_an_error_not_an_answer(self, monkeypatch):

@@ -34,6 +34,7 @@ class Bracket:
     attack: Shares | None
     thresholds: FloatArray | None
     solves: int = 0
+    stopped: str = ""  # by what the solver said, if it ended the search
 
     def within(self, gap: float) -> bool:
         """Whether the ends are within a relative gap."""

@@ -186,7 +186,7 @@ class Release:
         if "search" in vars(self) and reached[self._worst - 1] < aim.delta * (1 - 1e-9):
             known = self.search.attack_for(aim.delta)
             if known is not None:
-                return replace(known, high=self._highest, thresholds=None, solves=0)
+                return replace(known, high=self._highest, thresholds=None, solves=0, stopped="")
         count = min(int(np.searchsorted(reached, float(mass) * (1 - 1e-12))) + 1, len(order))
         while True:
             attack = Shares(self._suspects[:count], np.ones(count))
@@ -257,6 +257,8 @@ def _method(found: Bracket, gap: float, *, sorted_: bool) -> str:
         text = f"{how}, proved by thresholds and an attack"
     if found.high > found.low * (1 + gap):
         text += f"; the ends could not be brought closer than {found.high / found.low - 1:.1e}"
+        if found.stopped:
+            text += f", since the solver stopped: {found.stopped}"
     return text
 
 

@@ -65,16 +65,18 @@ class Search:
         while not bracket.within(aim.gap) and bracket.solves < most and course.stuck < 4:
             try:
                 bracket = self._step(aim, course, replace(bracket, solves=bracket.solves + 1))
-            except SolverFailure:
+            except SolverFailure as failure:
                 if not bracket.solves:
                     raise
-                break  # what is proved remains so
+                bracket = replace(bracket, stopped=str(failure))  # what is proved remains so
+                break
         self._last, self._path = (aim.delta, bracket), course.path
         return bracket
 
     def _step(self, aim: Aim, course: Course, before: Bracket) -> Bracket:
         """One solve, and what it proves."""
         program, ratio = self._program, course.next_ratio(before)
+        self._drift = None  # its factors are gone with the next model
         program.move(ratio)
         found = program.solve()
         point = Point(ratio, found.value, found.slope)
