@@ -29,7 +29,7 @@ def solves(point):
 def optimum(program, ratio):
     program.move(ratio)
     found = program.solve()
-    while program.add(improving(program, found.prices, program.thresholds(found.reaches, ratio))):
+    while program.add(improving(program, program.thresholds(found.reaches, ratio), ratio)):
         found = program.solve()
     return found
 

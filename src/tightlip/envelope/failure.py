@@ -156,7 +156,7 @@ def _optimum_at(program: RestrictedProgram, ratio: float) -> Optimum:
     program.move(ratio)
     found = program.solve()
     for _ in range(_MOST_SOLVES):
-        if not program.add(improving(program, found.prices, program.thresholds(found.reaches, ratio))):
+        if not program.add(improving(program, program.thresholds(found.reaches, ratio), ratio)):
             break
         found = program.solve()
     return found

@@ -24,7 +24,7 @@ _BY_COLUMN, _MAXIMIZE, _PRIMAL = 1, -1, 4  # HiGHS's codes
 
 @dataclass(frozen=True, slots=True)
 class Optimum:
-    """V(t) of the chosen pairs, the price of each outcome, the multiplier of each secret, w of each chosen pair.
+    """V(t) of the chosen pairs, the price of each outcome, the multiplier of each secret, and w of each `places`.
 
     `slope` is dV/dt = −Σ_x λ_x Σ_y w_xy q_y, where the optimum is the only one.
     """
@@ -33,6 +33,7 @@ class Optimum:
     slope: float
     prices: FloatArray
     multipliers: FloatArray
+    places: Places
     weights: FloatArray
 
     @property
@@ -118,7 +119,7 @@ class RestrictedProgram:
         """Let pairs go that are far from being worth their outcome's price, where there are many; whether any went."""
         if len(self.chosen) <= _CROWD * (self.pairs.outcomes + self.pairs.secrets):
             return False
-        lack = found.prices[self.pairs.outcome[self.chosen]] - self.gain(thresholds)[self.chosen]
+        lack = found.prices[self.pairs.outcome[self.chosen]] - self.gain(thresholds, self.ratio)[self.chosen]
         kept = lack < _FAR * self._columns.weight
         kept[found.weights > 0] = True
         self._has[self.chosen[~kept]] = False
@@ -181,7 +182,7 @@ class RestrictedProgram:
         weights = np.fromiter(solution.col_value, np.float64, len(self.chosen))
         taken = weights * self._columns.weight
         slope = -float(taken @ multipliers[self._columns.secret])
-        return Optimum(float(taken.sum()), slope, duals[:caps] / self._scale, multipliers, weights)
+        return Optimum(float(taken.sum()), slope, duals[:caps] / self._scale, multipliers, self.chosen, weights)
 
     def _solved_anew(self) -> Any:
         """The status without the old basis, which may be a bad start, and with scaling; at last less exactly."""
@@ -219,14 +220,20 @@ class RestrictedProgram:
         never = np.minimum(most, self.peaks + (ratio - self.peaks) / 2)
         return np.where(self.peaks < ratio, never, np.minimum(found, most))
 
-    def gain(self, thresholds: FloatArray) -> FloatArray:
+    def gain(self, thresholds: FloatArray, ratio: float) -> FloatArray:
         """What each pair is worth; it would improve the program where that is above its outcome's price."""
-        price = 1 / (self.ratio - thresholds)
+        price = 1 / (ratio - thresholds)
         return self.pairs.combined(price, -price * thresholds)
+
+    def prices(self, gain: FloatArray) -> FloatArray:
+        """What each outcome is worth to the pairs that were let in."""
+        found = np.zeros(self.pairs.outcomes)
+        np.maximum.at(found, self.pairs.outcome[self.chosen], gain[self.chosen])
+        return found
 
     def attack(self, found: Optimum) -> Shares:
         """The optimum as an attack."""
-        return Shares.clean(self.pairs, self.chosen, found.weights)
+        return Shares.clean(self.pairs, found.places, found.weights)
 
 
 def leading(pairs: Pairs, values: NDArray[np.float64], each: int) -> Places:

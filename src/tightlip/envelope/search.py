@@ -23,7 +23,7 @@ from tightlip.numeric.parse import FloatArray
 
 _MOST_SOLVES, _MOST_AGAIN = 120, 15  # for the first δ, and for others
 _START_EACH = 4
-_ADD_EACH = 3
+_ADD_EACH, _NEARLY = 3, 0.3  # pairs at once for each outcome, and by how much of q they may miss its price
 _ROUNDINGS = 1e-13
 _NEGATIVE = 1e-9  # so far below 0 a weight tells that the basis has ended
 
@@ -38,6 +38,7 @@ class Search:
         self._peaks = sorted(self._program.peaks.tolist())
         self._path: list[Point] = []
         self._drift: Drift | None = None
+        self._unproved: tuple[FloatArray, float] | None = None  # thresholds that were expected to prove a ratio
         self._last: tuple[float, Bracket] | None = None  # δ and its bracket
 
     def resumed(self, pairs: Pairs) -> Search:
@@ -87,9 +88,11 @@ class Search:
             bracket = with_thresholds(self.pairs, aim.delta, bracket, self.thresholds)
             if found.value > aim.delta * (1 - FLAT):
                 bracket = with_attack(self.pairs, aim, bracket, program.attack(found), ratio)
-            added = program.add(improving(program, found.prices, self.thresholds))
-        if added or (self.used and program.forget(found, self.thresholds)):
-            self._drift = None  # of a program that is no more
+            added = self._admit(self.thresholds, ratio)
+            if not added and self._unproved is not None and self.used:
+                self._admit(*self._unproved)
+        elif self.used and program.forget(found, self.thresholds):
+            self._drift = None
         course.learn(point, added, before, bracket)
         return bracket
 
@@ -108,13 +111,15 @@ class Search:
             bracket = self._with_upper_end(aim, bracket, last.thresholds, course.jumps.after(jump))
         if not bracket.within(aim.gap):
             bracket = self._followed(aim, course, bracket)
+            if self._unproved is not None:
+                self._admit(*self._unproved)
         if not bracket.within(aim.gap) and not course.aims_into(bracket) and self.thresholds is not None:
             bracket = with_thresholds(self.pairs, aim.delta, bracket, self.thresholds)
         return bracket
 
     def _followed(self, aim: Aim, course: Course, bracket: Bracket) -> Bracket:
         """Narrow to where the last optimum, moved with its basis, meets δ, or to the jump before that."""
-        drift = self._drift
+        drift, self._unproved = self._drift, None
         if drift is None:
             return bracket
         lowest, highest = course.jumps.smooth_around(drift.ratio)
@@ -128,7 +133,11 @@ class Search:
         if meeting < highest:
             high = meeting if meeting == lowest else meeting * (1 + aim.gap / 8)
             thresholds = self._thresholds(drift.reaches_at(high), high, aim)
-            bracket = self._with_upper_end(aim, bracket, thresholds, high)
+            proved = self._with_upper_end(aim, bracket, thresholds, high)
+            if proved is bracket:  # pairs are missing that would be of use there
+                self._unproved = thresholds, high
+                return bracket
+            bracket = proved
         attack = Shares.clean(self.pairs, drift.places, weights)
         if meeting > lowest:
             return with_attack(self.pairs, aim, bracket, attack, low)
@@ -138,6 +147,13 @@ class Search:
             attack = completed(self.pairs, attack, self._leads, before)
             bracket = with_attack(self.pairs, aim, bracket, attack, before)
         return bracket
+
+    def _admit(self, thresholds: FloatArray, ratio: float) -> int:
+        """Let pairs in that would improve what the thresholds are of; returns how many are new."""
+        added = self._program.add(improving(self._program, thresholds, ratio))
+        if added:
+            self._drift = None  # of a program that is no more
+        return added
 
     @cached_property
     def _leads(self) -> Places:
@@ -173,16 +189,19 @@ def _common_threshold(pairs: Pairs, delta: float) -> FloatArray:
     return np.full(pairs.secrets, peaks[order[min(int(last), len(order) - 1)]])
 
 
-def improving(program: RestrictedProgram, prices: FloatArray, thresholds: FloatArray) -> Places:
-    """The pairs that would improve the program most, a few for each outcome."""
-    pairs, gain = program.pairs, program.gain(thresholds)
-    enough = prices + 1e-12 * pairs.marginal
+def improving(program: RestrictedProgram, thresholds: FloatArray, ratio: float) -> Places:
+    """The pairs that would improve a program with these thresholds most, a few for each outcome.
+
+    Where there are any, others that nearly would are let in with them.
+    """
+    pairs, gain = program.pairs, program.gain(thresholds, ratio)
+    enough = program.prices(gain) + 1e-12 * pairs.marginal
     if (pairs.best(gain) <= enough).all():
         return np.array([], dtype=np.intp)
-    places = program.absent(np.flatnonzero(gain > enough[pairs.outcome]))
-    if not len(places):
-        return places
-    places = places[np.lexsort(((prices[pairs.outcome[places]] - gain[places]), pairs.outcome[places]))]
-    first = np.flatnonzero(np.diff(pairs.outcome[places], prepend=-1))
+    nearly = enough - _NEARLY * pairs.marginal
+    places = program.absent(np.flatnonzero(gain > nearly[pairs.outcome]))
+    outcome = pairs.outcome[places]
+    order = np.lexsort((-gain[places], outcome))
+    first = np.flatnonzero(np.diff(outcome, prepend=-1))
     rank = np.arange(len(places)) - np.repeat(first, np.diff(np.append(first, len(places))))
-    return places[rank < _ADD_EACH]
+    return np.asarray(places[order[rank < _ADD_EACH]])
