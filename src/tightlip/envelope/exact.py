@@ -159,8 +159,8 @@ class Release:
         for first in range(0, len(deltas), in_a_row):
             found = [self._found(delta, gap) for delta in deltas[first : first + in_a_row]]
             certificates = [self._certificate(one.bracket, one.mass) for one in found]
-            if len(self.pairs.chance) <= ALWAYS_VERIFIED:  # a solver's answer is none until its proof is checked
-                for certificate in certificates:
+            if len(self.pairs.chance) <= ALWAYS_VERIFIED:
+                for certificate in certificates:  # a solver's answer is none until its proof is checked
                     self._check(certificate, in_floats=len(deltas) > 1)
             for one, certificate in zip(found, certificates, strict=True):
                 method = _method(one.bracket, gap, sorted_=self.pairs.secrets == 2)

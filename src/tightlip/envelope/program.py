@@ -182,7 +182,9 @@ class RestrictedProgram:
         weights = np.fromiter(solution.col_value, np.float64, len(self.chosen))
         taken = weights * self._columns.weight
         slope = -float(taken @ multipliers[self._columns.secret])
-        return Optimum(float(taken.sum()), slope, duals[:caps] / self._scale, multipliers, self.chosen, weights)
+        return Optimum(
+            float(taken.sum()), slope, duals[:caps] / self._scale, multipliers, self.chosen, weights
+        )
 
     def _solved_anew(self) -> Any:
         """The status without the old basis, which may be a bad start, and with scaling; at last less exactly."""

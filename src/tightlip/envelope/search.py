@@ -38,7 +38,7 @@ class Search:
         self._peaks = sorted(self._program.peaks.tolist())
         self._path: list[Point] = []
         self._drift: Drift | None = None
-        self._unproved: tuple[FloatArray, float] | None = None  # thresholds that were expected to prove a ratio
+        self._unproved: tuple[FloatArray, float] | None = None  # thresholds, and what they failed to prove
         self._last: tuple[float, Bracket] | None = None  # δ and its bracket
 
     def resumed(self, pairs: Pairs) -> Search:
