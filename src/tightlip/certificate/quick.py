@@ -22,7 +22,7 @@ from tightlip.model.prior import Prior
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import UNIT, gamma
 
-_FEW = 8
+_FEW, _NOBODY = 8, -1
 _NORMAL, _ABSOLUTE = 1e-280, 1e-290  # floats below the first are not trusted, nor digits below the second
 
 
@@ -79,9 +79,11 @@ def _upper_holds(proof: UpperProof, release: FloatRelease) -> bool:
     if len(proof.multipliers) != len(release.possible) or proof.ratio <= 0:
         return False
     slopes = np.array(proof.multipliers, dtype=np.float64)
-    if not (np.isfinite(slopes) & (slopes >= 0) & ((slopes > 0) | ~release.possible)).all():
+    if not 0 <= slopes.min() <= slopes.max() < math.inf:  # NaN is not
         return False
     matrix, slopes = release.possible_rows, slopes[release.possible, None]
+    if not slopes.min() > 0:
+        return False
     taken = slopes * float(proof.ratio)
     error = release.error + 32 * UNIT
     of_marginal = (1 - taken) + error * (1 + taken)
@@ -106,23 +108,22 @@ def _lower_holds(proof: LowerProof, release: FloatRelease) -> bool:
         return False
     if attack.shares.dtype != np.float64 or attack.shape != (len(release.marginal), len(proof.suspects)):
         return False
-    named = np.array([suspect is not None for suspect in proof.suspects])
-    suspects = np.array([suspect or 0 for suspect in proof.suspects])
-    if not ((suspects >= 0) & (suspects < len(release.possible))).all():
+    suspects = np.array([_NOBODY if suspect is None else suspect for suspect in proof.suspects])
+    pointing = suspects >= 0
+    if np.count_nonzero(pointing) + proof.suspects.count(None) < len(suspects):
         return False
-    if not release.possible[suspects[named]].all():
+    if not (suspects.max() < len(release.possible) and release.possible[suspects[pointing]].all()):
         return False
     outcomes, symbols = attack.outcomes, attack.symbols
     shares = attack.shares / np.bincount(outcomes, attack.shares)[outcomes]
-    terms = int(np.bincount(outcomes).max() + np.bincount(symbols).max())
-    error = 2 * (release.error + gamma(terms + 8))
-    pointing = named[symbols]
-    outcomes, symbols, shares = outcomes[pointing], symbols[pointing], shares[pointing]
-    weight = np.bincount(symbols, shares * release.marginal[outcomes])
-    likelihood = np.bincount(symbols, shares * release.matrix[suspects[symbols], outcomes])
-    used = np.flatnonzero(np.bincount(symbols))
-    weight, likelihood = weight[used], likelihood[used]
-    if not (np.minimum(weight, likelihood) > _NORMAL).all():
+    entries = np.bincount(symbols, minlength=len(suspects))
+    error = 2 * (release.error + gamma(int(np.bincount(outcomes).max() + entries.max()) + 8))
+    used = pointing & (entries > 0)
+    weight = np.bincount(symbols, shares * release.marginal[outcomes], len(suspects))[used]
+    likelihood = np.bincount(symbols, shares * release.matrix[suspects[symbols], outcomes], len(suspects))[
+        used
+    ]
+    if not min(weight.min(initial=1.0), likelihood.min(initial=1.0)) > _NORMAL:
         return False
     enough = likelihood * (1 - error) >= float(proof.ratio) * (1 + 4 * UNIT) * weight * (1 + error)
     reached = math.fsum(weight.tolist()) * (1 - error) * (1 - 4 * UNIT)

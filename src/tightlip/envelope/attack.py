@@ -158,7 +158,7 @@ def proof(
     used, columns = np.flatnonzero(suspected), (np.cumsum(suspected) - 1)[secret]
     total = np.bincount(rows, attack.values, channel.shape[1])
     left = np.flatnonzero(total <= _WHOLE)
-    names = [joint.secrets[place] for place in used.tolist()]
+    names = joint.secrets.take(used.tolist())
     entries = Attack(
         np.concatenate([rows, left]),
         np.concatenate([columns, np.full(len(left), len(used))]),

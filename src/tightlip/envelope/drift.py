@@ -10,6 +10,7 @@ the basis they mean nothing; what they suggest is checked like any other suggest
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from tightlip.numeric.parse import FloatArray
 _FEWEST, _MOST = 3, 16  # terms
 _FARTHEST = 0.1  # of the ratio
 _LEFT_OUT = 1e-11  # the last term of V may be as large, of V
-_LOOKED_AT = 2  # terms after which the weights are
 _ENDED = -1e-3  # a weight below it tells that the basis ends before
 _STEPS, _DIGITS = 20, 1e-9  # of Newton's method
 _POWERS = np.arange(_MOST)
@@ -76,18 +76,29 @@ class Drift:
         """
         farthest = _FARTHEST * self.ratio
         least, most = max(lowest - self.ratio, -farthest), min(highest - self.ratio, farthest)
-        step = 0.0
-        for terms in range(_FEWEST, _MOST + 1):
+        step, terms = 0.0, max(_FEWEST, self._weights.count)
+        while terms <= _MOST:
             self._grow(terms)
             found = self._nearer(step, delta, least, most)
             if found is None or abs(found) == farthest:
                 return None
             step = found
-            if abs(self._values[-1] * step ** (terms - 1)) <= _LEFT_OUT * delta:
+            more = self._wanting(step, _LEFT_OUT * delta)
+            if not more:
                 return {least: lowest, most: highest}.get(step, self.ratio + step)
-            if terms % _LOOKED_AT == 0 and self.weights_at(self.ratio + step).min() < _ENDED:
+            if terms > _FEWEST and self.weights_at(self.ratio + step).min() < _ENDED:
                 return None
+            terms += more
         return None
+
+    def _wanting(self, step: float, allowed: float) -> int:
+        """About how many more terms of V there must be until the last one is no more than allowed."""
+        last, before = (abs(self._values[-back]) * abs(step) ** (len(self._values) - back) for back in (1, 2))
+        if last <= allowed:
+            return 0
+        if allowed <= 0 or not 2 * last < before:
+            return 1
+        return math.ceil(math.log(last / allowed) / math.log(before / last))
 
     def _grow(self, terms: int) -> None:
         while self._weights.count < terms:

@@ -27,10 +27,10 @@ def dual_bound(pairs: Pairs, thresholds: FloatArray, ratio: float) -> float:
     if not (thresholds < ratio).all():
         return math.inf
     price, error = 1 / (ratio - thresholds), rounding(pairs)
-    of_weight = price * (error * np.abs(thresholds) - thresholds) + _OF_MULTIPLIERS
-    best = pairs.best(pairs.combined(price * (1 + error), of_weight))
-    least = 0.0 if pairs.complete else max(float(of_weight.max()), 0.0) * pairs.marginal
-    return math.fsum(np.maximum(best, least).tolist()) * (1 + 1e-15)
+    plus = price * (error * np.abs(thresholds) - thresholds) + _OF_MULTIPLIERS
+    best = pairs.best(pairs.scored(price * (1 + error), plus))
+    least = 0.0 if pairs.complete else max(float(plus.max()), 0.0)
+    return math.fsum((np.maximum(best, least) * pairs.marginal).tolist()) * (1 + 1e-15)
 
 
 def proved_ratio(pairs: Pairs, thresholds: FloatArray, delta: float, low: float, high: float) -> float:
@@ -41,13 +41,12 @@ def proved_ratio(pairs: Pairs, thresholds: FloatArray, delta: float, low: float,
     from scipy.optimize import brentq
 
     margin = 1 + 4 * rounding(pairs)
-    chosen = pairs.lift > thresholds[pairs.secret]
-    if not chosen.any():
+    chosen = pairs.above(thresholds)
+    if not len(chosen):
         return _with_margin(pairs, thresholds, delta, max(low, float(thresholds.max())) * margin, high)
-    starts, _ = pairs.of(chosen)
-    secret = pairs.secret[chosen]
-    above = pairs.chance[chosen] - thresholds[secret] * pairs.weight[chosen]
-    floor = thresholds[secret]
+    starts = np.flatnonzero(np.diff(pairs.outcome[chosen], prepend=-1))
+    floor = thresholds[pairs.secret[chosen]]
+    above = pairs.chance[chosen] - floor * pairs.weight[chosen]
 
     def value(ratio: float) -> float:
         return float(np.maximum.reduceat(above / (ratio - floor), starts).sum())

@@ -68,19 +68,25 @@ class Pairs:
             return np.asarray(values.reshape(self.outcomes, self.secrets).max(axis=1))
         return np.maximum.reduceat(values, self.starts)
 
+    def above(self, thresholds: FloatArray) -> Places:
+        """The pairs whose lift is above their secret's threshold."""
+        if self.complete:
+            return np.flatnonzero(self.lift.reshape(self.outcomes, self.secrets) > thresholds)
+        return np.flatnonzero(self.lift > thresholds[self.secret])
+
     @property
     def leads(self) -> Places:
         """The pair of largest lift of each outcome."""
         tops = np.flatnonzero(self.lift == self.best(self.lift)[self.outcome])
         return tops[np.flatnonzero(np.diff(self.outcome[tops], prepend=-1))]
 
-    def combined(self, of_chance: FloatArray, of_weight: FloatArray) -> FloatArray:
-        """a_x K_xy + b_x q_y of every pair."""
+    def scored(self, of_lift: FloatArray, plus: FloatArray) -> FloatArray:
+        """a_x K_xy/q_y + b_x of every pair."""
         if self.complete:
-            table = self.chance.reshape(self.outcomes, self.secrets) * of_chance
-            table += np.multiply.outer(self.marginal, of_weight)
+            table = self.lift.reshape(self.outcomes, self.secrets) * of_lift
+            table += plus
             return table.ravel()
-        return of_chance[self.secret] * self.chance + of_weight[self.secret] * self.weight
+        return of_lift[self.secret] * self.lift + plus[self.secret]
 
     def merged(self, labels: Places) -> Pairs:
         """The pairs of groups of outcomes; `labels` has the group of each outcome, numbered from 0."""
@@ -89,12 +95,6 @@ class Pairs:
         chance: FloatArray = np.bincount(cell, self.chance, groups * self.secrets).astype(np.float64)
         marginal: FloatArray = np.bincount(labels, self.marginal, groups).astype(np.float64)
         return _complete(chance, marginal, self.secrets)
-
-    def of(self, chosen: NDArray[np.bool_]) -> tuple[Places, Places]:
-        """Where each outcome's pairs start among the chosen ones, and which outcomes have any."""
-        owners = self.outcome[chosen]
-        first = np.flatnonzero(np.diff(owners, prepend=-1))
-        return first, owners[first]
 
 
 def pairs_of(joint: ExactJoint | FloatJoint) -> Pairs:

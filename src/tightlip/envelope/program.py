@@ -119,8 +119,8 @@ class RestrictedProgram:
         """Let pairs go that are far from being worth their outcome's price, where there are many; whether any went."""
         if len(self.chosen) <= _CROWD * (self.pairs.outcomes + self.pairs.secrets):
             return False
-        lack = found.prices[self.pairs.outcome[self.chosen]] - self.gain(thresholds, self.ratio)[self.chosen]
-        kept = lack < _FAR * self._columns.weight
+        gain = self.gain(thresholds, self.ratio)
+        kept = gain[self.chosen] > self.prices(gain)[self.pairs.outcome[self.chosen]] - _FAR
         kept[found.weights > 0] = True
         self._has[self.chosen[~kept]] = False
         gone = np.flatnonzero(~kept).astype(np.int32)
@@ -223,12 +223,12 @@ class RestrictedProgram:
         return np.where(self.peaks < ratio, never, np.minimum(found, most))
 
     def gain(self, thresholds: FloatArray, ratio: float) -> FloatArray:
-        """What each pair is worth; it would improve the program where that is above its outcome's price."""
+        """What each pair is worth, of q; it would improve the program where that is above its outcome's price."""
         price = 1 / (ratio - thresholds)
-        return self.pairs.combined(price, -price * thresholds)
+        return self.pairs.scored(price, -price * thresholds)
 
     def prices(self, gain: FloatArray) -> FloatArray:
-        """What each outcome is worth to the pairs that were let in."""
+        """What each outcome is worth to the pairs that were let in, of q."""
         found = np.zeros(self.pairs.outcomes)
         np.maximum.at(found, self.pairs.outcome[self.chosen], gain[self.chosen])
         return found

@@ -195,11 +195,10 @@ def improving(program: RestrictedProgram, thresholds: FloatArray, ratio: float) 
     Where there are any, others that nearly would are let in with them.
     """
     pairs, gain = program.pairs, program.gain(thresholds, ratio)
-    enough = program.prices(gain) + 1e-12 * pairs.marginal
+    enough = program.prices(gain) + 1e-12
     if (pairs.best(gain) <= enough).all():
         return np.array([], dtype=np.intp)
-    nearly = enough - _NEARLY * pairs.marginal
-    places = program.absent(np.flatnonzero(gain > nearly[pairs.outcome]))
+    places = program.absent(np.flatnonzero(gain > (enough - _NEARLY)[pairs.outcome]))
     outcome = pairs.outcome[places]
     order = np.lexsort((-gain[places], outcome))
     first = np.flatnonzero(np.diff(outcome, prepend=-1))
