@@ -76,7 +76,7 @@ def large() -> None:
     channel, prior = release(100, 100)
     points = {delta: lambda delta=delta: tl.envelope(channel, prior, delta) for delta in DELTAS}
     deltas = np.linspace(0.005, 0.995, 200)
-    times = best_times(points | {"curve": lambda: tl.envelope_curve(channel, prior, deltas)}, 9)
+    times = best_times(points | {"curve": lambda: tl.envelope_curve(channel, prior, deltas)}, 15)
     mean = sum(seconds(tl.envelope, channel, prior, delta) for delta in deltas) / len(deltas)
     ratios = ", ".join(f"{times['curve'] / times[delta]:.0f} times the one at δ={delta}" for delta in DELTAS)
     print(

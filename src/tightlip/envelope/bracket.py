@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from tightlip.envelope.attack import Shares, filled, repaired, worth
 from tightlip.envelope.dual import proved_ratio
@@ -25,8 +26,7 @@ class Aim:
     enough: Callable[[Shares, float], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Bracket:
+class Bracket(NamedTuple):
     """low ≤ e^{ε_c(δ)} ≤ high, with the attack and the thresholds that prove it (None: not by these)."""
 
     low: float
@@ -45,7 +45,7 @@ def with_thresholds(pairs: Pairs, delta: float, bracket: Bracket, thresholds: Fl
     """Lower the upper end to what the thresholds prove, if that is less."""
     proved = proved_ratio(pairs, thresholds, delta, bracket.low, bracket.high)
     if proved < bracket.high:
-        return replace(bracket, high=proved, thresholds=thresholds)
+        return bracket._replace(high=proved, thresholds=thresholds)
     return bracket
 
 
@@ -60,7 +60,7 @@ def with_attack(pairs: Pairs, aim: Aim, bracket: Bracket, attack: Shares, ratio:
             reached, mass = worth(pairs, tried)
             enough = reached > bracket.low and aim.enough(tried, mass)
         if enough:
-            bracket = replace(bracket, low=min(reached, bracket.high), attack=tried)
+            bracket = bracket._replace(low=min(reached, bracket.high), attack=tried)
         if reached >= ratio * _CLOSE:
             break
     return bracket

@@ -8,7 +8,6 @@ are split by the secret that the last thresholds give each outcome to, and outco
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +39,7 @@ def search_by_groups(pairs: Pairs, aim: Aim, bracket: Bracket) -> Bracket:
         inner_gap = max(aim.gap / 4, 0.02 * (bracket.high / bracket.low - 1))
         inner = Aim(aim.delta, inner_gap, _nearly(aim.delta, groups))
         found = search.narrow(inner, _all_to_one(groups, bracket.high))
-        bracket = replace(bracket, solves=bracket.solves + found.solves)
+        bracket = bracket._replace(solves=bracket.solves + found.solves)
         thresholds = search.thresholds if found.thresholds is None else found.thresholds
         if thresholds is None or found.attack is None:
             break

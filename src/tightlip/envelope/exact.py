@@ -9,7 +9,7 @@ The answer is a bracket whose ends are proved separately; how it was found does 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -84,7 +84,9 @@ def envelope_curve(
     [1.386294, 0.412845]
     """
     wanted = read_deltas(deltas)
-    order = sorted(set(wanted), reverse=True)  # an attack for a larger δ serves a smaller one
+    order = sorted(
+        dict.fromkeys(wanted), key=float, reverse=True
+    )  # an attack for a larger δ serves a smaller
     found = dict(zip(order, envelope_points(channel, prior, order, gap=gap), strict=True))
     return [found[delta] for delta in wanted]
 
@@ -214,7 +216,7 @@ class Release:
         if "search" in vars(self) and reached[self._worst - 1] < aim.delta * (1 - 1e-9):
             known = self.search.attack_for(aim.delta)
             if known is not None:
-                return replace(known, high=self._highest, thresholds=None, solves=0, stopped="")
+                return known._replace(high=self._highest, thresholds=None, solves=0, stopped="")
         count = min(int(np.searchsorted(reached, float(mass) * (1 - 1e-12))) + 1, len(order))
         while True:
             attack = Shares(self._suspects[:count], np.ones(count))

@@ -115,10 +115,13 @@ class RestrictedProgram:
     def _columns_of(self, places: Places) -> _Columns:
         return _Columns(self.pairs, places, self._scale, self._infinite)
 
-    def forget(self, found: Optimum, thresholds: FloatArray) -> bool:
-        """Let pairs go that are far from being worth their outcome's price, where there are many; whether any went."""
-        if len(self.chosen) <= _CROWD * (self.pairs.outcomes + self.pairs.secrets):
-            return False
+    @property
+    def crowded(self) -> bool:
+        """Whether there are many columns."""
+        return len(self.chosen) > _CROWD * (self.pairs.outcomes + self.pairs.secrets)
+
+    def forget(self, found: Optimum, thresholds: FloatArray) -> None:
+        """Let pairs go that are far from being worth their outcome's price."""
         gain = self.gain(thresholds, self.ratio)
         kept = gain[self.chosen] > self.prices(gain)[self.pairs.outcome[self.chosen]] - _FAR
         kept[found.weights > 0] = True
@@ -127,7 +130,6 @@ class RestrictedProgram:
         self._solver.deleteCols(len(gone), gone)
         self.chosen = self.chosen[kept]
         self._columns = self._columns_of(self.chosen)
-        return True
 
     def absent(self, places: Places) -> Places:
         """Those of some pairs that have not been let in."""

@@ -6,7 +6,6 @@ the search. What was found for one δ is the start for the next.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +16,7 @@ from tightlip.envelope.course import FLAT, Course, Point
 from tightlip.envelope.drift import Drift
 from tightlip.envelope.dual import dual_bound, rounding
 from tightlip.envelope.pairs import Pairs, Places
-from tightlip.envelope.program import RestrictedProgram, leading
+from tightlip.envelope.program import Optimum, RestrictedProgram, leading
 from tightlip.errors import SolverFailure
 from tightlip.numeric.parse import FloatArray
 
@@ -33,7 +32,8 @@ class Search:
 
     def __init__(self, pairs: Pairs) -> None:
         self.pairs = pairs
-        self.thresholds: FloatArray | None = None  # of the last solve
+        self._thresholds: FloatArray | None = None
+        self._solved: tuple[Optimum, float, Aim] | None = None
         self._program = RestrictedProgram(pairs, 1.0)
         self._peaks = sorted(self._program.peaks.tolist())
         self._path: list[Point] = []
@@ -44,8 +44,16 @@ class Search:
     def resumed(self, pairs: Pairs) -> Search:
         """A search over other pairs of the same secrets, with what this one learned."""
         following = Search(pairs)
-        following.thresholds, following._path = self.thresholds, self._path
+        following._thresholds, following._path = self.thresholds, self._path
         return following
+
+    @property
+    def thresholds(self) -> FloatArray | None:
+        """Those of the last solve."""
+        if self._solved is not None:
+            found, ratio, aim = self._solved
+            self._thresholds, self._solved = self._thresholds_at(found.reaches, ratio, aim), None
+        return self._thresholds
 
     @property
     def used(self) -> bool:
@@ -65,11 +73,11 @@ class Search:
         most = _MOST_AGAIN if self.used else _MOST_SOLVES
         while not bracket.within(aim.gap) and bracket.solves < most and course.stuck < 4:
             try:
-                bracket = self._step(aim, course, replace(bracket, solves=bracket.solves + 1))
+                bracket = self._step(aim, course, bracket._replace(solves=bracket.solves + 1))
             except SolverFailure as failure:
                 if not bracket.solves:
                     raise
-                bracket = replace(bracket, stopped=str(failure))  # what is proved remains so
+                bracket = bracket._replace(stopped=str(failure))  # what is proved remains so
                 break
         self._last, self._path = (aim.delta, bracket), course.path
         return bracket
@@ -81,17 +89,19 @@ class Search:
         program.move(ratio)
         found = program.solve()
         point = Point(ratio, found.value, found.slope)
-        self.thresholds = self._thresholds(found.reaches, ratio, aim)
+        self._solved = found, ratio, aim
         self._drift = program.drift(found)
         bracket, added = self._followed(aim, course, before), 0
         if not bracket.within(aim.gap):
-            bracket = with_thresholds(self.pairs, aim.delta, bracket, self.thresholds)
+            thresholds = self._thresholds_at(found.reaches, ratio, aim)
+            bracket = with_thresholds(self.pairs, aim.delta, bracket, thresholds)
             if found.value > aim.delta * (1 - FLAT):
                 bracket = with_attack(self.pairs, aim, bracket, program.attack(found), ratio)
-            added = self._admit(self.thresholds, ratio)
+            added = self._admit(thresholds, ratio)
             if not added and self._unproved is not None and self.used:
                 self._admit(*self._unproved)
-        elif self.used and program.forget(found, self.thresholds):
+        elif self.used and program.crowded:
+            program.forget(found, self._thresholds_at(found.reaches, ratio, aim))
             self._drift = None
         course.learn(point, added, before, bracket)
         return bracket
@@ -132,7 +142,7 @@ class Search:
             return bracket
         if meeting < highest:
             high = meeting if meeting == lowest else meeting * (1 + aim.gap / 8)
-            thresholds = self._thresholds(drift.reaches_at(high), high, aim)
+            thresholds = self._thresholds_at(drift.reaches_at(high), high, aim)
             proved = self._with_upper_end(aim, bracket, thresholds, high)
             if proved is bracket:  # pairs are missing that would be of use there
                 self._unproved = thresholds, high
@@ -159,7 +169,7 @@ class Search:
     def _leads(self) -> Places:
         return self.pairs.leads
 
-    def _thresholds(self, reaches: FloatArray, ratio: float, aim: Aim) -> FloatArray:
+    def _thresholds_at(self, reaches: FloatArray, ratio: float, aim: Aim) -> FloatArray:
         """For a small δ a little above the lifts they stand at.
 
         Such outcomes are worth nothing, but what their roundings may hide is not small beside δ.
@@ -177,7 +187,7 @@ class Search:
         if thresholds is None:
             return bracket
         if dual_bound(self.pairs, thresholds, ratio) <= aim.delta:
-            return replace(bracket, high=ratio, thresholds=thresholds)
+            return bracket._replace(high=ratio, thresholds=thresholds)
         return bracket
 
 
