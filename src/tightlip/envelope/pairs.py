@@ -44,16 +44,12 @@ class Pairs:
     weight: FloatArray
     lift: FloatArray
     complete: bool
+    error: float  # a bound on the relative error of q_y
 
     @property
     def outcomes(self) -> int:
         """How many outcomes there are."""
         return len(self.marginal)
-
-    @property
-    def error(self) -> float:
-        """A bound on the relative error of q_y."""
-        return gamma(self.secrets + 8)
 
     def least_threshold(self, ratio: float) -> float:
         """How low θ may be: where x swallows outcomes it never causes it is negative.
@@ -125,7 +121,8 @@ def pairs_of(joint: ExactJoint | FloatJoint) -> Pairs:
     starts = np.flatnonzero(np.diff(outcome, prepend=-1))
     weight = marginal[outcome]
     size = len(joint.weights)
-    return Pairs(secret, outcome, chance, marginal, starts, size, weight, chance / weight, complete)
+    lift, error = chance / weight, gamma(size + 8)
+    return Pairs(secret, outcome, chance, marginal, starts, size, weight, lift, complete, error)
 
 
 def _complete(chance: FloatArray, marginal: FloatArray, secrets: int) -> Pairs:
@@ -134,4 +131,5 @@ def _complete(chance: FloatArray, marginal: FloatArray, secrets: int) -> Pairs:
     outcome, secret = np.repeat(np.arange(count), secrets), np.tile(np.arange(secrets), count)
     weight = np.repeat(marginal, secrets)
     starts = np.arange(0, count * secrets, secrets)
-    return Pairs(secret, outcome, chance, marginal, starts, secrets, weight, chance / weight, complete=True)
+    lift, error = chance / weight, gamma(secrets + 8)
+    return Pairs(secret, outcome, chance, marginal, starts, secrets, weight, lift, True, error)

@@ -89,6 +89,7 @@ class RestrictedProgram:
         self._columns = self._columns_of(self.chosen)
         self.peaks = np.zeros(pairs.secrets)
         np.maximum.at(self.peaks, pairs.secret, pairs.lift)
+        self._above_peaks = self.peaks * ABOVE
         solver = highspy.Highs()
         solver.setOptionValue("output_flag", False)
         solver.setOptionValue("threads", 1)
@@ -100,8 +101,8 @@ class RestrictedProgram:
         self.move(ratio)
 
     def add(self, places: Places) -> int:
-        """Let more pairs in; returns how many are new."""
-        fresh = np.unique(self.absent(places)) if len(places) else places
+        """Let more pairs in, each given once; returns how many are new."""
+        fresh = self.absent(places)
         if not len(fresh):
             return 0
         self._has[fresh] = True
@@ -219,10 +220,11 @@ class RestrictedProgram:
 
         It is there for secrets that never reach t, beside a jump half way to t.
         """
-        least, most = self.pairs.least_threshold(ratio), self.peaks * ABOVE
-        found = np.maximum(np.minimum(ratio - reaches, ratio * (1 - 1e-12)), least)
-        never = np.minimum(most, self.peaks + (ratio - self.peaks) / 2)
-        return np.where(self.peaks < ratio, never, np.minimum(found, most))
+        found = np.maximum(
+            np.minimum(ratio - reaches, ratio * (1 - 1e-12)), self.pairs.least_threshold(ratio)
+        )
+        never = self.peaks + (ratio - self.peaks) / 2
+        return np.minimum(np.where(self.peaks < ratio, never, found), self._above_peaks)
 
     def gain(self, thresholds: FloatArray, ratio: float) -> FloatArray:
         """What each pair is worth, of q; it would improve the program where that is above its outcome's price."""

@@ -143,19 +143,17 @@ class Search:
         if meeting < highest:
             high = meeting if meeting == lowest else meeting * (1 + aim.gap / 8)
             thresholds = self._thresholds_at(drift.reaches_at(high), high, aim)
-            proved = self._with_upper_end(aim, bracket, thresholds, high)
-            if proved is bracket:  # pairs are missing that would be of use there
+            before, bracket = bracket, self._with_upper_end(aim, bracket, thresholds, high)
+            if bracket is before:  # pairs may be missing that would be of use there
                 self._unproved = thresholds, high
-                return bracket
-            bracket = proved
         attack = Shares.clean(self.pairs, drift.places, weights)
         if meeting > lowest:
             return with_attack(self.pairs, aim, bracket, attack, low)
         jump = course.jumps.just_below(lowest)
         if jump is not None:
-            before = course.jumps.before(jump)
-            attack = completed(self.pairs, attack, self._leads, before)
-            bracket = with_attack(self.pairs, aim, bracket, attack, before)
+            below = course.jumps.before(jump)
+            attack = completed(self.pairs, attack, self._leads, below)
+            bracket = with_attack(self.pairs, aim, bracket, attack, below)
         return bracket
 
     def _admit(self, thresholds: FloatArray, ratio: float) -> int:
