@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import tightlip as tl
 from tightlip.certificate.attack import Attack
 from tightlip.certificate.envelope import EnvelopeCertificate, LowerProof, UpperProof
-from tightlip.certificate.quick import FloatRelease, surely_holds
+from tightlip.certificate.quick import FloatRelease, surely_hold
 from tightlip.envelope.exact import envelope, envelope_curve
 
 
@@ -19,6 +19,10 @@ def release(seed, secrets=6, outcomes=7):
     generator = np.random.default_rng(seed)
     channel = tl.Channel(generator.dirichlet(np.full(outcomes, 0.3) + 1e-3, secrets))
     return channel, tl.Prior(generator.dirichlet(np.ones(secrets)))
+
+
+def surely_holds(certificate, floats):
+    return surely_hold([certificate], floats)[0]
 
 
 def holds(certificate):
@@ -55,6 +59,26 @@ def test_what_it_passes_holds(seed, delta, steps, what, unit):
     changed = replace(certificate, **{end: replace(proof, **{field: moved})})
     if surely_holds(changed, FloatRelease.of(channel, prior)):
         changed.verify()
+
+
+def test_several_are_told_apart():
+    channel, prior = release(5, 12, 15)
+    good = [point.certificate for point in envelope_curve(channel, prior, np.linspace(0.05, 0.95, 12))]
+    floats = FloatRelease.of(channel, prior)
+    alone = [surely_holds(certificate, floats) for certificate in good]
+    assert sum(alone) >= 10
+    more = Fraction(1001, 1000)
+    low = [replace(one, lower=replace(one.lower, ratio=one.lower.ratio * more)) for one in good]
+    rare = [replace(one, lower=replace(one.lower, mass=one.lower.mass * more)) for one in good]
+    high = [replace(one, upper=replace(one.upper, mass=one.upper.mass / more)) for one in good]
+    other = envelope(*release(6, 12, 4), "1/2").certificate
+    mixed = [one for four in zip(good, low, rare, high, strict=True) for one in (*four, other)]
+    told = surely_hold(mixed, floats)
+    assert told == [surely_holds(certificate, floats) for certificate in mixed]
+    assert told[0::5] == alone
+    assert not any(any(told[place::5]) for place in (1, 4))  # of the others some have mass to spare
+    assert all(holds(certificate) for certificate, good in zip(mixed, told, strict=True) if good)
+    assert surely_hold([], floats) == []
 
 
 def test_the_largest_lift_is_checked_exactly():

@@ -143,7 +143,9 @@ class TestCurve:
 
     def test_what_floats_cannot_tell_is_checked_in_rationals(self, monkeypatch):
         asked = []
-        monkeypatch.setattr("tightlip.envelope.exact.surely_holds", lambda *_: asked.append(1) or False)
+        monkeypatch.setattr(
+            "tightlip.envelope.exact.surely_hold", lambda some, _: [asked.append(1) or False for _ in some]
+        )
         verified = []
         monkeypatch.setattr(
             "tightlip.certificate.envelope.EnvelopeCertificate.verify_for", lambda *_: verified.append(1)

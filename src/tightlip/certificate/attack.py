@@ -41,24 +41,30 @@ class Attack:
 
     def __post_init__(self) -> None:
         height, width = self.shape
-        if not self._within(self.outcomes, height) or not self._within(self.symbols, width):
+        given = self._summed(self.outcomes, height)
+        if given is None or self._summed(self.symbols, width) is None:
             raise InvalidInput(
                 f"attack must have an outcome below {height} and a symbol below {width} for each of its "
                 f"{len(self.shares)} shares."
             )
-        pairs = set((self.outcomes * width + self.symbols).tolist())
-        if len(pairs) < len(self.shares) or not (len(pairs) and self.shares.min() > 0):
+        pairs = np.sort(self.outcomes * width + self.symbols)
+        if not (len(pairs) and (pairs[1:] > pairs[:-1]).all() and self.shares.min() > 0):
             raise InvalidInput("attack must have shares above 0, each pair of outcome and symbol once.")
-        given = np.bincount(self.outcomes, self.shares.astype(np.float64, copy=False), height)
-        if not (np.abs(given - 1) <= TOLERANCE).all():
-            worst = int(np.argmax(np.abs(given - 1)))
+        missed = np.abs(given - 1)
+        if not missed.max() <= TOLERANCE:
+            worst = int(missed.argmax())
             raise InvalidInput(
                 f"attack must share out each outcome, got {given[worst]:.12g} of outcome {self.inputs[worst]!r}."
             )
 
-    def _within(self, places: Places, size: int) -> bool:
-        inside = not len(places) or (places.min() >= 0 and places.max() < size)
-        return len(places) == len(self.shares) and bool(inside)
+    def _summed(self, places: Places, size: int) -> NDArray[np.float64] | None:
+        """The shares of each place; None if there is not one place below the size for each."""
+        if len(places) != len(self.shares) or places.max(initial=0) >= size:
+            return None
+        try:
+            return np.bincount(places, self.shares.astype(np.float64, copy=False), size).astype(np.float64)
+        except ValueError:  # a place below 0
+            return None
 
     @classmethod
     def of(cls, channel: Channel) -> Attack:

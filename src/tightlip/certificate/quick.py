@@ -28,14 +28,15 @@ _NORMAL, _ABSOLUTE = 1e-280, 1e-290  # floats below the first are not trusted, n
 
 @dataclass(frozen=True, slots=True)
 class FloatRelease:
-    """K, its rows of possible secrets, q within a relative `error`, all in floats, `trusted` if none is too small."""
+    """K, the lifts of possible secrets, and q within a relative `error`, in floats; `trusted` if none is too small."""
 
     trusted: bool
     matrix: FloatArray
     possible: NDArray[np.bool_]
-    possible_rows: FloatArray
+    lifts: FloatArray
     marginal: FloatArray
     error: float
+    suspects: frozenset[int | None]
     outputs: Labels
     stored: NDArray[Any]
     masses: NDArray[Any]
@@ -50,8 +51,10 @@ class FloatRelease:
         marginal = np.array([math.fsum(column) for column in products.T.tolist()])
         occurs = (stored[possible] != 0).any(axis=0)
         trusted = bool((marginal[occurs] > _NORMAL).all())
+        lifts = matrix[possible] / np.where(marginal > 0, marginal, 1.0)
+        suspects = frozenset([None, *np.flatnonzero(possible).tolist()])
         return cls(
-            trusted, matrix, possible, matrix[possible], marginal, gamma(6), channel.outputs, stored, masses
+            trusted, matrix, possible, lifts, marginal, gamma(6), suspects, channel.outputs, stored, masses
         )
 
     def has_lift_at_most(self, ratio: Fraction, place: int) -> bool:
@@ -62,74 +65,98 @@ class FloatRelease:
         return max(chance for _, chance in pairs) <= ratio * marginal
 
 
-def surely_holds(certificate: EnvelopeCertificate, release: FloatRelease) -> bool:
-    """Whether floats are enough to see that both ends hold; False says nothing."""
-    try:
-        if not release.trusted or min(float(certificate.upper.mass), float(certificate.lower.mass)) < _NORMAL:
-            return False
-        with np.errstate(all="ignore"):
-            return _upper_holds(certificate.upper, release) and _lower_holds(certificate.lower, release)
-    except OverflowError:  # a number that no float holds
-        return False
+def surely_hold(certificates: list[EnvelopeCertificate], release: FloatRelease) -> list[bool]:
+    """Of which certificates about one release floats are enough to see that both ends hold; False says nothing."""
+    with np.errstate(all="ignore"):
+        told = [
+            _upper_holds(certificate.upper, release) and _is_readable(certificate.lower, release)
+            for certificate in certificates
+        ]
+        proofs = [certificate.lower for certificate, good in zip(certificates, told, strict=True) if good]
+        attacks = iter(_attacks_hold(proofs, release) if proofs else [])
+        return [good and next(attacks) for good in told]
 
 
 def _upper_holds(proof: UpperProof, release: FloatRelease) -> bool:
+    ratio, mass = _float(proof.ratio), _float(proof.mass)
+    if not (release.trusted and ratio > 0 and mass > _NORMAL):
+        return False
     if proof.multipliers is None:
         return _no_lift_above(proof.ratio, release)
-    if len(proof.multipliers) != len(release.possible) or proof.ratio <= 0:
+    if len(proof.multipliers) != len(release.possible):
         return False
-    slopes = np.array(proof.multipliers, dtype=np.float64)
+    try:
+        slopes = np.array(proof.multipliers, dtype=np.float64)
+    except OverflowError:
+        return False
     if not 0 <= slopes.min() <= slopes.max() < math.inf:  # NaN is not
         return False
-    matrix, slopes = release.possible_rows, slopes[release.possible, None]
+    slopes = slopes[release.possible, None]
     if not slopes.min() > 0:
         return False
-    taken = slopes * float(proof.ratio)
-    error = release.error + 32 * UNIT
-    of_marginal = (1 - taken) + error * (1 + taken)
-    terms = slopes * (1 + error) * matrix
-    terms += of_marginal * release.marginal
-    peaks = np.maximum.reduce(terms, axis=0) + _ABSOLUTE * (1 + slopes + taken).max()  # NaN stays NaN
-    total = math.fsum(np.maximum(peaks, 0.0).tolist()) * (1 + 8 * UNIT)
-    return total <= _below(proof.mass)
+    taken, error = slopes * ratio, release.error + 32 * UNIT
+    worth = slopes * (1 + error) * release.lifts
+    worth += (1 - taken) + error * (1 + taken)
+    peaks = np.maximum.reduce(worth, axis=0) + _ABSOLUTE * (1 + slopes + taken).max()  # NaN stays NaN
+    total = math.fsum((np.maximum(peaks, 0.0) * release.marginal).tolist()) * (1 + 8 * UNIT)
+    return total <= mass * (1 - 4 * UNIT)
 
 
 def _no_lift_above(ratio: Fraction, release: FloatRelease) -> bool:
     """In floats where they tell, exactly for the few outcomes where they do not: the worst one has that very lift."""
-    peaks, error = release.possible_rows.max(axis=0), release.error + 32 * UNIT
-    surely = peaks * (1 + error) <= float(ratio) * (1 - error) * release.marginal
+    peaks, error = release.lifts.max(axis=0), release.error + 32 * UNIT
+    surely = peaks * (1 + error) <= _float(ratio) * (1 - error)
     unsure = np.flatnonzero(~surely & (peaks > 0)).tolist()
     return len(unsure) <= _FEW and all(release.has_lift_at_most(ratio, place) for place in unsure)
 
 
-def _lower_holds(proof: LowerProof, release: FloatRelease) -> bool:
+def _is_readable(proof: LowerProof, release: FloatRelease) -> bool:
+    """Whether the attack is one on this release, in floats."""
     attack = proof.attack
     if release.outputs.given and attack.inputs != release.outputs:
         return False
     if attack.shares.dtype != np.float64 or attack.shape != (len(release.marginal), len(proof.suspects)):
         return False
-    suspects = np.array([_NOBODY if suspect is None else suspect for suspect in proof.suspects])
-    pointing = suspects >= 0
-    if np.count_nonzero(pointing) + proof.suspects.count(None) < len(suspects):
-        return False
-    if not (suspects.max() < len(release.possible) and release.possible[suspects[pointing]].all()):
-        return False
-    outcomes, symbols = attack.outcomes, attack.symbols
-    shares = attack.shares / np.bincount(outcomes, attack.shares)[outcomes]
+    return release.suspects.issuperset(proof.suspects) and _float(proof.mass) > _NORMAL
+
+
+def _attacks_hold(proofs: list[LowerProof], release: FloatRelease) -> list[bool]:
+    """All as one attack: the outcomes and symbols of each are numbered on from the last one's."""
+    attacks, starts = (
+        [proof.attack for proof in proofs],
+        np.cumsum([0, *(len(proof.suspects) for proof in proofs)]),
+    )
+    suspects = np.array(
+        [_NOBODY if one is None else one for proof in proofs for one in proof.suspects], np.intp
+    )
+    part = np.repeat(np.arange(len(proofs)), [len(attack.shares) for attack in attacks])
+    outcomes = np.concatenate([attack.outcomes for attack in attacks])
+    sources = outcomes + part * len(release.marginal)
+    symbols = np.concatenate([attack.symbols for attack in attacks]) + starts[part]
+    shares = np.concatenate([attack.shares for attack in attacks])
+    shares = shares / np.bincount(sources, shares)[sources]
     entries = np.bincount(symbols, minlength=len(suspects))
-    error = 2 * (release.error + gamma(int(np.bincount(outcomes).max() + entries.max()) + 8))
-    used = pointing & (entries > 0)
-    weight = np.bincount(symbols, shares * release.marginal[outcomes], len(suspects))[used]
-    likelihood = np.bincount(symbols, shares * release.matrix[suspects[symbols], outcomes], len(suspects))[
-        used
+    idle = (suspects == _NOBODY) | (entries == 0)
+    terms = int(np.bincount(sources).max()) + int(entries[~idle].max(initial=0))
+    error = 2 * (release.error + gamma(terms + 8))
+    weight = np.bincount(symbols, shares * release.marginal[outcomes], len(suspects))
+    likelihood = np.bincount(symbols, shares * release.matrix[suspects[symbols], outcomes], len(suspects))
+    ratio = np.repeat([_float(proof.ratio) * (1 + 4 * UNIT) for proof in proofs], np.diff(starts))
+    enough = likelihood * (1 - error) >= ratio * weight * (1 + error)
+    good = idle | (enough & (np.minimum(weight, likelihood) > _NORMAL))
+    weight[idle] = 0.0
+    reached = [math.fsum(own.tolist()) for own in np.split(weight, starts[1:-1])]
+    return [
+        all_good and mass * (1 - error) * (1 - 4 * UNIT) >= _float(proof.mass) * (1 + 4 * UNIT)
+        for proof, all_good, mass in zip(
+            proofs, np.logical_and.reduceat(good, starts[:-1]).tolist(), reached, strict=True
+        )
     ]
-    if not min(weight.min(initial=1.0), likelihood.min(initial=1.0)) > _NORMAL:
-        return False
-    enough = likelihood * (1 - error) >= float(proof.ratio) * (1 + 4 * UNIT) * weight * (1 + error)
-    reached = math.fsum(weight.tolist()) * (1 - error) * (1 - 4 * UNIT)
-    return bool(enough.all()) and reached >= float(proof.mass) * (1 + 4 * UNIT)
 
 
-def _below(value: Any) -> float:
-    """A float that is no more."""
-    return float(value) * (1 - 4 * UNIT)
+def _float(value: Any) -> float:
+    """The nearest float; NaN, which proves nothing, where there is none."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan

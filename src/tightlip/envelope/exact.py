@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof
-from tightlip.certificate.quick import FloatRelease, surely_holds
+from tightlip.certificate.quick import FloatRelease, surely_hold
 from tightlip.certificate.rational import RationalRelease
 from tightlip.envelope.attack import Shares, has_mass, margin, proof, worth
 from tightlip.envelope.bracket import Aim, Bracket
@@ -161,9 +161,10 @@ class Release:
         for first in range(0, len(deltas), in_a_row):
             found = [self._found(delta, gap) for delta in deltas[first : first + in_a_row]]
             certificates = [self._certificate(one.bracket, one.mass) for one in found]
-            if len(self.pairs.chance) <= ALWAYS_VERIFIED:
-                for certificate in certificates:  # a solver's answer is none until its proof is checked
-                    self._check(certificate, in_floats=len(deltas) > 1)
+            if (
+                len(self.pairs.chance) <= ALWAYS_VERIFIED
+            ):  # a solver's answer is none until its proof is checked
+                self._check(certificates, in_floats=len(deltas) > 1)
             for one, certificate in zip(found, certificates, strict=True):
                 method = _method(one.bracket, gap, sorted_=self.pairs.secrets == 2)
                 yield _result(certificate, one.delta, method)
@@ -193,10 +194,14 @@ class Release:
         """Floats come no closer."""
         return 3 * margin(self.pairs)
 
-    def _check(self, certificate: EnvelopeCertificate, *, in_floats: bool) -> None:
-        in_floats = in_floats and self.pairs.complete  # else several dense copies would not fit the memory
-        if not (in_floats and surely_holds(certificate, self.floats)):
-            certificate.verify_for(self.rationals)
+    def _check(self, certificates: list[EnvelopeCertificate], *, in_floats: bool) -> None:
+        """Raise unless all hold; in rationals where floats do not tell."""
+        told = [False] * len(certificates)
+        if in_floats and self.pairs.complete:  # else several dense copies would not fit the memory
+            told = surely_hold(certificates, self.floats)
+        for certificate, holds in zip(certificates, told, strict=True):
+            if not holds:
+                certificate.verify_for(self.rationals)
 
     def _searched(self, aim: Aim, start: Bracket) -> Bracket:
         """By the search that knows other δ, and anew where that leaves a gap."""
