@@ -169,17 +169,25 @@ class TestTheorems:
     def test_duality_and_complementarity(self):
         channel, prior = random_release(3, 8, 12)
         release = Release.of(channel, prior)
-        program = RestrictedProgram(release.pairs, 2.0)
+        program = RestrictedProgram(release.pairs, 4.0)
         program.add(np.arange(len(release.pairs.chance)))
         found = program.solve()
-        value, prices, multipliers, chosen = found.value, found.prices, found.multipliers, found.weights
-        pairs = release.pairs
-        assert value == pytest.approx(prices.sum(), abs=1e-9)  # strong duality
-        gain = pairs.weight + multipliers[pairs.secret] * (pairs.chance - 2.0 * pairs.weight)
-        assert (gain <= prices[pairs.outcome] + 1e-9).all()  # dual feasible
-        used = chosen > 1e-9
+        pairs, thresholds = release.pairs, program.thresholds(found.reaches, 4.0)
+        multipliers = 1 / (4.0 - thresholds)
+        worth = pairs.weight + multipliers[pairs.secret] * (pairs.chance - 4.0 * pairs.weight)
+        prices = np.maximum(pairs.best(worth), 0.0)
+        assert 0.1 < found.value < 0.9
+        assert found.value == pytest.approx(prices.sum(), abs=1e-9)  # strong duality
+        used = found.places[found.weights > 1e-9]
+        np.testing.assert_allclose(worth[used], prices[pairs.outcome[used]], atol=1e-9)
+        given_away = np.bincount(pairs.outcome[found.places], found.weights, pairs.outcomes)
+        np.testing.assert_allclose(given_away[prices > 1e-9], 1.0, atol=1e-9)
+        slack = found.weights * (pairs.chance - 4.0 * pairs.weight)[found.places]
+        totals = np.bincount(pairs.secret[found.places], slack)
+        np.testing.assert_allclose(totals[found.multipliers > 1e-9], 0.0, atol=1e-9)
+        assert (totals > -1e-9).all()
         np.testing.assert_allclose(
-            gain[program.chosen][used], prices[pairs.outcome[program.chosen]][used], atol=1e-8
+            program.prices(program.gain(thresholds, 4.0)) * pairs.marginal, prices, atol=1e-12
         )
 
     def test_repair_only_takes_away_and_restores_the_ratio(self):

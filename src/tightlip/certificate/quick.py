@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ from tightlip.model.matrix import dense
 from tightlip.model.prior import Prior
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import UNIT, gamma
+
+Places = NDArray[np.intp]
 
 _FEW, _NOBODY = 8, -1
 _NORMAL, _ABSOLUTE = 1e-280, 1e-290  # floats below the first are not trusted, nor digits below the second
@@ -120,38 +122,52 @@ def _is_readable(proof: LowerProof, release: FloatRelease) -> bool:
     return release.suspects.issuperset(proof.suspects) and _float(proof.mass) > _NORMAL
 
 
+class _Joined(NamedTuple):
+    """Several attacks as one: the outcomes and symbols of each are numbered on from the last one's.
+
+    `starts` are the first symbol of each and the end, `sources` the numbered outcomes, and the shares of one add to 1.
+    """
+
+    starts: Places
+    suspects: Places
+    outcomes: Places
+    sources: Places
+    symbols: Places
+    shares: FloatArray
+
+    @classmethod
+    def of(cls, proofs: list[LowerProof], outcomes: int) -> _Joined:
+        attacks = [proof.attack for proof in proofs]
+        starts = np.cumsum([0, *(len(proof.suspects) for proof in proofs)])
+        suspects = [_NOBODY if one is None else one for proof in proofs for one in proof.suspects]
+        part = np.repeat(np.arange(len(proofs)), [len(attack.shares) for attack in attacks])
+        own = np.concatenate([attack.outcomes for attack in attacks])
+        sources = own + part * outcomes
+        symbols = np.concatenate([attack.symbols for attack in attacks]) + starts[part]
+        shares = np.concatenate([attack.shares for attack in attacks])
+        shares = shares / np.bincount(sources, shares)[sources]
+        return cls(starts, np.array(suspects, dtype=np.intp), own, sources, symbols, shares)
+
+
 def _attacks_hold(proofs: list[LowerProof], release: FloatRelease) -> list[bool]:
-    """All as one attack: the outcomes and symbols of each are numbered on from the last one's."""
-    attacks, starts = (
-        [proof.attack for proof in proofs],
-        np.cumsum([0, *(len(proof.suspects) for proof in proofs)]),
-    )
-    suspects = np.array(
-        [_NOBODY if one is None else one for proof in proofs for one in proof.suspects], np.intp
-    )
-    part = np.repeat(np.arange(len(proofs)), [len(attack.shares) for attack in attacks])
-    outcomes = np.concatenate([attack.outcomes for attack in attacks])
-    sources = outcomes + part * len(release.marginal)
-    symbols = np.concatenate([attack.symbols for attack in attacks]) + starts[part]
-    shares = np.concatenate([attack.shares for attack in attacks])
-    shares = shares / np.bincount(sources, shares)[sources]
-    entries = np.bincount(symbols, minlength=len(suspects))
+    starts, suspects, outcomes, sources, symbols, shares = _Joined.of(proofs, len(release.marginal))
+    size = len(suspects)
+    entries = np.bincount(symbols, minlength=size)
     idle = (suspects == _NOBODY) | (entries == 0)
     terms = int(np.bincount(sources).max()) + int(entries[~idle].max(initial=0))
     error = 2 * (release.error + gamma(terms + 8))
-    weight = np.bincount(symbols, shares * release.marginal[outcomes], len(suspects))
-    likelihood = np.bincount(symbols, shares * release.matrix[suspects[symbols], outcomes], len(suspects))
+    weight = np.bincount(symbols, shares * release.marginal[outcomes], size)
+    likelihood = np.bincount(symbols, shares * release.matrix[suspects[symbols], outcomes], size)
     ratio = np.repeat([_float(proof.ratio) * (1 + 4 * UNIT) for proof in proofs], np.diff(starts))
     enough = likelihood * (1 - error) >= ratio * weight * (1 + error)
-    good = idle | (enough & (np.minimum(weight, likelihood) > _NORMAL))
+    enough &= np.minimum(weight, likelihood) > _NORMAL
+    reach = np.logical_and.reduceat(enough | idle, starts[:-1]).tolist()
     weight[idle] = 0.0
-    reached = [math.fsum(own.tolist()) for own in np.split(weight, starts[1:-1])]
-    return [
-        all_good and mass * (1 - error) * (1 - 4 * UNIT) >= _float(proof.mass) * (1 + 4 * UNIT)
-        for proof, all_good, mass in zip(
-            proofs, np.logical_and.reduceat(good, starts[:-1]).tolist(), reached, strict=True
-        )
+    masses = [
+        math.fsum(own.tolist()) * (1 - error) * (1 - 4 * UNIT) for own in np.split(weight, starts[1:-1])
     ]
+    wanted = [_float(proof.mass) * (1 + 4 * UNIT) for proof in proofs]
+    return [every and mass >= least for every, mass, least in zip(reach, masses, wanted, strict=True)]
 
 
 def _float(value: Any) -> float:

@@ -64,3 +64,22 @@ def with_attack(pairs: Pairs, aim: Aim, bracket: Bracket, attack: Shares, ratio:
         if reached >= ratio * _CLOSE:
             break
     return bracket
+
+
+def how_found(found: Bracket, gap: float, *, by_sorting: bool) -> str:
+    """The method, in words, and why the ends do not meet where they do not."""
+    if found.thresholds is None and found.solves == 0:
+        text = "the worst outcomes decide"
+    else:
+        how = "sorting two secrets" if by_sorting else f"linear program, {_solves(found.solves)}"
+        text = f"{how}, proved by thresholds and an attack"
+    if found.high > found.low * (1 + gap):
+        text += f"; the ends could not be brought closer than {found.high / found.low - 1:.1e}"
+        if found.stopped:
+            text += f", since the solver stopped: {found.stopped}"
+    return text
+
+
+def _solves(count: int) -> str:
+    """How often the program was solved for one δ; an optimum that is moved from another δ needs none."""
+    return "no solve of its own" if not count else f"{count} solve{'s' if count > 1 else ''}"

@@ -20,7 +20,7 @@ from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof
 from tightlip.certificate.quick import FloatRelease, surely_hold
 from tightlip.certificate.rational import RationalRelease
 from tightlip.envelope.attack import Shares, has_mass, margin, proof, worth
-from tightlip.envelope.bracket import Aim, Bracket
+from tightlip.envelope.bracket import Aim, Bracket, how_found
 from tightlip.envelope.coarse import search_by_groups, worth_grouping
 from tightlip.envelope.pairs import Pairs, Places, pairs_of
 from tightlip.envelope.randomized_response import channel_envelope, response_pair
@@ -166,7 +166,7 @@ class Release:
             ):  # a solver's answer is none until its proof is checked
                 self._check(certificates, in_floats=len(deltas) > 1)
             for one, certificate in zip(found, certificates, strict=True):
-                method = _method(one.bracket, gap, sorted_=self.pairs.secrets == 2)
+                method = how_found(one.bracket, gap, by_sorting=self.pairs.secrets == 2)
                 yield _result(certificate, one.delta, method)
 
     def _found(self, delta: Fraction, gap: float) -> _Found:
@@ -282,21 +282,3 @@ def _result(certificate: EnvelopeCertificate, delta: Fraction, method: str) -> E
         method=method,
         certificate=certificate,
     )
-
-
-def _method(found: Bracket, gap: float, *, sorted_: bool) -> str:
-    if found.thresholds is None and found.solves == 0:
-        text = "the worst outcomes decide"
-    else:
-        how = "sorting two secrets" if sorted_ else f"linear program, {_solves(found.solves)}"
-        text = f"{how}, proved by thresholds and an attack"
-    if found.high > found.low * (1 + gap):
-        text += f"; the ends could not be brought closer than {found.high / found.low - 1:.1e}"
-        if found.stopped:
-            text += f", since the solver stopped: {found.stopped}"
-    return text
-
-
-def _solves(count: int) -> str:
-    """How often the program was solved for one δ; an optimum that is moved from another δ needs none."""
-    return "no solve of its own" if not count else f"{count} solve{'s' if count > 1 else ''}"

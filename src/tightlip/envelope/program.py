@@ -24,14 +24,13 @@ _BY_COLUMN, _MAXIMIZE, _PRIMAL = 1, -1, 4  # HiGHS's codes
 
 @dataclass(frozen=True, slots=True)
 class Optimum:
-    """V(t) of the chosen pairs, the price of each outcome, the multiplier of each secret, and w of each `places`.
+    """V(t) of the chosen pairs, the multiplier of each secret, and w of each of `places`.
 
     `slope` is dV/dt = −Σ_x λ_x Σ_y w_xy q_y, where the optimum is the only one.
     """
 
     value: float
     slope: float
-    prices: FloatArray
     multipliers: FloatArray
     places: Places
     weights: FloatArray
@@ -179,15 +178,12 @@ class RestrictedProgram:
                 "allow a larger gap or give exact numbers."
             )
         solution = self._solver.getSolution()
-        duals = np.array(solution.row_dual)
-        caps = self.pairs.outcomes
-        multipliers = np.maximum(-duals[caps:], 0.0) / self.ratio
+        duals = np.array(solution.row_dual[self.pairs.outcomes :])
+        multipliers = np.maximum(-duals, 0.0) / self.ratio
         weights = np.fromiter(solution.col_value, np.float64, len(self.chosen))
         taken = weights * self._columns.weight
         slope = -float(taken @ multipliers[self._columns.secret])
-        return Optimum(
-            float(taken.sum()), slope, duals[:caps] / self._scale, multipliers, self.chosen, weights
-        )
+        return Optimum(float(taken.sum()), slope, multipliers, self.chosen, weights)
 
     def _solved_anew(self) -> Any:
         """The status without the old basis, which may be a bad start, and with scaling; at last less exactly."""
