@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tightlip as tl
 from tightlip.envelope.drift import Drift
-from tightlip.envelope.exact import Release, envelope, envelope_curve
+from tightlip.envelope.exact import Release, envelope, envelope_curve, envelope_points
 from tightlip.envelope.program import RestrictedProgram, leading
 from tightlip.envelope.search import improving
 
@@ -128,7 +128,18 @@ class TestCurve:
     def test_one_solve_for_each_point_is_nearly_enough(self):
         channel, prior = release(0, 60)
         curve = envelope_curve(channel, prior, np.linspace(0.005, 0.995, 200))
-        assert np.mean([solves(point) for point in curve]) < 1.5
+        assert np.mean([solves(point) for point in curve]) < 1
+
+    def test_points_from_the_smallest_up_share_work_too(self):
+        channel, prior = release(1, 30)
+        deltas = [Fraction(place, 41) for place in range(1, 41)]
+        up = list(envelope_points(channel, prior, deltas))
+        down = envelope_curve(channel, prior, deltas)
+        assert all(abs(one.upper - two.upper) < 2e-9 for one, two in zip(up, down, strict=True))
+        alone = [envelope(channel, prior, delta) for delta in deltas]
+        assert sum(map(solves, up)) < sum(map(solves, alone)) / 2
+        for point in up[::8]:
+            point.verify()
 
     def test_points_within_a_jump_need_no_solve(self):
         channel, prior = release(0, 60)

@@ -215,13 +215,14 @@ class Release:
     def _start(self, aim: Aim, mass: Fraction) -> Bracket:
         """The outcomes themselves are an attack: the worst of them, each blamed on its likeliest secret.
 
-        Unless these decide, an attack that was found for a larger δ is better.
+        Unless these decide, an attack that was found for a larger δ is better. What was proved for a smaller δ holds.
         """
         order, reached = self._worst_first
-        if "search" in vars(self) and reached[self._worst - 1] < aim.delta * (1 - 1e-9):
-            known = self.search.attack_for(aim.delta)
-            if known is not None:
-                return known._replace(high=self._highest, thresholds=None, solves=0, stopped="")
+        known: Search | None = vars(self).get("search")
+        if known is not None and reached[self._worst - 1] < aim.delta * (1 - 1e-9):
+            found = known.attack_for(aim.delta)
+            if found is not None:
+                return found._replace(high=self._highest, thresholds=None, solves=0, stopped="")
         count = min(int(np.searchsorted(reached, float(mass) * (1 - 1e-12))) + 1, len(order))
         while True:
             attack = Shares(self._suspects[:count], np.ones(count))
@@ -229,7 +230,11 @@ class Release:
             if count == len(order) or has_mass(self.pairs, attack, weight, self.joint, mass):
                 break
             count += 1
-        return Bracket(min(ratio, self._highest), self._highest, attack, thresholds=None)
+        start = Bracket(min(ratio, self._highest), self._highest, attack, thresholds=None)
+        proved = None if known is None else known.proof_for(aim.delta)
+        if proved is None or proved.high <= start.low:
+            return start
+        return start._replace(high=proved.high, thresholds=proved.thresholds)
 
     @cached_property
     def _highest(self) -> float:
