@@ -61,8 +61,11 @@ class Search:
         return self._last is not None
 
     def attack_for(self, delta: float) -> Bracket | None:
-        """The last bracket, if its attack has probability δ because it was found for a larger one."""
-        return self._last[1] if self._last is not None and delta <= self._last[0] else None
+        """The last bracket, if its attack has probability δ because it was found for a larger one.
+
+        Another δ of the same float may be the larger one.
+        """
+        return self._last[1] if self._last is not None and delta < self._last[0] else None
 
     def narrow(self, aim: Aim, bracket: Bracket) -> Bracket:
         """Narrow a bracket until its ends are within the gap, or nothing more can be gained."""
