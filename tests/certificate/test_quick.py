@@ -1,5 +1,7 @@
 """The check in floats: what it passes holds in rationals, and it passes what the search proves."""
 
+import math
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -150,6 +152,20 @@ class TestNotSure:
         channel = tl.Channel([[1e-290, 0.5, 0.5], [0.0, 0.4, 0.6], [0.0, 0.3, 0.7]])
         floats = FloatRelease.of(channel, tl.Prior.uniform(3))
         assert not surely_holds(self.CERTIFICATE, floats)
+
+    def test_lifts_too_large_for_floats(self):
+        channel = tl.Channel([[0.0, 1.0], [1.0, 0.0]])
+        assert not FloatRelease.of(channel, tl.Prior([1.0, 5e-324])).trusted
+
+    def test_sums_too_large_for_floats(self):
+        channel = tl.Channel([[0.1] * 9 + [0.1 + 8e-16]] * 2)  # q adds up to a little more than 1
+        lower = LowerProof(Fraction(1), Fraction(1, 2), Attack.of(tl.Channel(np.ones((10, 1)))), (0,))
+        floats, slope = FloatRelease.of(channel, tl.Prior.uniform(2)), sys.float_info.max * (1 - 1e-14)
+        for _ in range(100):
+            upper = UpperProof(Fraction(1, 10**300), Fraction(10**308), (slope, slope))
+            certificate = EnvelopeCertificate(channel, tl.Prior.uniform(2), upper, lower)
+            assert not surely_holds(certificate, floats)
+            slope = math.nextafter(slope, math.inf)
 
 
 def test_exact_channels_too():

@@ -18,6 +18,7 @@ import tightlip as tl
 from envelope_oracle import largest_ratio
 from strategies import exact_pairs
 
+CLOSE = Fraction(1, 10**8)
 STEPS = [Fraction(1, 10**digits) for digits in (1, 3, 6, 9, 12, 15)]
 unit = st.fractions(Fraction(1, 1000), 1, max_denominator=1000)
 
@@ -65,8 +66,16 @@ def critical(channel, prior):
     return [Fraction(float(mass)) for mass in masses if mass <= 1]
 
 
+def require_ends_to_meet(point):
+    """Ends far apart would pass for continuous whatever lies between them."""
+    proved = point.certificate
+    assert proved.upper.ratio <= proved.lower.ratio * (1 + CLOSE)
+
+
 def require_continuous(points):
     """Falling t and rising δ·t, in the exact ratios that the certificates prove."""
+    for point in points:
+        require_ends_to_meet(point)
     for one, two in pairwise(points):
         assert one.delta < two.delta
         assert two.certificate.lower.ratio <= one.certificate.upper.ratio
@@ -88,9 +97,11 @@ def test_values_come_near_the_value_from_both_sides(name):
     channel, prior = example(name)
     for delta in [*critical(channel, prior)[:3], Fraction(1, 3)]:
         value = tl.envelope(channel, prior, delta)
+        require_ends_to_meet(value)
         for step in STEPS:
             for beside in {delta * (1 - step), min(delta * (1 + step), Fraction(1))}:
                 near = tl.envelope(channel, prior, beside)
+                require_ends_to_meet(near)
                 assert near.upper >= value.lower - float(step) * 1.2
                 assert near.lower <= value.upper + float(step) * 1.2
 

@@ -152,6 +152,18 @@ class TestCurve:
         assert len(same) > 5
         assert np.mean(same) < 0.5
 
+    @pytest.mark.parametrize("points", [envelope_curve, lambda *given: list(envelope_points(*given))])
+    def test_of_two_with_one_float_the_smaller_may_come_first(self, points):
+        """An attack of that very probability has not the other."""
+        rows = [["1/8", "1/2", "3/8"], ["1/11", "6/11", "4/11"], ["4/15", "2/5", "1/3"]]
+        channel, prior = tl.Channel(rows), tl.Prior(["1/7", "1/7", "5/7"])
+        outcomes = Fraction(1213, 1848)  # the last two
+        more = outcomes + Fraction(1, 10**22)
+        assert float(more) == float(outcomes)
+        for point in points(channel, prior, [outcomes, more]):
+            point.verify()
+            assert point.certificate.lower.mass == point.delta
+
     def test_what_floats_cannot_tell_is_checked_in_rationals(self, monkeypatch):
         asked = []
         monkeypatch.setattr(

@@ -26,6 +26,7 @@ Places = NDArray[np.intp]
 
 _FEW, _NOBODY = 8, -1
 _NORMAL, _ABSOLUTE = 1e-280, 1e-290  # floats below the first are not trusted, nor digits below the second
+_LARGEST = 1e300  # beyond it sums may overflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class FloatRelease:
         marginal = np.array([math.fsum(column) for column in products.T.tolist()])
         occurs = (stored[possible] != 0).any(axis=0)
         trusted = bool((marginal[occurs] > _NORMAL).all())
-        lifts = matrix[possible] / np.where(marginal > 0, marginal, 1.0)
+        lifts = matrix[possible] / np.where(marginal > _NORMAL, marginal, 1.0)
         suspects = frozenset([None, *np.flatnonzero(possible).tolist()])
         return cls(
             trusted, matrix, possible, lifts, marginal, gamma(6), suspects, channel.outputs, stored, masses
@@ -100,6 +101,8 @@ def _upper_holds(proof: UpperProof, release: FloatRelease) -> bool:
     worth = slopes * (1 + error) * release.lifts
     worth += (1 - taken) + error * (1 + taken)
     peaks = np.maximum.reduce(worth, axis=0) + _ABSOLUTE * (1 + slopes + taken).max()  # NaN stays NaN
+    if not peaks.max() < _LARGEST:
+        return False
     total = math.fsum((np.maximum(peaks, 0.0) * release.marginal).tolist()) * (1 + 8 * UNIT)
     return total <= mass * (1 - 4 * UNIT)
 
