@@ -47,7 +47,7 @@ class Course:
         self._tried: set[float] = set()
         self._sides: tuple[Point | None, Point | None] = None, None
         self._slow = 0
-        self._last = self._stride = math.inf
+        self._last = self._solved_at = self._stride = math.inf
         self._again: float | None = None
 
     def learn(self, point: Point, added: int, before: Bracket, after: Bracket) -> None:
@@ -55,8 +55,11 @@ class Course:
         narrowed = (before.low, before.high) != (after.low, after.high)
         self.stuck = 0 if narrowed or added else self.stuck + 1
         halved = after.high / after.low - 1 <= 0.5 * (before.high / before.low - 1)
-        previous, self._stride, self._last = self._stride, abs(point.ratio - self._last), point.ratio
-        self._slow = 0 if halved or added or self._stride < previous / 4 else self._slow + 1
+        if not added:
+            previous, self._stride = self._stride, abs(point.ratio - self._solved_at)
+            self._slow = 0 if halved or self._stride < previous / 4 else self._slow + 1
+            self._solved_at = point.ratio
+        self._last = point.ratio
         self._again = (
             point.ratio if added and after.low * (1 + self._step) < point.ratio < after.high else None
         )
@@ -82,11 +85,12 @@ class Course:
         across = self._across(low, high)
         if across is not None:
             return across
-        untold = not self.path and high > low * _WIDE
-        if untold or self._slow >= _PATIENCE:
+        crowded = len(self.jumps.between(low, high)) > _SEVERAL
+        untold = not self.path and (high > low * _WIDE or crowded)
+        guess = self._crossing() if self.aims_into(bracket) else self._secant(low, high)
+        if untold or self._slow >= _PATIENCE or (crowded and guess == high):
             self._slow = 0
             return self._middle(low, high)
-        guess = self._crossing() if self.aims_into(bracket) else self._secant(low, high)
         return self._beyond_a_jump(low, guess) or max(guess * (1 - self._step), low * (1 + self._step / 4))
 
     def _beyond_a_jump(self, low: float, guess: float) -> float | None:

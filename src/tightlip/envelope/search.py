@@ -23,6 +23,7 @@ from tightlip.numeric.parse import FloatArray
 _MOST_SOLVES, _MOST_AGAIN = 120, 15  # for the first δ, and for others
 _START_EACH = 4
 _ADD_EACH, _NEARLY = 3, 0.3  # pairs at once for each outcome, and by how much of q they may miss its price
+_TIE = 1e-12  # times the number of secrets: gains so near each other are equal, and each outcome prefers others
 _ROUNDINGS = 1e-13
 _NEGATIVE = 1e-9  # so far below 0 a weight tells that the basis has ended
 
@@ -217,7 +218,8 @@ def improving(program: RestrictedProgram, thresholds: FloatArray, ratio: float) 
         return np.array([], dtype=np.intp)
     places = program.absent(np.flatnonzero(gain > (enough - _NEARLY)[pairs.outcome]))
     outcome = pairs.outcome[places]
-    order = np.lexsort((-gain[places], outcome))
+    turn = (pairs.secret[places] - _ADD_EACH * outcome) % pairs.secrets
+    order = np.lexsort((_TIE * turn - gain[places], outcome))
     first = np.flatnonzero(np.diff(outcome, prepend=-1))
     rank = np.arange(len(places)) - np.repeat(first, np.diff(np.append(first, len(places))))
     return np.asarray(places[order[rank < _ADD_EACH]])
