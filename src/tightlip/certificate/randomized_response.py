@@ -22,15 +22,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tightlip.certificate.record import read_certificate
+from tightlip.certificate.response_masses import Mask, Masses
 from tightlip.errors import CertificateInvalid
 from tightlip.model.jsonio import check_keys
 from tightlip.model.prior import Prior
@@ -39,8 +38,6 @@ from tightlip.numeric.parse import exact_text, number
 
 FORMAT = "tightlip randomized response certificate 1"
 _TOLERANCE = Fraction(1, 10**9)
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +140,14 @@ class Outcomes:
 
     alpha: Fraction
     beta: Fraction
-    masses: NDArray[Any]
+    masses: Masses
     total: Fraction
 
     @classmethod
     def of(cls, alpha: Fraction, beta: Fraction, prior: Prior) -> Outcomes:
         """Outcomes in the order of the secrets."""
-        return cls(alpha, beta, prior.masses, exact_sum(prior.masses))
+        masses = Masses.of(prior.masses)
+        return cls(alpha, beta, masses, masses.total())
 
     def probability(self, mass: Fraction) -> Fraction:
         """P(y) = βS + (α − β)·mass."""
@@ -162,7 +160,7 @@ class Outcomes:
     def own_suspects(self, ratio: Fraction, *, spare: bool = False) -> Mask:
         """Outcomes with p_y > 0 that leak log(ratio) as they are; with something to spare, if asked."""
         below = self.below(self.alpha / ratio, inclusive=not spare)
-        return np.asarray((self.masses > 0) & below, dtype=np.bool_)
+        return self.masses.positive() & below
 
     def below(self, probability: Fraction, *, inclusive: bool) -> Mask:
         """Outcomes of a smaller probability, or one at most as large."""
@@ -170,54 +168,13 @@ class Outcomes:
             flat = self.beta * self.total
             return np.full(len(self.masses), flat <= probability if inclusive else flat < probability)
         bound = (probability - self.beta * self.total) / (self.alpha - self.beta)
-        return mass_at_most(self.masses, bound) if inclusive else mass_below(self.masses, bound)
+        return self.masses.at_most(bound) if inclusive else self.masses.below(bound)
 
     def weigh(self, mask: Mask) -> tuple[int, Fraction]:
         """How many outcomes, and their probability together."""
         count = int(mask.sum())
         flat = count * self.beta * self.total
-        return count, flat + (self.alpha - self.beta) * exact_sum(self.masses[mask])
-
-
-def exact_sum(values: NDArray[Any]) -> Fraction:
-    """The sum of floats or Fractions, without rounding.
-
-    >>> exact_sum(np.array([1e300, 1.0, -1e300, 2.0**-1074])) == 1 + Fraction(1, 2**1074)
-    True
-    """
-    terms = values.tolist()
-    if values.dtype == object:
-        from flint import fmpq
-
-        total = sum((fmpq(term.numerator, term.denominator) for term in terms), fmpq(0))
-        return Fraction(int(total.p), int(total.q))
-    exact = Fraction(0)
-    rest = math.fsum(terms)  # rounds the exact sum once, so what is left shrinks by 2⁵³ each time
-    while rest:
-        exact += Fraction(rest)
-        terms.append(-rest)
-        rest = math.fsum(terms)
-    return exact
-
-
-def mass_at_most(masses: NDArray[Any], bound: Fraction) -> Mask:
-    """masses ≤ bound, decided exactly."""
-    return np.asarray(masses <= _threshold(masses, bound, -math.inf), dtype=np.bool_)
-
-
-def mass_below(masses: NDArray[Any], bound: Fraction) -> Mask:
-    """masses < bound, decided exactly."""
-    return np.asarray(masses < _threshold(masses, bound, math.inf), dtype=np.bool_)
-
-
-def _threshold(masses: NDArray[Any], bound: Fraction, side: float) -> float | Fraction:
-    """The bound, for floats the nearest float on one side of it: no float lies between."""
-    if masses.dtype == object:
-        return bound
-    clipped = min(max(bound, Fraction(-2)), Fraction(2))  # masses are in [0, 1]
-    nearest = float(clipped)
-    wrong = Fraction(nearest) > clipped if side < 0 else Fraction(nearest) < clipped
-    return math.nextafter(nearest, side) if wrong else nearest
+        return count, flat + (self.alpha - self.beta) * self.masses.total(mask)
 
 
 def _check_response(outcomes: Outcomes) -> None:
@@ -232,7 +189,7 @@ def _check_response(outcomes: Outcomes) -> None:
 
 def _check_upper(proof: ResponseUpperProof, outcomes: Outcomes, mass: Fraction) -> None:
     ratio, price = proof.ratio, proof.price
-    if ratio <= 0 or ratio * outcomes.probability(Fraction(outcomes.masses.min())) < outcomes.beta:
+    if ratio <= 0 or ratio * outcomes.probability(outcomes.masses.least()) < outcomes.beta:
         raise CertificateInvalid(f"upper end fails: ratio {_about(ratio)} is below a lift of β/q.")
     own = outcomes.own_suspects(ratio, spare=True)
     if price is None:
@@ -284,8 +241,8 @@ def _check_lower(proof: ResponseLowerProof, outcomes: Outcomes, mass: Fraction) 
 def coverage(proof: ResponseLowerProof, outcomes: Outcomes) -> tuple[Mask, Mask, Mask]:
     """Outcomes that are their own suspects, that are joined whole, and that are joined in part."""
     own = outcomes.own_suspects(proof.ratio)
-    full = mass_below(outcomes.masses, proof.frontier) & ~own
-    part = mass_at_most(outcomes.masses, proof.frontier) & ~own & ~full
+    full = outcomes.masses.below(proof.frontier) & ~own
+    part = outcomes.masses.at_most(proof.frontier) & ~own & ~full
     return own, full, part
 
 

@@ -183,7 +183,7 @@ def _attack(certificate: RandomizedResponseCertificate, names: Labels) -> Channe
     proof = certificate.lower
     outcomes = Outcomes.of(certificate.alpha, certificate.beta, certificate.prior)
     own, full, part = (np.flatnonzero(mask).tolist() for mask in coverage(proof, outcomes))
-    q = {place: outcomes.probability(Fraction(outcomes.masses[place])) for place in [*own, *full, *part]}
+    q = {place: outcomes.probability(outcomes.masses[place]) for place in [*own, *full, *part]}
     rows = np.full((len(names), len(own) + 1), Fraction(0), dtype=object)
     rows[own, range(len(own))] = Fraction(1)
     spare = [outcomes.alpha - proof.ratio * q[place] for place in own]

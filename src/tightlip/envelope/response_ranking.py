@@ -24,18 +24,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from tightlip.certificate.randomized_response import (
     Outcomes,
     RandomizedResponseCertificate,
     ResponseLowerProof,
     ResponseUpperProof,
-    exact_sum,
 )
+from tightlip.certificate.response_masses import Masses
 from tightlip.model.prior import Prior
 
 _BLOCK = 4096
@@ -62,22 +58,17 @@ class _Ranking:
 
     outcomes: Outcomes
     idle: int
-    masses: NDArray[Any]
+    masses: Masses
     block_sums: list[Fraction]
 
     @classmethod
     def of(cls, alpha: Fraction, beta: Fraction, prior: Prior) -> _Ranking:
-        positive = prior.masses[prior.masses > 0]
-        ordered = (
-            np.sort(positive)
-            if positive.dtype != object
-            else np.array(sorted(positive.tolist()), dtype=object)
-        )
-        sums = [Fraction(0)]
-        for start in range(0, len(ordered), _BLOCK):
-            sums.append(sums[-1] + exact_sum(ordered[start : start + _BLOCK]))
-        idle = len(prior) - len(ordered) if beta else 0  # without β they never occur
-        return cls(Outcomes(alpha, beta, prior.masses, sums[-1]), idle, ordered, sums)
+        masses = Masses.of(prior.masses)
+        ranked, sums = masses.ranked(), [Fraction(0)]
+        for start in range(0, len(ranked), _BLOCK):
+            sums.append(sums[-1] + ranked.total(slice(start, start + _BLOCK)))
+        idle = len(prior) - len(ranked) if beta else 0  # without β they never occur
+        return cls(Outcomes(alpha, beta, masses, sums[-1]), idle, ranked, sums)
 
     @property
     def size(self) -> int:
@@ -91,12 +82,12 @@ class _Ranking:
     def suspects(self, count: int) -> Fraction:
         """A_j: the probability of the outcomes of the j least positive masses."""
         block = count // _BLOCK
-        mass = self.block_sums[block] + exact_sum(self.masses[block * _BLOCK : count])
+        mass = self.block_sums[block] + self.masses.total(slice(block * _BLOCK, count))
         return count * self.flat + (self.outcomes.alpha - self.outcomes.beta) * mass
 
     def suspect(self, place: int) -> Fraction:
         """q_j, counting from 1."""
-        return self.outcomes.probability(Fraction(self.masses[place - 1]))
+        return self.outcomes.probability(self.masses[place - 1])
 
     def covered(self, count: int) -> Fraction:
         """The probability of the least likely outcomes of all."""
@@ -150,7 +141,7 @@ def _frontier(ranking: _Ranking, ratio: Fraction, mass: Fraction) -> ResponseLow
     first = max(count, _count(ranking, lambda place: ranking.masses[place - 1] < frontier))
     ties = _count(ranking, lambda place: ranking.masses[place - 1] <= frontier) - first
     rest = mass - ranking.suspects(first) - idle
-    return ResponseLowerProof(ratio, Fraction(frontier), rest / (ties * ranking.suspect(last)))
+    return ResponseLowerProof(ratio, frontier, rest / (ties * ranking.suspect(last)))
 
 
 def _price(ranking: _Ranking, ratio: Fraction) -> Fraction | None:
