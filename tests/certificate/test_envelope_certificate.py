@@ -85,6 +85,15 @@ class TestTampering:
         with pytest.raises(tl.errors.CertificateInvalid, match="inputs must be the channel's outputs"):
             replace(certificate, lower=replace(certificate.lower, attack=Attack.of(turned))).verify()
 
+    def test_symbols_named_after_other_secrets(self, certificate):
+        own = certificate.attack
+        names = [own.outputs[1], own.outputs[0], *own.outputs[2:]]
+        turned = Attack.of(tl.Channel(own.matrix, own.inputs, names))
+        with pytest.raises(
+            tl.errors.CertificateInvalid, match="symbol 0 is named 4, not after its suspect 3"
+        ):
+            replace(certificate, lower=replace(certificate.lower, attack=turned)).verify()
+
     def test_nothing_is_proved_by_zero_multipliers(self):
         identity, uniform = tl.mechanism.identity(2), tl.Prior.uniform(2)
         lower = envelope(identity, uniform, 1).certificate.lower

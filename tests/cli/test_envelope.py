@@ -245,9 +245,20 @@ def test_a_chart_that_cannot_be_written_leaves_no_proof_behind(capsys, channel_f
 
 def test_bad_requests(capsys, channel_file, tmp_path):
     assert "got 1e+400; write 0.05" in run(capsys, "envelope", channel_file, "--delta", "1e400")[2]
+    assert (
+        "got 1e-400, which would be shown as 0"
+        in run(capsys, "envelope", channel_file, "--delta", "1e-400")[2]
+    )
+    for text in ("0.1,,0.2", "0.1,", ","):
+        status, out, err = run(capsys, "envelope", channel_file, "--delta", text)
+        assert (status, out) == (2, "")
+        assert "a number on each side of every comma" in err
     assert "must end in .html, .svg, .png" in run(capsys, "envelope", channel_file, "--chart", "x.pdf")[2]
     assert "must be valid JSON" in run(capsys, "verify", _written(tmp_path, "{"))[2]
     assert run(capsys, "verify", _written(tmp_path, "{}"))[0] == 2
+    content = {"format": "tightlip envelope certificate 1", "channel": []}
+    path = _written(tmp_path, json.dumps(content))
+    assert f'{path}: certificate must have the key "inputs"' in run(capsys, "verify", path)[2]
 
 
 def test_no_output_is_written_over_another_or_over_the_channel(capsys, channel_file, tmp_path):

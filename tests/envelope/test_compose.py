@@ -121,7 +121,7 @@ def test_secrets_are_matched_by_label():
 
 def test_vanishing_probabilities_are_refused():
     channel = randomized_response(2, 1.0)
-    with pytest.raises(InvalidInput, match=r"cannot hold for 2000 uses; use channel\.exact\(\) first"):
+    with pytest.raises(InvalidInput, match=r"cannot hold for 2000 uses; make the channel from exact numbers"):
         power(channel, 2000)
     tiny = Channel([[1e-200, 1.0], [0.5, 0.5]])
     with pytest.raises(InvalidInput, match="composed channel must stay above"):

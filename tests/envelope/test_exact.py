@@ -199,6 +199,18 @@ class TestTheorems:
 
 
 class TestHardChannels:
+    @pytest.mark.parametrize("delta", ["0.4", "0.9"])
+    def test_many_secrets_that_are_nearly_alike(self, delta):
+        """V has a jump for each of them, and outcomes may be joined to any: equally good pairs take turns."""
+        generator = np.random.default_rng(3)
+        response, order = tl.mechanism.randomized_response(200, 1.0), generator.permutation(200)
+        prior = tl.Prior(generator.dirichlet(np.ones(200)))
+        found = envelope(tl.Channel(np.asarray(response.matrix)[:, order]), prior, delta)
+        truth = tl.randomized_response_envelope(prior, 1.0, delta)
+        assert found.lower <= truth.upper
+        assert truth.lower <= found.upper
+        assert found.gap <= 1e-9
+
     @pytest.mark.parametrize("seed", range(8))
     def test_badly_scaled_channels_still_give_a_certified_interval(self, seed):
         generator = np.random.default_rng(seed)

@@ -29,7 +29,6 @@ from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.jsonio import number_to_json
-from tightlip.model.labels import Labels
 from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import number
@@ -87,7 +86,7 @@ class EnvelopeCertificate:
     def verify_for(self, release: RationalRelease) -> None:
         """The same for a channel and prior that were made rational before, once for several proofs."""
         _check_upper(self.upper, release)
-        _check_lower(self.lower, release, self.channel.outputs)
+        _check_lower(self.lower, release, self.channel)
 
     def upper_at(self, delta: Fraction) -> Fraction | None:
         """What the upper end proves of e^ε at a probability; None if nothing."""
@@ -220,9 +219,9 @@ def _check_upper(proof: UpperProof, release: RationalRelease) -> None:
         )
 
 
-def _check_lower(proof: LowerProof, release: RationalRelease, outputs: Labels) -> None:
+def _check_lower(proof: LowerProof, release: RationalRelease, channel: Channel) -> None:
     attack = proof.attack
-    if outputs.given and attack.inputs != outputs:
+    if channel.outputs.given and attack.inputs != channel.outputs:
         raise CertificateInvalid(
             "lower end fails: the attack's inputs must be the channel's outputs, in their order."
         )
@@ -239,6 +238,11 @@ def _check_lower(proof: LowerProof, release: RationalRelease, outputs: Labels) -
         if not (0 <= suspect < len(release.masses) and release.masses[suspect]):
             raise CertificateInvalid(
                 f"lower end fails: symbol {symbol} suspects secret {suspect}, which is impossible."
+            )
+        if attack.outputs.given and attack.outputs[symbol] != channel.inputs[suspect]:
+            raise CertificateInvalid(
+                f"lower end fails: symbol {symbol} is named {quoted(attack.outputs[symbol])}, not after its suspect "
+                f"{quoted(channel.inputs[suspect])}."
             )
         weight, likelihood = rational(0.0), rational(0.0)
         for place, given in taken[symbol]:

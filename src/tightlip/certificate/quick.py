@@ -69,7 +69,10 @@ class FloatRelease:
 
 
 def surely_hold(certificates: list[EnvelopeCertificate], release: FloatRelease) -> list[bool]:
-    """Of which certificates about one release floats are enough to see that both ends hold; False says nothing."""
+    """Of which certificates about one release floats are enough to see that both ends hold; False says nothing.
+
+    Names of symbols are not looked at.
+    """
     with np.errstate(all="ignore"):
         told = [
             _upper_holds(certificate.upper, release) and _is_readable(certificate.lower, release)

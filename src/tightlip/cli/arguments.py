@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from enum import StrEnum
 from fractions import Fraction
 
@@ -79,11 +80,19 @@ def read_probabilities(text: str, argument: str = "delta", *, or_one: bool = Fal
             raise InvalidInput(
                 f"{argument} must be {range_}, got {format_about(probability)}; write 0.05 for 5 %."
             )
+        if probability < sys.float_info.min:
+            raise InvalidInput(
+                f"{argument} must be at least {sys.float_info.min:.3g}, got {format_about(probability)}, "
+                "which would be shown as 0; give a larger one."
+            )
     return found
 
 
 def _parts(text: str, argument: str) -> list[str]:
-    parts = [part for part in text.split(",") if part.strip()]
-    if not parts:
-        raise InvalidInput(f"{argument} must be one or more numbers separated by commas, got {quoted(text)}.")
+    parts = text.split(",")
+    if not all(part.strip() for part in parts):
+        raise InvalidInput(
+            f"{argument} must be one or more numbers separated by commas, got {quoted(text)}; "
+            "write a number on each side of every comma."
+        )
     return parts

@@ -114,4 +114,7 @@ def _read(path: Path) -> Any:
             f"{path} must be a certificate, which --certificate of `tightlip envelope` or `tightlip sml` writes, "
             f"got {'no format' if form is None else f'format {quoted(form)}'}; a channel file goes to --channel."
         )
-    return kinds[form].from_json(text)
+    try:
+        return kinds[form].from_json(text)
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error}") from error

@@ -110,7 +110,8 @@ def float_probabilities(rows: FloatArray, uses: int, counts: Counts) -> FloatArr
         row, column = (int(place) for place in np.argwhere(vanished)[0])
         raise InvalidInput(
             f"probability of histogram {tuple(counts[column].tolist())} given secret {row} must stay above "
-            f"{SMALLEST:.3g}, got one that a float cannot hold for {uses} uses; use channel.exact() first."
+            f"{SMALLEST:.3g}, got one that a float cannot hold for {uses} uses; make the channel from exact "
+            "numbers, like log_of(20), or use exact() on it and on the prior first."
         )
     return np.asarray(values)
 

@@ -42,7 +42,9 @@ def check_keys(record: Any, what: str, required: set[str], optional: set[str]) -
         raise InvalidInput(f"{what} must be an object, got {quoted(record)}; write {{...}}.")
     missing, unknown = required - record.keys(), record.keys() - required - optional
     if missing:
-        raise InvalidInput(f"{what} must have the key {quoted(sorted(missing)[0])}, got {sorted(record)}.")
+        raise InvalidInput(
+            f"{what} must have the key {quoted(sorted(missing)[0])}, got {sorted(record)}; add it."
+        )
     if unknown:
         known = ", ".join(sorted(required | optional))
         raise InvalidInput(f"{what} has an unknown key {quoted(sorted(unknown)[0])}; known keys are {known}.")
