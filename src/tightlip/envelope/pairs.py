@@ -73,6 +73,8 @@ class Pairs:
     @property
     def leads(self) -> Places:
         """The pair of largest lift of each outcome."""
+        if self.complete:
+            return np.asarray(self.starts + self.lift.reshape(self.outcomes, self.secrets).argmax(axis=1))
         tops = np.flatnonzero(self.lift == self.best(self.lift)[self.outcome])
         return tops[np.flatnonzero(np.diff(self.outcome[tops], prepend=-1))]
 

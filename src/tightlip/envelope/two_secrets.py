@@ -77,9 +77,13 @@ def two_secrets(pairs: Pairs, aim: Aim, bracket: Bracket) -> Bracket:
 
 def _sides(pairs: Pairs) -> tuple[_Side, _Side]:
     """Both secrets, in opposite orders also where likelihood ratios are tied: else both would start a tie alike."""
-    places = np.full((2, pairs.outcomes), -1)
-    places[pairs.secret, pairs.outcome] = np.arange(len(pairs.chance))
-    first, second = np.where(places >= 0, pairs.chance[places], 0.0)
+    if pairs.complete:
+        places = np.arange(2 * pairs.outcomes).reshape(-1, 2).T
+        first, second = pairs.chance.reshape(-1, 2).T
+    else:
+        places = np.full((2, pairs.outcomes), -1)
+        places[pairs.secret, pairs.outcome] = np.arange(len(pairs.chance))
+        first, second = np.where(places >= 0, pairs.chance[places], 0.0)
     with np.errstate(divide="ignore", over="ignore"):
         order = np.argsort(second / first)
     return _Side.of(pairs, places[0, order]), _Side.of(pairs, places[1, order[::-1]])
