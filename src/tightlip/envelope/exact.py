@@ -84,10 +84,9 @@ def envelope_curve(
     [1.386294, 0.412845]
     """
     wanted = read_deltas(deltas)
-    order = sorted(
-        dict.fromkeys(wanted), key=float, reverse=True
-    )  # an attack for a larger δ serves a smaller
-    found = dict(zip(order, envelope_points(channel, prior, order, gap=gap), strict=True))
+    # an attack for a larger δ serves a smaller one
+    order = sorted(dict.fromkeys(wanted), key=float, reverse=True)
+    found = dict(zip(order, _points(channel, prior, order, gap), strict=True))
     return [found[delta] for delta in wanted]
 
 
@@ -95,7 +94,10 @@ def envelope_points(
     channel: Channel, prior: Prior, deltas: Iterable[Any], *, gap: float = GAP
 ) -> Iterator[Envelope]:
     """The points of `envelope_curve` as they are found; of small channels many at once."""
-    wanted = read_deltas(deltas)
+    yield from _points(channel, prior, read_deltas(deltas), gap)
+
+
+def _points(channel: Channel, prior: Prior, wanted: list[Fraction], gap: float) -> Iterator[Envelope]:
     allowed = float(number(gap, "gap"))
     if not 1e-12 <= allowed < 1:
         raise InvalidInput(f"gap must be in [1e-12, 1), got {allowed!r}; 1e-9 is the default.")
