@@ -5,6 +5,7 @@ Its answers are suggestions: thresholds for the dual bound and an attack. Both a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,7 +76,7 @@ class RestrictedProgram:
         import highspy
 
         self.pairs = pairs
-        self.ratio = ratio
+        self.ratio = math.nan
         self.chosen: Places = np.array([], dtype=np.intp)
         self._has = np.zeros(len(pairs.chance), dtype=bool)
         self._scale = 1 / float(pairs.marginal.mean())
@@ -137,6 +138,8 @@ class RestrictedProgram:
 
     def move(self, ratio: float) -> None:
         """Change t; the last basis is kept as the start of the next solve."""
+        if ratio == self.ratio:
+            return
         self.ratio = ratio
         basis, columns, size = self._solver.getBasis(), self._columns, len(self.chosen)
         self._solver.passModel(
