@@ -386,6 +386,17 @@ class TestRefusals:
         assert "since the solver stopped: tired" in found.method
         found.verify()
 
+    @pytest.mark.parametrize("change", ["passModel", "addCols"])
+    def test_a_program_that_the_solver_does_not_take_is_an_error(self, monkeypatch, change):
+        import highspy
+
+        monkeypatch.setattr(highspy.Highs, change, lambda *_: highspy.HighsStatus.kError)
+        channel, prior = random_release(0, 4, 6)
+        with pytest.raises(
+            tl.errors.SolverFailure, match=r"at ratio .* must be taken by the solver, got status"
+        ):
+            envelope(channel, prior, 0.3)
+
     def test_a_solver_that_stops_early_is_an_error_not_an_answer(self, monkeypatch):
         original = RestrictedProgram.__init__
 

@@ -97,7 +97,8 @@ class RestrictedProgram:
         self._solver: Any = solver
         solver.setOptionValue("simplex_strategy", _PRIMAL)  # more columns keep the old optimum feasible
         self._set("off", 1e-10, scale=0)
-        self._optimal, self._fine = highspy.HighsModelStatus.kOptimal, highspy.HighsStatus.kOk
+        self._optimal = highspy.HighsModelStatus.kOptimal
+        self._fine, self._refused = highspy.HighsStatus.kOk, highspy.HighsStatus.kError
         self.move(ratio)
 
     def add(self, places: Places) -> int:
@@ -105,10 +106,12 @@ class RestrictedProgram:
         fresh = self.absent(places)
         if not len(fresh):
             return 0
-        self._has[fresh] = True
         size, more = len(fresh), self._columns_of(fresh)
         most, values = more.most(self.peaks, self.ratio), more.values(self.ratio)
-        self._solver.addCols(size, more.cost, more.least, most, 2 * size, more.starts, more.rows, values)
+        self._require(
+            self._solver.addCols(size, more.cost, more.least, most, 2 * size, more.starts, more.rows, values)
+        )
+        self._has[fresh] = True
         self.chosen = np.concatenate([self.chosen, fresh])
         self._columns = self._columns_of(self.chosen)
         return size
@@ -126,9 +129,9 @@ class RestrictedProgram:
         gain = self.gain(thresholds, self.ratio)
         kept = gain[self.chosen] > self.prices(gain)[self.pairs.outcome[self.chosen]] - _FAR
         kept[found.weights > 0] = True
-        self._has[self.chosen[~kept]] = False
         gone = np.flatnonzero(~kept).astype(np.int32)
-        self._solver.deleteCols(len(gone), gone)
+        self._require(self._solver.deleteCols(len(gone), gone))
+        self._has[self.chosen[gone]] = False
         self.chosen = self.chosen[kept]
         self._columns = self._columns_of(self.chosen)
 
@@ -140,9 +143,9 @@ class RestrictedProgram:
         """Change t; the last basis is kept as the start of the next solve."""
         if ratio == self.ratio:
             return
-        self.ratio = ratio
         basis, columns, size = self._solver.getBasis(), self._columns, len(self.chosen)
-        self._solver.passModel(
+        self.ratio = math.nan  # until the solver has taken it
+        taken = self._solver.passModel(
             size,
             len(self._row_ends[0]),
             2 * size,
@@ -158,8 +161,18 @@ class RestrictedProgram:
             columns.values(ratio),
             columns.kind,
         )
+        self._require(taken, ratio)
+        self.ratio = ratio
         if basis.valid:
-            self._solver.setBasis(basis)
+            self._solver.setBasis(basis)  # refused, it is only a worse start
+
+    def _require(self, status: Any, ratio: float | None = None) -> None:
+        """Raise unless the solver took a change; it may warn of coefficients so small that it leaves them out."""
+        if status == self._refused:
+            raise SolverFailure(
+                f"linear program at ratio {self.ratio if ratio is None else ratio!r} must be taken by the solver, "
+                f"got status {status}; allow a larger gap or give exact numbers."
+            )
 
     def solve(self) -> Optimum:
         """The optimum at the present ratio.

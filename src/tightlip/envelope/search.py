@@ -23,9 +23,7 @@ from tightlip.numeric.parse import FloatArray
 _MOST_SOLVES, _MOST_AGAIN = 120, 15  # for the first δ, and for others
 _START_EACH = 4
 _ADD_EACH, _NEARLY = 3, 0.3  # pairs at once for each outcome, and by how much of q they may miss its price
-_TIE = (
-    1e-12  # times the number of secrets: gains so near each other are equal, and each outcome prefers others
-)
+_TIE = 1e-12  # gains that differ by less, times the number of secrets, are equal: each outcome prefers other pairs
 _ROUNDINGS = 1e-13
 _NEGATIVE = 1e-9  # so far below 0 a weight tells that the basis has ended
 
