@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlip.measure.joint import exact_sum
+
 Mask = NDArray[np.bool_]
 
 _MOST_UNITS = 2**61  # so that sums of masses, 1 or about 1 together, are 64-bit numbers
@@ -66,22 +68,9 @@ class Masses:
         return np.asarray(self.values > 0, dtype=np.bool_)
 
     def total(self, chosen: Mask | slice | None = None) -> Fraction:
-        """The sum of all or of some, without rounding.
-
-        >>> tiny = Masses.of(np.array([1e300, 1.0, -1e300, 2.0**-1074]))
-        >>> tiny.total() == 1 + Fraction(1, 2**1074)
-        True
-        """
+        """The sum of all or of some, without rounding."""
         values = self.values if chosen is None else self.values[chosen]
-        if values.dtype != np.float64:
-            return int(values.sum()) * self.unit
-        terms, exact = values.tolist(), Fraction(0)
-        rest = math.fsum(terms)  # rounds the exact sum once, so what is left shrinks by 2⁵³ each time
-        while rest:
-            exact += Fraction(rest)
-            terms.append(-rest)
-            rest = math.fsum(terms)
-        return exact
+        return exact_sum(values) if values.dtype == np.float64 else int(values.sum()) * self.unit
 
     def at_most(self, bound: Fraction) -> Mask:
         """Which are no more than a bound, decided exactly."""

@@ -12,6 +12,7 @@ because it is rare.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -268,13 +269,15 @@ def exact_sum(values: NDArray[Any]) -> Fraction:
 
     >>> exact_sum(np.array([0.1, 0.2])) == Fraction(0.1) + Fraction(0.2)
     True
+    >>> exact_sum(np.array([1e300, 1.0, -1e300, 2.0**-1074])) == 1 + Fraction(1, 2**1074)
+    True
     """
     if values.dtype == object:
         return Fraction(sum(values.tolist(), Fraction(0)))
-    mantissas, exponents = np.frexp(values[values != 0])
-    if not len(mantissas):
-        return Fraction(0)
-    whole = np.ldexp(mantissas, 53).astype(np.int64).tolist()
-    floor = int(exponents.min())
-    total = sum(part << (exponent - floor) for part, exponent in zip(whole, exponents.tolist(), strict=True))
-    return Fraction(total) * Fraction(2) ** (floor - 53)
+    terms, exact = values.tolist(), Fraction(0)
+    rest = math.fsum(terms)  # rounds the exact sum once, so what is left shrinks by 2⁵³ each time
+    while rest:
+        exact += Fraction(rest)
+        terms.append(-rest)
+        rest = math.fsum(terms)
+    return exact
