@@ -24,7 +24,7 @@ import numpy as np
 
 from tightlip.certificate.attack import Attack
 from tightlip.certificate.rational import RationalRelease, rational
-from tightlip.certificate.record import read_certificate
+from tightlip.certificate.record import read_certificate, written_certificate
 from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
@@ -113,10 +113,10 @@ class EnvelopeCertificate:
 
     def to_json(self) -> str:
         """The certificate as JSON text, with everything needed to check it."""
-        return json.dumps(
+        return written_certificate(
+            self,
+            FORMAT,
             {
-                "format": FORMAT,
-                "inputs": self.digest(),
                 "channel": self.channel.to_dict(),
                 "prior": self.prior.to_dict(),
                 "upper": {
@@ -130,7 +130,7 @@ class EnvelopeCertificate:
                     "attack": self.attack.to_dict(),
                     "suspects": list(self.lower.suspects),
                 },
-            }
+            },
         )
 
     @classmethod

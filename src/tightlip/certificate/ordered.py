@@ -24,7 +24,7 @@ import numpy as np
 from tightlip.certificate.attack import Attack
 from tightlip.certificate.envelope import input_digest
 from tightlip.certificate.ordered_cells import OrderedCells, leaking_starts
-from tightlip.certificate.record import read_certificate
+from tightlip.certificate.record import read_certificate, written_certificate
 from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.jsonio import check_keys
@@ -104,10 +104,10 @@ class OrderedCertificate:
 
     def to_json(self) -> str:
         """The certificate as JSON text, with everything needed to check it."""
-        return json.dumps(
+        return written_certificate(
+            self,
+            FORMAT,
             {
-                "format": FORMAT,
-                "inputs": self.digest(),
                 "channel": self.channel.to_dict(),
                 "prior": self.prior.to_dict(),
                 "delta": exact_text(self.delta),
@@ -120,7 +120,7 @@ class OrderedCertificate:
                     "cuts": list(self.lower.cuts),
                     "suspects": list(self.lower.suspects),
                 },
-            }
+            },
         )
 
     @classmethod

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from tightlip.certificate.record import read_certificate
+from tightlip.certificate.record import read_certificate, written_certificate
 from tightlip.certificate.response_masses import Mask, Masses
 from tightlip.errors import CertificateInvalid
 from tightlip.model.jsonio import check_keys
@@ -107,10 +107,10 @@ class RandomizedResponseCertificate:
     def to_json(self) -> str:
         """The certificate as JSON text, with everything needed to check it."""
         price = self.upper.price
-        return json.dumps(
+        return written_certificate(
+            self,
+            FORMAT,
             {
-                "format": FORMAT,
-                "inputs": self.digest(),
                 "alpha": exact_text(self.alpha),
                 "beta": exact_text(self.beta),
                 "prior": self.prior.to_dict(),
@@ -124,7 +124,7 @@ class RandomizedResponseCertificate:
                     "frontier": exact_text(self.lower.frontier),
                     "fraction": exact_text(self.lower.fraction),
                 },
-            }
+            },
         )
 
     @classmethod

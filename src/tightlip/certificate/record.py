@@ -1,7 +1,8 @@
-"""Reading a certificate back: its keys, its format, and the hash of what it is about."""
+"""Writing a certificate and reading it back: its format, the hash of what it is about, and its own keys."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
@@ -14,6 +15,11 @@ class _Hashed(Protocol):
 
 
 Proof = TypeVar("Proof", bound=_Hashed)
+
+
+def written_certificate(certificate: _Hashed, form: str, parts: dict[str, Any]) -> str:
+    """The JSON text that `read_certificate` takes."""
+    return json.dumps({"format": form, "inputs": certificate.digest(), **parts})
 
 
 def read_certificate(
@@ -38,7 +44,9 @@ def read_certificate(
     """
     record = as_object(text, "certificate", {"format", "inputs", *keys}, set())
     if record["format"] != form:
-        raise InvalidInput(f"certificate format must be {quoted(form)}, got {quoted(record['format'])}.")
+        raise InvalidInput(
+            f"certificate format must be {quoted(form)}, got {quoted(record['format'])}; make it again."
+        )
     try:
         certificate = build(record)
     except KeyError as error:

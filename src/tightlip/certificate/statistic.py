@@ -27,7 +27,7 @@ from fractions import Fraction
 from typing import Any
 
 from tightlip.certificate.rational import rational
-from tightlip.certificate.record import read_certificate
+from tightlip.certificate.record import read_certificate, written_certificate
 from tightlip.certificate.statistic_table import Kind, PriceList, Table, exact_fraction, nearest_float
 from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.channel import Channel
@@ -122,16 +122,16 @@ class StatisticCertificate:
                 for node in self.upper.nodes
             ],
         }
-        return json.dumps(
+        return written_certificate(
+            self,
+            FORMAT,
             {
-                "format": FORMAT,
-                "inputs": self.digest(),
                 "kind": self.kind,
                 "channel": self.channel.to_dict(),
                 "secret": _secret_json(self.secret),
                 "lower": {"total": _text(self.lower.total), "rows": list(self.lower.rows)},
                 "upper": upper,
-            }
+            },
         )
 
     @classmethod

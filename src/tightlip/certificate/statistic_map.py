@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tightlip.certificate.record import read_certificate
+from tightlip.certificate.record import read_certificate, written_certificate
 from tightlip.certificate.statistic import SelectionProof, read_labels
 from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.labels import Label, Labels
@@ -82,15 +82,15 @@ class MapCertificate:
 
     def to_json(self) -> str:
         """The certificate as JSON text, with everything needed to check it."""
-        return json.dumps(
+        return written_certificate(
+            self,
+            FORMAT,
             {
-                "format": FORMAT,
-                "inputs": self.digest(),
                 "outputs": _json(self.outputs),
                 "secret": _json(self.secret),
                 "lower": {"total": int(self.lower.total), "rows": list(self.lower.rows)},
                 "upper": {"total": self.upper.total, "outputs": _json(self.upper.outputs)},
-            }
+            },
         )
 
     @classmethod
