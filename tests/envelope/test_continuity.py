@@ -3,7 +3,7 @@ to δ′ > δ when each bad symbol takes its share of the rest, which divides no
 
     0 ≤ ε_c(δ) − ε_c(δ′) ≤ log δ′/δ,   that is, t falls and δ·t rises.
 
-The right quantile of ℓ(Y) jumps, and so would an envelope that missed an attack beside a jump of V.
+The right quantile of ℓ(Y) jumps.
 """
 
 from fractions import Fraction

@@ -162,7 +162,8 @@ def _check_certificate(
 ) -> None:
     if len(deltas) != 1 or adversary not in _PROVED:
         raise InvalidInput(
-            "--certificate needs one --delta and --adversary any or interval; a proof is about one number."
+            "--certificate needs one --delta and --adversary any or interval, "
+            f"got {len(deltas)} and {adversary.value}; a proof is about one number."
         )
     if noise is not None:
         raise InvalidInput(

@@ -2,8 +2,8 @@
 
 Every solve tells V(t) and its slope, so the next ratio is where t as a function of log V meets log δ, to the second
 order. V can jump, but only where a secret's largest lift is passed: where few such places are left in the bracket, or
-on the way to the next ratio, they are looked at one by one; where steps gain little, the middle one of those not tried
-yet is, or else the middle of the bracket.
+on the way to the next ratio, they are looked at one by one. Where steps gain little, or there are many such places and
+nothing is known of V among them, the middle one of those not tried yet is, or else the middle of the bracket.
 """
 
 from __future__ import annotations
