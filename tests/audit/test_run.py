@@ -16,7 +16,7 @@ import tightlip as tl
 from tightlip.audit.counted import Counted
 from tightlip.audit.names import Names
 from tightlip.audit.plan import released
-from tightlip.audit.risk import cell_risks
+from tightlip.audit.risk import audited_counts, cell_risks
 from tightlip.audit.run import audit, audit_counts, worst_leakage
 from tightlip.audit.sample import SampleMode
 from tightlip.audit.words import headline, paragraphs
@@ -419,6 +419,15 @@ def test_risks_by_record_are_those_of_the_cells():
     noisy = Policy("illness", [Released("sex", mechanism=RandomizedResponse(1))])
     with pytest.raises(InvalidInput, match="without noise"):
         cell_risks(count_cells(open_table(frame), noisy), noisy)
+
+
+@pytest.mark.parametrize("min_count", [None, 2, 8, 1000])
+def test_risks_by_record_come_from_the_counts_of_the_report(min_count):
+    frame = people(80)
+    plan = Policy(["illness", "sex"], ["zip"], min_count=min_count)
+    found = audited_counts(audit(frame, policy=plan))
+    assert found.same_as(count_cells(open_table(frame), plan))
+    assert found.total == 80
 
 
 def adult():

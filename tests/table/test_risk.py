@@ -184,19 +184,43 @@ def test_files_are_not_overwritten_without_force(tmp_path):
     "change", ["DELETE FROM people WHERE age = 31", "UPDATE people SET age = 33 WHERE age = 31"]
 )
 def test_a_table_that_changed_is_noticed(tmp_path, change):
-    path = tmp_path / "people.sqlite"
-    connection = sqlite3.connect(path)
-    with connection:
-        connection.execute("CREATE TABLE people (age INTEGER, ill TEXT)")
-        connection.executemany("INSERT INTO people VALUES (?, ?)", [(30, "yes"), (31, "no"), (30, "no")])
-    with open_table(path) as table:
-        risks = risks_for(table)
-        with connection:
-            connection.execute(change)
+    import ibis
+
+    backend = ibis.duckdb.connect()
+    backend.con.from_arrow(PEOPLE).create("people")
+    table = open_table(backend.table("people"))
+    risks = risks_for(table)
+    backend.con.execute(change)
+    with pytest.raises(InvalidInput, match="has changed since it was counted"):
+        write_risks(table, POLICY, risks, tmp_path / "out.csv")
+    backend.disconnect()
+    assert not list(tmp_path.iterdir())
+
+
+def test_people_who_change_places_between_count_and_join_are_noticed(tmp_path, monkeypatch):
+    """As many rows as before, all of them in cells that were counted."""
+    import ibis
+
+    from tightlip.table import risk
+
+    backend = ibis.duckdb.connect()
+    backend.con.from_arrow(PEOPLE).create("people")
+    table = open_table(backend.table("people"))
+    risks = risks_for(table)
+    real = risk._lookup
+
+    def changing(*arguments):
+        found = real(*arguments)
+        backend.con.execute("UPDATE people SET age = 31 WHERE age = 30 AND ill = 'no'")
+        return found
+
+    monkeypatch.setattr(risk, "_lookup", changing)
+    for form in ("csv", "parquet"):
         with pytest.raises(InvalidInput, match="has changed since it was counted"):
-            write_risks(table, POLICY, risks, tmp_path / "out.csv")
-    connection.close()
-    assert [entry.name for entry in tmp_path.iterdir()] == ["people.sqlite"]
+            write_risks(table, POLICY, risks, tmp_path / f"out.{form}")
+        backend.con.execute("UPDATE people SET age = 30 WHERE name = 'ok'")
+    backend.disconnect()
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_table_that_goes_away_leaves_no_file(tmp_path):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from tightlip.audit.leakage import cell_pml
+from tightlip.audit.result import Audit
 from tightlip.audit.tally import Tally, divided
 from tightlip.errors import InvalidInput, quoted
-from tightlip.table.counts import CellCounts
+from tightlip.table.counts import CellCounts, hide_small_cells
 from tightlip.table.policy import Policy
 from tightlip.table.risk import CellRisks
 
@@ -36,3 +37,19 @@ def cell_risks(counts: CellCounts, policy: Policy) -> CellRisks:
         tally.cell * tally.shape[0] + tally.secret, counts.cell_of * tally.shape[0] + counts.secret_of
     )
     return CellRisks(counts, cell_pml(tally).upper, posterior[found])
+
+
+def audited_counts(audit: Audit) -> CellCounts:
+    """What an audit counted, with the plan's small cells hidden: risks found from it agree with the report."""
+    counted = audit.counted
+    tally = counted.tally
+    counts = CellCounts(
+        [counted.secret_label(secret) for secret in range(tally.shape[0])],
+        [counted.cell_label(cell) or () for cell in range(tally.shape[1])],
+        tally.secret.astype(np.int64),
+        tally.cell.astype(np.int64),
+        tally.count.astype(np.int64),
+        tally.total,
+        None,
+    )
+    return hide_small_cells(counts, audit.policy.min_count)

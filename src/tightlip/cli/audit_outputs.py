@@ -47,9 +47,8 @@ class Outputs:
 
         What shows values or rows is for the owner alone.
         """
-        from tightlip.audit.risk import cell_risks
+        from tightlip.audit.risk import audited_counts, cell_risks
         from tightlip.report.audit_html import audit_html
-        from tightlip.table.counts import count_cells
         from tightlip.table.policy_text import policy_toml
         from tightlip.table.risk import write_risks
         from tightlip.table.whole_file import whole_file
@@ -66,7 +65,7 @@ class Outputs:
                 file = stack.enter_context(whole_file(self.policy, force=self.force))
                 file.write_text(text, encoding="utf-8")
             if self.risks is not None:
-                found = cell_risks(count_cells(table, plan), plan)
+                found = cell_risks(audited_counts(audit), plan)
                 write_risks(table, plan, found, self.risks, id_column=self.id_column, force=self.force)
 
     def _check_risks(self, population: bool) -> None:

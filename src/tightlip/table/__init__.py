@@ -2,6 +2,7 @@
 
     failure    one clear line when an engine fails or is not installed
     kinds      which column types there are
+    parquet_file, database_file   what of a file is trusted, and what is refused
     source     open a file, a database, a data frame or an Ibis table
     recoding   what is released of one column: as it is, prefixes, coded ends, nothing
     bins       numbers in intervals

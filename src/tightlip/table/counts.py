@@ -92,14 +92,45 @@ def cells_of_groups(groups: Groups, policy: Policy, max_cells: int) -> tuple[Cel
     cells, cell_of = _combine(groups.labels[secret_columns:], groups.codes[secret_columns:])
     if len(cells) > max_cells:
         raise too_many_cells(grouped(len(cells)), max_cells)
-    suppressed = None
-    if policy.min_count is not None:
-        cells, cell_of, suppressed = _suppress(cells, cell_of, groups.count, policy.min_count)
+    counts, triple_of = _tallied(secrets, cells, secret_of, cell_of, groups.count)
+    if policy.min_count is None:
+        return counts, triple_of
+    hidden, place = _hidden(counts, policy.min_count)
+    return hidden, place[triple_of]
+
+
+def hide_small_cells(counts: CellCounts, min_count: int | None) -> CellCounts:
+    """The same people, those in cells of fewer than `min_count` in one cell that shows nothing."""
+    return counts if min_count is None else _hidden(counts, min_count)[0]
+
+
+def _hidden(counts: CellCounts, least: int) -> tuple[CellCounts, Codes]:
+    """Put all cells of fewer than `least` rows into one, the last; and the new place of each triple."""
+    kept = counts.sizes() >= least
+    if kept.all():
+        return counts, np.arange(len(counts.count))
+    cells = [*(counts.cells[place] for place in np.flatnonzero(kept)), ()]
+    new = np.where(kept, np.cumsum(kept) - 1, kept.sum())
+    found, place = _tallied(
+        counts.secrets, cells, counts.secret_of, new[counts.cell_of], counts.count, int(kept.sum())
+    )
+    return found, place
+
+
+def _tallied(
+    secrets: list[tuple[Label, ...]],
+    cells: list[tuple[Label, ...]],
+    secret_of: Codes,
+    cell_of: Codes,
+    count: Codes,
+    suppressed: int | None = None,
+) -> tuple[CellCounts, Codes]:
+    """Add up the counts of equal triples; and the place of each among the distinct ones."""
     places, triple_of = _distinct(cell_of * len(secrets) + secret_of, len(cells) * len(secrets))
-    count = np.zeros(len(places), dtype=np.int64)
-    np.add.at(count, triple_of, groups.count)
+    total = np.zeros(len(places), dtype=np.int64)
+    np.add.at(total, triple_of, count)
     counts = CellCounts(
-        secrets, cells, places % len(secrets), places // len(secrets), count, int(count.sum()), suppressed
+        secrets, cells, places % len(secrets), places // len(secrets), total, int(total.sum()), suppressed
     )
     return counts, triple_of
 
@@ -129,16 +160,3 @@ def _distinct(values: Codes, span: int) -> tuple[Codes, Codes]:
     seen = np.zeros(span, dtype=bool)
     seen[values] = True
     return np.flatnonzero(seen), (np.cumsum(seen) - 1)[values]
-
-
-def _suppress(
-    cells: list[tuple[Label, ...]], cell_of: Codes, count: Codes, least: int
-) -> tuple[list[tuple[Label, ...]], Codes, int | None]:
-    """Put all cells of fewer than `least` rows into one, the last."""
-    sizes = np.zeros(len(cells), dtype=np.int64)
-    np.add.at(sizes, cell_of, count)
-    kept = sizes >= least
-    if kept.all():
-        return cells, cell_of, None
-    new = np.where(kept, np.cumsum(kept) - 1, kept.sum())
-    return [*(cells[place] for place in np.flatnonzero(kept)), ()], new[cell_of], int(kept.sum())

@@ -13,29 +13,45 @@ from typing import Any
 from tightlip.table.failure import load_ibis
 from tightlip.table.names import ROW
 
-_QUIET = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+ATTACHED = "attached"
+# Short cuts by which DuckDB would believe what a file says of its own values: that none is missing, none larger than
+# some, or none fits a filter. Whoever wrote the file may have lied.
+_BELIEVING = "statistics_propagation,filter_pushdown,join_filter_pushdown"
+_SETTINGS = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "disabled_optimizers": _BELIEVING,
+    "preserve_insertion_order": True,
+}
 
 
 def connect_memory() -> Any:
     """A database in memory, to read files and frames with."""
-    return _connect(":memory:", preserve_insertion_order=True)
+    return load_ibis().duckdb.connect(":memory:", **_SETTINGS, temp_directory=_private_folder())
 
 
 def connect_file(path: Path) -> Any:
-    """A database file, only to be read; its views may read no other file and no address."""
-    return _connect(path, read_only=True, enable_external_access=False)
+    """A database file, only to be read, attached beside a database of our own; it is called `ATTACHED` there.
+
+    Functions and operators are looked up in ours, so that no macro of the file takes the place of one. No other file
+    and no address is read.
+    """
+    backend = connect_memory()
+    where = str(path.absolute()).replace("'", "''")
+    backend.raw_sql(f"ATTACH '{where}' AS {ATTACHED} (TYPE duckdb, READ_ONLY)")
+    backend.raw_sql("SET enable_external_access = false")
+    return backend
 
 
-def _connect(database: Path | str, **settings: Any) -> Any:
-    return load_ibis().duckdb.connect(database, **_QUIET, **settings, temp_directory=_private_folder())
+def distrust(backend: Any) -> None:
+    """Switch the short cuts off in a DuckDB connection from outside too: its tables may be views of Parquet files."""
+    before = backend.con.execute("SELECT current_setting('disabled_optimizers')").fetchone()[0]
+    backend.con.execute(f"SET disabled_optimizers = '{','.join(filter(None, (before, _BELIEVING)))}'")
 
 
 @cache
 def _private_folder() -> str:
-    """Where DuckDB puts what does not fit in memory: nobody else can open it, and it goes when the program ends.
-
-    One for all connections, as those to one file must be alike.
-    """
+    """Where DuckDB puts what does not fit in memory: nobody else can open it, and it goes when the program ends."""
     folder = tempfile.mkdtemp(prefix="tightlip-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder

@@ -84,6 +84,7 @@ def count_groups(table: Table, keys: Sequence[Key], max_cells: int) -> Groups:
     tallied = chosen.group_by(names).aggregate(n=chosen.count())
     with engine_work(table.name, "counted"):
         arrow = table.fetch(tallied.select(**without_gaps(tallied, names), n=tallied["n"]).limit(limit + 1))
+    table.require_unchanged()
     if arrow.num_rows > limit:
         raise too_many_cells(f"over {grouped(limit)} combinations of secret and released values", max_cells)
     if not arrow.num_rows:

@@ -17,11 +17,9 @@ from tightlip.table.failure import engine_work
 from tightlip.table.grouping import Key, count_groups, keys_of, without_gaps
 from tightlip.table.kinds import Kind
 from tightlip.table.policy import Policy
-from tightlip.table.risk_file import write_batches
+from tightlip.table.risk_file import RISK_COLUMNS, tally_risks, write_batches
 from tightlip.table.source import Table
 from tightlip.table.whole_file import whole_file
-
-RISK_COLUMNS = ("cell_size", "leakage_nats", "posterior")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +84,8 @@ def write_risks(
             written = write_batches(
                 table.backend, joined, partial, id_column, _kind(identity), path.suffix.lower()
             )
-        if written != risks.counts.total:
+        table.require_unchanged()
+        if written is None or not written.equals(_expected(risks)):
             raise _changed(table)
 
 
@@ -99,6 +98,17 @@ def _kind(identity: _Identity) -> Kind | None:
 
 def _changed(table: Table) -> InvalidInput:
     return InvalidInput(f"{table.name} has changed since it was counted; audit it again.")
+
+
+def _expected(risks: CellRisks) -> Any:
+    """How many rows must have each risk: what is written agrees with what was counted, however the engine got there."""
+    import pyarrow as pa
+
+    counts = risks.counts
+    cell = counts.cell_of
+    columns = (counts.sizes()[cell], risks.leakage[cell], risks.posterior, counts.count)
+    names = [*RISK_COLUMNS, "n"]
+    return tally_risks([pa.table([pa.array(column) for column in columns], names=names)])
 
 
 def _lookup(table: Table, policy: Policy, risks: CellRisks, max_cells: int) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,16 @@ from typing import Any
 from tightlip.errors import InvalidInput
 from tightlip.table.kinds import Kind
 
+RISK_COLUMNS = ("cell_size", "leakage_nats", "posterior")
 _BATCH = 100_000
+_PARTS = 50  # tallies of batches in memory, before they are added up
 _FORMULA = "^[=+\\-@\t\r\n]"
 
 
 def write_batches(
     backend: Any, rows: Any, path: Path, id_name: str | None, id_kind: Kind | None, form: str
-) -> int:
-    """Write an Ibis table of risks; returns the number of rows.
+) -> Any:
+    """Write an Ibis table of risks; returns how many rows have each risk, as `tally_risks` does.
 
     Parameters
     ----------
@@ -61,18 +63,43 @@ def _batches(backend: Any, rows: Any, schema: Any) -> Iterator[Any]:
         )
 
 
-def _write_all(writer: Any, batches: Iterator[Any]) -> int:
-    written = 0
-    for table in batches:
-        if table["cell_size"].null_count:
-            raise InvalidInput("the table has changed since it was counted; audit it again.")
-        writer.write_table(table)
-        written += table.num_rows
-    return written
+def tally_risks(tables: Iterable[Any]) -> Any:
+    """How many rows have each cell size, leakage and posterior, in order: an Arrow table with a column "n".
+
+    Rows that stand for several have a column "n" too.
+    """
+    import pyarrow as pa
+
+    parts: list[Any] = []
+    for table in tables:
+        counted = table if "n" in table.column_names else table.append_column("n", pa.repeat(1, len(table)))
+        parts.append(_added_up(counted))
+        if len(parts) >= _PARTS:
+            parts = [_added_up(pa.concat_tables(parts))]
+    if not parts:
+        return None
+    return _added_up(pa.concat_tables(parts)).sort_by([(name, "ascending") for name in RISK_COLUMNS])
 
 
-def _write_by_spark(backend: Any, rows: Any, path: Path, id_name: str | None, id_kind: Kind | None) -> int:
-    """Let Spark write a folder of Parquet files, so that no row passes through this process."""
+def _added_up(table: Any) -> Any:
+    found = table.group_by(RISK_COLUMNS, use_threads=False).aggregate([("n", "sum")])
+    return found.rename_columns([*found.column_names[:-1], "n"]).select([*RISK_COLUMNS, "n"])
+
+
+def _write_all(writer: Any, batches: Iterator[Any]) -> Any:
+    def written() -> Iterator[Any]:
+        for table in batches:
+            if table["cell_size"].null_count:
+                raise InvalidInput("the table has changed since it was counted; audit it again.")
+            writer.write_table(table)
+            yield table
+
+    return tally_risks(written())
+
+
+def _write_by_spark(backend: Any, rows: Any, path: Path, id_name: str | None, id_kind: Kind | None) -> Any:
+    """Let Spark write a folder of Parquet files, so that no row passes through this process but to be counted."""
+    import pyarrow as pa
     import pyarrow.dataset as dataset
 
     if id_name is not None:
@@ -81,9 +108,8 @@ def _write_by_spark(backend: Any, rows: Any, path: Path, id_name: str | None, id
             **{id_name: identity}, **{name: rows[name] for name in rows.columns if name != "id"}
         )
     backend.to_parquet(rows, path)
-    written = dataset.dataset(path, format="parquet")
-    missing = written.count_rows(filter=dataset.field("cell_size").is_null())
-    return int(written.count_rows()) - int(missing)
+    batches = dataset.dataset(path, format="parquet").to_batches(columns=list(RISK_COLUMNS))
+    return tally_risks(pa.Table.from_batches([batch]) for batch in batches)
 
 
 def _typed(table: Any, id_kind: Kind | None) -> Any:

@@ -13,11 +13,13 @@ from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.table.checks import check_columns
 from tightlip.table.csv_header import read_header
 from tightlip.table.csv_kinds import detect_kinds, refuse_spellings, typed
-from tightlip.table.embedded import connect_file, connect_memory, neutral_view
+from tightlip.table.database_file import connect_sqlite, require_stored
+from tightlip.table.embedded import ATTACHED, connect_file, connect_memory, distrust, neutral_view
 from tightlip.table.failure import engine_work, load_ibis
 from tightlip.table.frame import is_frame, read_frame
 from tightlip.table.kinds import Kind, kind_of, plain, refuse_type
 from tightlip.table.names import ROW, neutral_names
+from tightlip.table.parquet_file import ParquetFile
 from tightlip.table.policy import require_known
 
 _POSTGRES = ("postgres://", "postgresql://")
@@ -37,6 +39,7 @@ class Table:
     ordered_by : an Ibis expression of the row's place in the input; None where the engine keeps no order
     numbered : the rows of a file with their places, from which `in_order` makes `ordered_by`
     all_text : whether the columns are text still to be typed (CSV)
+    parquet : the Parquet file that is read, if it is one
     refused : columns that cannot be read, and their type
     loose : whether columns may hold what their types do not say
     owned : whether we made the connection, and so close it
@@ -49,6 +52,7 @@ class Table:
     ordered_by: Any = None
     numbered: Any = None
     all_text: bool = False
+    parquet: ParquetFile | None = None
     refused: dict[str, str] = field(default_factory=dict)
     loose: bool = False
     owned: bool = True
@@ -107,7 +111,16 @@ class Table:
             used = {name: (self.physical[name], self._kinds[name]) for name in names}
             with engine_work(self.name):
                 check_columns(self.backend, self.expression, used)
+        if self.parquet is not None:
+            with engine_work(self.name):
+                self.parquet.require_same(self.backend, self.expression, names)
         return [(self._plain(name), self._kinds[name]) for name in names]
+
+    def require_unchanged(self) -> None:
+        """Refuse a table that is known not to be what it was when it was opened."""
+        if self.parquet is not None:
+            with engine_work(self.name):
+                self.parquet.require_unchanged()
 
     def require_one_spelling(self, names: Sequence[str]) -> None:
         """Refuse columns of a text file that write one value in several ways (see `csv_kinds`)."""
@@ -175,7 +188,10 @@ def open_table(source: Any, *, table: str | None = None) -> Table:
     ibis = load_ibis()
     if isinstance(source, ibis.Table):
         with engine_work("table", "reached"):
-            return _of_database("table", source.get_backend(), source, owned=False)
+            backend = source.get_backend()
+            if backend.name == "duckdb":
+                distrust(backend)
+            return _of_database("table", backend, source, owned=False)
     raise WrongType(
         f"table must be a path, a Postgres URL, a data frame or an Ibis table, got {quoted(source)} "
         f"of type {type(source).__name__}."
@@ -203,24 +219,20 @@ def _open_file(path: Path, table: str | None) -> Table:
         raise InvalidInput(
             f"table {quoted(table)} is for databases, got the {form} file {path}; leave it out."
         )
-    ibis = load_ibis("sqlite" if form == "sqlite" else "duckdb")
+    load_ibis("sqlite" if form == "sqlite" else "duckdb")
     with engine_work(str(path)):
         if form == "sqlite":
-            return _named(str(path), ibis.sqlite.connect(path), table)
+            return _named(str(path), connect_sqlite(path), table, "main")
         if form == "duckdb":
-            return _named(str(path), connect_file(path), table)
+            return _named(str(path), connect_file(path), table, (ATTACHED, "main"))
         return _open_parquet(path) if form == "parquet" else _open_csv(path)
 
 
 def _open_parquet(path: Path) -> Table:
-    """The names come from the file itself: where two differ by case only, or not at all, DuckDB makes others up."""
-    import pyarrow.parquet as parquet
-
-    physical = neutral_names(parquet.read_schema(path).names, str(path))
-    backend = connect_memory()
+    file, backend = ParquetFile.open(path), connect_memory()
     found = backend.read_parquet(_without_wildcards(path), hive_partitioning=False)
-    expression, numbered = neutral_view(backend, found, physical.values())
-    return Table(str(path), backend, expression, physical, numbered=numbered)
+    expression, numbered = neutral_view(backend, found, file.physical.values())
+    return Table(str(path), backend, expression, file.physical, numbered=numbered, parquet=file)
 
 
 def _open_csv(path: Path) -> Table:
@@ -267,7 +279,18 @@ def _open_postgres(url: str, table: str | None) -> Table:
     ibis = load_ibis("postgres")
     name = f"Postgres database {quoted(_database(url) or 'default')}"
     with engine_work(name, "reached"):
-        return _named(name, ibis.connect(url), table)
+        backend = ibis.connect(url)
+        _begin_snapshot(backend.con)
+        return _named(name, backend, table)
+
+
+def _begin_snapshot(connection: Any) -> None:
+    """Stay in one transaction, so that all that is read is of one moment; steps of Ibis become savepoints in it."""
+    from psycopg import IsolationLevel
+
+    connection.isolation_level = IsolationLevel.REPEATABLE_READ
+    connection.autocommit = False
+    connection.execute("SELECT 1")
 
 
 def _database(url: str) -> str:
@@ -275,17 +298,25 @@ def _database(url: str) -> str:
     return url.partition("://")[2].partition("?")[0].rpartition("@")[2].partition("/")[2]
 
 
-def _named(name: str, backend: Any, table: str | None) -> Table:
-    names = backend.list_tables()
-    if table is None:
-        if len(names) != 1:
-            known = ", ".join(quoted(one, 40) for one in names[:8]) or "none"
-            raise InvalidInput(
-                f"table must be named for {name}, which has {known}; name one with the option table."
-            )
-        table = names[0]
-    require_known(table, names, f"table of {name}")
-    return _of_database(f"{quoted(table)} of {name}", backend, backend.table(table), owned=True)
+def _named(name: str, backend: Any, table: str | None, file: str | tuple[str, str] | None = None) -> Table:
+    """One table of a database; `file` is what the engine calls the database file, if it is one."""
+    try:
+        names = backend.list_tables(database=file)
+        if table is None:
+            if len(names) != 1:
+                known = ", ".join(quoted(one, 40) for one in names[:8]) or "none"
+                raise InvalidInput(
+                    f"table must be named for {name}, which has {known}; name one with the option table."
+                )
+            table = names[0]
+        require_known(table, names, f"table of {name}")
+        called = f"{quoted(table)} of {name}"
+        if file is not None:
+            require_stored(backend, table, called)
+        return _of_database(called, backend, backend.table(table, database=file), owned=True)
+    except BaseException:  # what is not opened must hold no lock
+        backend.disconnect()
+        raise
 
 
 def _of_database(name: str, backend: Any, expression: Any, *, owned: bool) -> Table:
