@@ -229,3 +229,12 @@ def test_the_oracle_agrees_with_itself(size):
     for column in boxed_lifts(Fraction(1, 2), Fraction(3, 2), prior):
         assert lifts(two_outcomes(column, Fraction(1, 3)), prior)[0] == column
     assert worst([Fraction(2), None]) is None
+
+
+def test_the_sum_of_levels_that_improve_each_other_is_not_attained_for_three_secrets():
+    """Uniform on 3, ALIP(log 2, log 3): the lower level forces every lift to at most 2; LDP is log 4, not log 6."""
+    prior = [Fraction(1, 3)] * 3
+    columns = list(boxed_lifts(Fraction(1, 2), Fraction(3), prior))
+    assert (pml(columns), ldp(columns)) == (2, 4)
+    assert convert.alip_to_ldp(log_of(2), log_of(3)).ratio == 6
+    assert convert.alip_to_ldp(log_of(2), log_of(3), prior[0]).ratio == 4

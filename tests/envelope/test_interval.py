@@ -92,6 +92,54 @@ def test_brute_force_over_every_partition_of_a_grid(noise, sigma_x, delta):
     assert most(found.lower - 0.06) >= delta  # and a partition of the grid comes close
 
 
+def skewed(name, beta):
+    """log-densities of secrets h(x)φ(x/β) with log-concave h: β-strongly log-concave, not symmetric."""
+    tilt = {"skew normal": stats.norm(scale=0.3).logcdf, "one steep side": lambda x: -np.exp(-2 * x)}[name]
+    return lambda x: tilt(x) - x**2 / (2 * beta**2)
+
+
+def noisy_skewed(name, beta):
+    """Weights of the secret on a fine grid, and P{Y > y} of Y = X + N, N ~ N(0, 1)."""
+    xs = np.linspace(-12 * beta, 12 * beta, 6001)
+    weights = np.exp(skewed(name, beta)(xs))
+    weights /= weights.sum()
+    return xs, weights, np.vectorize(lambda y: float(weights @ stats.norm.sf(y - xs)))
+
+
+def most_on_grid(tails, edges, epsilon):
+    """The most probability of disjoint intervals between edges that leak ε or more, by dynamic programming."""
+    length = edges[None, :] - edges[:, None]
+    mass = tails[:, None] - tails[None, :]
+    inside = 1 - 2 * stats.norm.sf(np.maximum(length, 0) / 2)
+    bad = (inside >= math.exp(epsilon) * mass) & (length > 0)
+    best = np.zeros(len(edges))
+    for j in range(1, len(edges)):
+        best[j] = max(best[j - 1], np.max(np.where(bad[:j, j], best[:j] + mass[:j, j], 0.0)))
+    return best[-1]
+
+
+@pytest.mark.parametrize("name", ["skew normal", "one steep side"])
+def test_small_posterior_variance_gives_log_2_over_delta_at_every_delta(name):
+    """GAU Theorem 3 and Corollary 1 for interval cells, without 'small enough': β = √3 σ_N."""
+    xs, weights, beyond = noisy_skewed(name, math.sqrt(3))
+    for y in np.linspace(-8, 8, 33):
+        posterior = weights * np.exp(-((y - xs) ** 2) / 2)
+        posterior /= posterior.sum()
+        assert posterior @ (xs - posterior @ xs) ** 2 <= 0.75 + 1e-9
+    edges = np.concatenate([[-1e4], np.linspace(-10, 10, 401), [1e4]])
+    tails = beyond(edges)
+    for delta in (0.05, 0.3, 0.6, 0.9, 1.0):
+        bound = math.log(2 / delta)
+        assert most_on_grid(tails, edges, bound + 1e-9) < delta + 1e-9
+        assert most_on_grid(tails, edges, bound - 0.1) >= delta
+
+
+def test_beyond_the_variance_condition_intervals_leak_more():
+    _, _, beyond = noisy_skewed("one steep side", 4)
+    edges = np.concatenate([[-1e4], np.linspace(-12, 24, 361), [1e4]])
+    assert most_on_grid(beyond(edges), edges, math.log(2 / 0.6) + 0.05) > 0.6
+
+
 def test_laplace_noise_is_the_larger_of_a_tail_and_one_outcome():
     tail = interval_envelope(release(1, Laplace(1)), "0.1")
     assert tail.upper == pytest.approx(math.log(20), abs=1e-12)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tightlip.errors import InvalidInput, WrongType
-from tightlip.measure.additive import noise_pmc
+from tightlip.measure.additive import noise_pmc, noise_pml
 from tightlip.measure.cumulant import cumulant
 from tightlip.measure.sample_mean import laplace_mean_pmc, noise_pmc_supremum
 from tightlip.model.noise import AdditiveNoise, Gaussian, Laplace
@@ -169,3 +169,21 @@ def test_bad_data_and_scale():
         laplace_mean_pmc(UniformSecret(0, 1), 2, 0)
     with pytest.raises(WrongType, match="release must be an AdditiveNoise"):
         noise_pmc_supremum(UniformSecret(0, 1))
+
+
+@pytest.mark.parametrize(
+    "measured",
+    [
+        lambda data, **options: laplace_mean_pmc(data, 2, "0.5", **options),
+        lambda data, **options: cumulant(data, 1.0, **options),
+        lambda data, **options: noise_pml(AdditiveNoise(data, Laplace(1)), 0.5, **options),
+    ],
+)
+def test_a_bracket_wider_than_asked_says_so(measured):
+    data = DistributionSecret(stats.beta(2, 2))
+    kept = measured(data, tolerance=1e-3)
+    assert kept.upper - kept.lower <= 2e-3
+    assert "wide" not in kept.method
+    wide = measured(data, tolerance=1e-7)
+    assert wide.upper - wide.lower > 1e-6
+    assert "nats wide, not" in wide.method

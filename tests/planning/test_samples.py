@@ -54,6 +54,21 @@ def test_the_printed_bound_of_example_3_fails_for_a_real_channel():
     assert kl <= PmlPrivacy(level, mass).separation(one, two).kl
 
 
+def test_corollary_1_tightens_in_example_3_from_0358_to_0061():
+    """e^ε = 2, c = 1/10: η·TV·log Γ with η = 5/11, TV = 1/10; Γ = 11/5 in the paper, 1 + TV(e^ε − m*) = 8/7 here."""
+    growth, mass, tv = Fraction(2), Fraction(1, 10), 2 * DELTA
+    eta = (growth - 1) / (growth * (1 - 4 * mass) + 1)
+    least = (1 - 3 * mass * growth) / (1 - 3 * mass)
+    papers, ours = 1 + (1 - 4 * mass) * growth, 1 + tv * (growth - least)
+    assert (eta, papers, ours) == (Fraction(5, 11), Fraction(11, 5), Fraction(8, 7))
+    level = PmlPrivacy(log_of(growth), mass)
+    printed = divergence_bound("kl", 4, log_of(growth), mass, tv=tv, gamma="paper")
+    found = level.separation(*EXAMPLE3.hypotheses).kl
+    assert printed == pytest.approx(float(eta * tv) * math.log(papers), rel=1e-12)
+    assert found == pytest.approx(float(eta * tv) * math.log(ours), rel=1e-12)
+    assert (round(printed, 4), round(found, 4)) == (0.0358, 0.0061)
+
+
 def test_the_distance_aware_bound_is_far_below_the_papers_for_close_hypotheses():
     close = [
         Prior([QUARTER - d, QUARTER + d, QUARTER, QUARTER]) for d in (Fraction(1, 1000), -Fraction(1, 1000))

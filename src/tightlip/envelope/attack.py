@@ -99,6 +99,26 @@ def filled(pairs: Pairs, attack: Shares) -> Shares:
     return Shares.of(weights)
 
 
+def grown(pairs: Pairs, attack: Shares, mass: float) -> Shares:
+    """Give the suspects more of what is left, each in proportion to what it has, until all have a mass.
+
+    From mass m to δ no ratio falls below m/δ of what it was. The largest rests go first, so that few outcomes do.
+    """
+    rest = np.maximum(1 - attack.totals(pairs), 0.0)
+    owned = np.bincount(
+        pairs.secret[attack.places], attack.values * pairs.weight[attack.places], pairs.secrets
+    )
+    spare, lack = rest * pairs.marginal, mass * (1 + 4 * margin(pairs)) - float(owned.sum())
+    if not pairs.complete or not 0 < lack < float(spare.sum()):
+        return attack
+    order = np.argsort(-spare)
+    used = order[: int(np.searchsorted(np.cumsum(spare[order]), lack)) + 1]
+    share = min(lack / float(spare[used].sum()), 1.0)
+    weights = attack.spread(pairs).reshape(pairs.outcomes, pairs.secrets)
+    weights[used] += share * rest[used, None] * (owned / owned.sum())
+    return Shares.of(weights.ravel())
+
+
 def completed(pairs: Pairs, attack: Shares, leads: Places, ratio: float) -> Shares:
     """Give what is left of outcomes whose largest lift is at least `ratio` to the secret that has it.
 
@@ -130,17 +150,29 @@ def margin(pairs: Pairs) -> float:
 
 
 def has_mass(
-    pairs: Pairs, attack: Shares, mass: float, joint: ExactJoint | FloatJoint, wanted: Fraction
+    pairs: Pairs,
+    attack: Shares,
+    mass: float,
+    joint: ExactJoint | FloatJoint,
+    wanted: Fraction,
+    everything: Fraction | None = None,
 ) -> bool:
-    """Whether an attack worth some mass surely has a probability; exactly where floats are too close to say."""
+    """Whether an attack worth some mass surely has a probability; exactly where floats are too close to say.
+
+    The exact probability of all outcomes, where it is known, saves adding up all that are given away.
+    """
     if mass >= wanted:
         return True
     if mass < wanted * (1 - 4 * Fraction(margin(pairs))):
         return False
     total = attack.totals(pairs)
-    whole = np.flatnonzero(total > _WHOLE)
-    partial = math.fsum((total * pairs.marginal)[total <= _WHOLE].tolist()) * (1 - 1e-12)
-    return joint.exact_mass(whole.tolist()) + Fraction(partial) >= wanted
+    whole = total > _WHOLE
+    partial = math.fsum((total * pairs.marginal)[~whole].tolist()) * (1 - 1e-12)
+    if everything is None:
+        given = joint.exact_mass(np.flatnonzero(whole).tolist())
+    else:
+        given = everything - joint.exact_mass(np.flatnonzero(~whole).tolist())
+    return given + Fraction(partial) >= wanted
 
 
 def proof(

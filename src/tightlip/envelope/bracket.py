@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tightlip.envelope.attack import Shares, filled, repaired, worth
+from tightlip.envelope.attack import Shares, filled, grown, repaired, worth
 from tightlip.envelope.dual import proved_ratio
 from tightlip.envelope.pairs import Pairs
 from tightlip.numeric.parse import FloatArray
@@ -50,20 +50,33 @@ def with_thresholds(pairs: Pairs, delta: float, bracket: Bracket, thresholds: Fl
 
 
 def with_attack(pairs: Pairs, aim: Aim, bracket: Bracket, attack: Shares, ratio: float) -> Bracket:
-    """Try the attack as it is, and if that misses the ratio mended to reach it; with the rarest outcomes if need be."""
+    """Try the attack as it is, and if that misses the ratio mended to reach it."""
     for as_it_is in (True, False):
         tried = attack if as_it_is else repaired(pairs, attack, ratio)
-        reached, mass = worth(pairs, tried)
-        enough = reached > bracket.low and aim.enough(tried, mass)
-        if reached > bracket.low and not enough and mass > aim.delta * _NEARLY:
-            tried = filled(pairs, tried)
-            reached, mass = worth(pairs, tried)
-            enough = reached > bracket.low and aim.enough(tried, mass)
-        if enough:
-            bracket = bracket._replace(low=min(reached, bracket.high), attack=tried)
+        bracket, reached = _with_enough(pairs, aim, bracket, tried)
         if reached >= ratio * _CLOSE:
             break
     return bracket
+
+
+def _with_enough(pairs: Pairs, aim: Aim, bracket: Bracket, attack: Shares) -> tuple[Bracket, float]:
+    """Raise the lower end to what the attack reaches, if that is more; it takes more outcomes where it lacks mass.
+
+    The rarest ones cost nothing; any others as much of the ratio as it lacks.
+    """
+    reached, mass = worth(pairs, attack)
+    enough = reached > bracket.low and aim.enough(attack, mass)
+    if reached > bracket.low and not enough and mass > aim.delta * _NEARLY:
+        attack = filled(pairs, attack)
+        reached, mass = worth(pairs, attack)
+        enough = reached > bracket.low and aim.enough(attack, mass)
+    if not enough and mass < aim.delta and reached * mass > bracket.low * aim.delta:
+        attack = grown(pairs, attack, aim.delta)
+        reached, mass = worth(pairs, attack)
+        enough = reached > bracket.low and aim.enough(attack, mass)
+    if enough:
+        bracket = bracket._replace(low=min(reached, bracket.high), attack=attack)
+    return bracket, reached
 
 
 def how_found(found: Bracket, gap: float, *, by_sorting: bool) -> str:

@@ -20,7 +20,7 @@ from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof
 from tightlip.certificate.quick import FloatRelease, surely_hold
 from tightlip.certificate.rational import RationalRelease
 from tightlip.envelope.attack import Shares, has_mass, margin, proof, worth
-from tightlip.envelope.bracket import Aim, Bracket, how_found
+from tightlip.envelope.bracket import Aim, Bracket, how_found, with_attack
 from tightlip.envelope.coarse import search_by_groups, worth_grouping
 from tightlip.envelope.pairs import Pairs, Places, pairs_of
 from tightlip.envelope.randomized_response import channel_envelope, response_pair
@@ -172,14 +172,12 @@ class Release:
                 yield _result(certificate, one.delta, method)
 
     def _found(self, delta: Fraction, gap: float) -> _Found:
-        mass = delta
-        if delta > _NEAR_ALL:  # stored floats may sum to less than 1
-            mass = min(delta, self.joint.exact_mass(range(len(self.joint.outcomes))))
-
+        everything = self._everything if delta > _NEAR_ALL else None
+        mass = delta if everything is None else min(delta, everything)  # stored floats may sum to less than 1
         surely = up(float(mass))
 
         def enough(attack: Shares, reached: float) -> bool:
-            return reached >= surely or has_mass(self.pairs, attack, reached, self.joint, mass)
+            return reached >= surely or has_mass(self.pairs, attack, reached, self.joint, mass, everything)
 
         aim = Aim(float(mass), max(gap, self._least_gap), enough)
         start = self._start(aim, mass)
@@ -190,6 +188,11 @@ class Release:
         if worth_grouping(self.pairs):
             return _Found(delta, mass, search_by_groups(self.pairs, aim, start))
         return _Found(delta, mass, self._searched(aim, start))
+
+    @cached_property
+    def _everything(self) -> Fraction:
+        """The exact probability of all outcomes."""
+        return self.joint.exact_mass(range(len(self.joint.outcomes)))
 
     @cached_property
     def _least_gap(self) -> float:
@@ -229,10 +232,13 @@ class Release:
         while True:
             attack = Shares(self._suspects[:count], np.ones(count))
             ratio, weight = worth(self.pairs, attack)
-            if count == len(order) or has_mass(self.pairs, attack, weight, self.joint, mass):
+            if count == len(order) or aim.enough(attack, weight):
                 break
             count += 1
         start = Bracket(min(ratio, self._highest), self._highest, attack, thresholds=None)
+        if count > 1:  # fewer leak more, and the mass they lack costs them as much of it
+            fewer = int((np.exp(self.leak.values[order[: count - 1]]) * reached[: count - 1]).argmax()) + 1
+            start = with_attack(self.pairs, aim, start, Shares(self._suspects[:fewer], np.ones(fewer)), 0.0)
         proved = None if known is None else known.proof_for(aim.delta)
         if proved is None or proved.high <= start.low:
             return start

@@ -21,8 +21,20 @@ where it equals r; beyond the top of r, r(L) bounds the maximum from above for e
 Laplace noise: −(log f_Y)' rises from 0 to 1/b, so r falls, then rises to ∞: the best cell is the
 outcome a_δ itself or the tail, s = max{ℓ(a_δ), log 2/δ}.
 
-Reference: GAU paper, Theorem 2, read for interval cells. Its Theorem 3 and Corollary 1 (log-concave
-secrets, δ small enough) name no δ for which they hold, so nothing is computed from them.
+*Other secrets, Gaussian noise.* **If Var[X|Y=y] ≤ ¾σ_N² for all y, no interval cells reach more than
+log 2/δ, for every δ in (0, 1]**; a secret without bounds on either side reaches it by two tails of Y.
+(log f_Y)'' = Var[X|Y=y]/σ_N⁴ − 1/σ_N² ≤ −1/4σ_N², and (log G')'' = −1/4σ_N², so r is log-convex in L and
+G/P falls, then rises, whichever end of the cell is moved outward. From the mode of f_Y outward it only
+rises: a cell to the right leaks at most log 1/P{Y > a}, likewise to the left. So cells that leak log t have
+mass at most 1/t right of the mode and 1/t left of it. A cell (a, b) around the mode that leaks log t:
+if G/P still rises to the right then P{Y > a} ≤ 1/t, which covers this cell and all beyond it, and the same
+to the left; if it rises to neither side it fell on the way, so both halves leak log t or more, each side of the
+mode has mass at most 1/t, and 2/t ≥ 1. In every case they have 2/t at most. ∎
+β-strongly log-concave secrets with β ≤ √3σ_N qualify (Brascamp–Lieb). Whether a secret does is for the
+user to know: nothing here can tell it from a cdf that is trusted up to an error.
+
+Reference: GAU paper, Theorems 2, 3 and Corollary 1, read for interval cells; the last two say it for δ small
+enough only.
 """
 
 from __future__ import annotations
@@ -76,7 +88,8 @@ def interval_envelope(release: AdditiveNoise, delta: object) -> Envelope:
     if not isinstance(secret, GaussianSecret):
         raise PreconditionFailed(
             f"secret must be a GaussianSecret for interval post-processing, got {type(secret).__name__}; "
-            'use adversary="any", whose upper end also holds for intervals.'
+            'use adversary="any", whose upper end also holds for intervals. With Gaussian noise log(2/δ) holds for '
+            "every secret whose variance given Y = y is at most ¾σ_N² for all y."
         )
     if isinstance(noise, Laplace):
         return _with_laplace(secret, noise, level)

@@ -4,12 +4,15 @@
 s = τ + 1 secrets, d̂ estimated cells, m = d* − d̂0 missing ones, D = d* + d̂1 cells in all,
 N(d) = C(τ + d − 1, d − 1), K = ⌈s/I⌉. Logarithms inside conditions are to base 2.
 
-Two corrections. Proposition 5 takes log s or log I cells where fewer secrets than sets of missing cells are
-there; it must be a whole number, so they are rounded down here. And its third case is **false** as printed:
-at τ = 1, I = 2, d̂ = 2, m = 2 it says e^Π ≥ 4/3 for quantization, and e^Π = 1. It counts τI/2s free units in
-every bin, but the last bin has fewer, and gives ⌊m/I⌋ missing cells to each secret, also to tables that have no
-units left for them. With one missing cell for every secret but one in a bin, and the true
-n = τ − R(K − 1) units of the last bin, it becomes
+Corrections. Proposition 4 for quantization is printed for any secret and needs the share of a listed cell, which a
+`MisspecifiedSupport` is about: with one unit, ten listed cells, e_11 missing, a secret whose second value is
+{e_1, e_11} and I = 2, e^Π = 3/2 and it says 10/9. Proposition 5 takes log s or log I cells where fewer secrets than
+sets of missing cells are there; it must be a whole number, so they are rounded down here. And its third case is
+**false** as printed, for both mechanisms: it gives ⌊m/s⌋ or ⌊m/I⌋ missing cells to each secret, also to tables that
+have no units left for them, and for quantization counts τI/2s free units in every bin, but the last bin has fewer. At
+τ = 14, d̂ = 2, m = 75, ε = 0 it says e^Π ≥ 14.8566 for randomised response, and e^Π ≤ 14.8462; at τ = 1, I = 2,
+d̂ = 2, m = 2 it says e^Π ≥ 4/3 for quantization, and e^Π = 1. With one missing cell for every secret but one (in a
+bin), and the true n = τ − R(K − 1) units of the last bin, it becomes
 
     randomised response, m ≥ s:   s − (s − 1) d̂/(τ + d̂),      quantization, m ≥ I:   s − (s − K)(d̂ − 1)/(n + d̂ − 1).
 """
@@ -95,7 +98,7 @@ def proposition4_response(
 def proposition4_quantization(support: MisspecifiedSupport, bin_size: int) -> Nats:
     """Proposition 4: an upper end for quantization, min{K(1 + τ/(τ+d̂−2))^m, K + s − s((d̂−1)/(τ+D−2))^m}.
 
-    The log of it, rounded up.
+    The log of it, rounded up; for the share of a listed cell, not for any secret as printed.
 
     >>> proposition4_quantization(MisspecifiedSupport(5, 2, 0, 1), 3).ratio
     Fraction(4, 1)

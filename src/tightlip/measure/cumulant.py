@@ -26,7 +26,7 @@ from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.quantity import Bound
 from tightlip.numeric.real import Real, real
 from tightlip.numeric.rounding import UNIT, down, up
-from tightlip.numeric.stieltjes import Kernel, log_expectation
+from tightlip.numeric.stieltjes import Kernel, bracket_method, log_expectation
 
 _SLACK = 16 * UNIT
 Interval = tuple[float, float]
@@ -130,8 +130,11 @@ def _bracketed_cumulant(data: DistributionSecret, rate: Fraction, tolerance: flo
     moment = log_moment(data, rate, tolerance)
     distance = _mean_distance(data, rate, tolerance)
     drift = sorted(float(abs(rate)) * end for end in distance)
-    lower, upper = down(moment[0] - drift[1], 4), up(moment[1] - drift[0], 4)
-    return Bound(max(lower, 0.0), max(upper, 0.0), "Riemann–Stieltjes bracket")
+    lower, upper = max(down(moment[0] - drift[1], 4), 0.0), max(up(moment[1] - drift[0], 4), 0.0)
+    asked = tolerance * (
+        1 + drift[1]
+    )  # a relative width of the mean's distance, an absolute one of the moment
+    return Bound(lower, upper, bracket_method(upper - lower, asked))
 
 
 def _mean_distance(data: DistributionSecret, rate: Fraction, tolerance: float) -> Interval:

@@ -22,7 +22,7 @@ from tightlip.model.secret import (
 from tightlip.numeric.ball import Ball, ball, enclose
 from tightlip.numeric.real import Real, exact
 from tightlip.numeric.rounding import down, up
-from tightlip.numeric.stieltjes import log_expectation
+from tightlip.numeric.stieltjes import bracket_method, log_expectation
 from tightlip.numeric.tails import (
     laplace_excess,
     laplace_mass,
@@ -96,7 +96,8 @@ def bracketed(kernel: NoiseKernel, secret: DistributionSecret, tolerance: float)
     found = log_expectation(
         secret.distribution, kernel.sampled(), cdf_error=secret.cdf_error, tolerance=tolerance
     )
-    return LogMean(found.lower, found.upper, f"Riemann–Stieltjes bracket with {found.points} points")
+    method = bracket_method(found.upper - found.lower, tolerance, found.points)
+    return LogMean(found.lower, found.upper, method)
 
 
 def _ranged(kernel: NoiseKernel, secret: BoundedSecret, reference: Real) -> LogMean:

@@ -57,6 +57,20 @@ class Bracket:
     points: int
 
 
+def bracket_method(width: float, tolerance: float, points: int | None = None) -> str:
+    """Name the method, and say so where the bracket is wider than was asked.
+
+    >>> bracket_method(1e-5, 1e-4, 900)
+    'Riemann–Stieltjes bracket with 900 points'
+    >>> bracket_method(1.5e-5, 1e-7)
+    'Riemann–Stieltjes bracket; 1.5e-05 nats wide, not 1e-07: as narrow as 65536 points and cdf_error allow'
+    """
+    text = "Riemann–Stieltjes bracket" + ("" if points is None else f" with {points} points")
+    if width <= tolerance * (1 + 1e-9):
+        return text
+    return f"{text}; {width:.1e} nats wide, not {tolerance:.3g}: as narrow as {MAX_POINTS} points and cdf_error allow"
+
+
 def log_expectation(
     distribution: Any,
     kernel: Kernel,
