@@ -101,6 +101,13 @@ def test_seeds_are_for_tests(capsys, table, tmp_path):
         assert "whoever knows the seed can undo the protection" in err
         texts.append((tmp_path / name).read_text())
     assert texts[0] == texts[1]
+    assert texts[0].startswith("sex,ill,seed_for_tests\n")
+    seeded = command(table, tmp_path / "c.csv", "--bin-size", 2, "--seed-for-tests", 5, "--json")
+    record = json.loads(run(capsys, *seeded)[1])
+    assert record["seeded"] is True
+    assert "protects nobody" in record["note"]
+    plain = command(table, tmp_path / "d.csv", "--bin-size", 2, "--json")
+    assert json.loads(run(capsys, *plain)[1])["seeded"] is False
 
 
 def test_formulas(capsys, tmp_path):

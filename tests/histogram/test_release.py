@@ -1,6 +1,9 @@
 """Releases: the mechanisms against enumeration, what a release may show, files, and the Adult table."""
 
+import copy
+import multiprocessing
 import os
+import pickle
 import stat
 from collections import Counter
 from fractions import Fraction
@@ -12,7 +15,7 @@ import pytest
 from scipy.stats import chisquare
 
 from tightlip import log_of
-from tightlip.errors import InvalidInput
+from tightlip.errors import InvalidInput, WrongType
 from tightlip.histogram import release as releases
 from tightlip.histogram.quantization import Quantization
 from tightlip.histogram.release import plan_release, release_histogram, write_whole
@@ -20,6 +23,7 @@ from tightlip.histogram.secret import Except, Ratio, RatioDifference, Share
 from tightlip.histogram.share_distortion import share_distortion
 from tightlip.histogram.space import HistogramSpace
 from tightlip.histogram.table import tabulate
+from tightlip.report.release import release_record
 
 TABLE = {"sex": ["F", "M", "F", "M"], "ill": ["yes", "no", "no", "no"]}
 CELLS = [("F", "no"), ("F", "yes"), ("M", "no"), ("M", "yes")]
@@ -120,6 +124,51 @@ def test_unseeded_draws_differ():
     assert not (counts[1] == counts[2]).all()
 
 
+@pytest.mark.parametrize("options", [{"bin_size": 9}, {"mechanism": "rr", "epsilon": 1}])
+def test_children_of_one_plan_draw_releases_of_their_own(options):
+    rows = {"a": [str(i % 7) for i in range(500)], "b": [str(i % 3) for i in range(500)]}
+    plan = plan_release(rows, None, Share({"b": "1"}), **options)
+    context = multiprocessing.get_context("fork")
+    drawn = [tuple(plan.draw().table.counts.tolist())]
+    for _ in range(3):
+        receive, send = context.Pipe(duplex=False)
+        child = context.Process(target=lambda: send.send(plan.draw().table.counts.tolist()))  # noqa: B023
+        child.start()
+        drawn.append(tuple(receive.recv()))
+        child.join()
+    assert len(set(drawn)) == 4
+
+
+def test_plans_are_not_pickled_and_their_copies_are_themselves():
+    plan = plan_release(TABLE, None, SECRET, bin_size=2)
+    with pytest.raises(WrongType, match="must stay in its process"):
+        pickle.dumps(plan)
+    assert copy.copy(plan) is copy.deepcopy(plan) is plan
+
+
+def test_a_seed_is_marked_wherever_the_release_goes(tmp_path):
+    plan = plan_release(TABLE, None, SECRET, bin_size=2, seed_for_tests=3)
+    release = plan.draw()
+    assert plan.seeded
+    assert release.seeded
+    assert "protects nobody" in release.note
+    release.write_csv(tmp_path / "out.csv")
+    lines = (tmp_path / "out.csv").read_text().splitlines()
+    assert lines[0] == "sex,ill,seed_for_tests"
+    assert all(line.endswith(",not protected") for line in lines[1:])
+    assert release_record(release, unit="nats")["seeded"] is True
+    real = release_histogram(TABLE, None, SECRET, bin_size=2)
+    assert not real.seeded
+    assert real.table.csv_text().startswith("sex,ill\n")
+    assert release_record(real, unit="nats")["seeded"] is False
+
+
+def test_the_mark_of_a_seed_has_a_name_of_its_own():
+    table = {"seed_for_tests": ["a", "b"], "ill": ["no", "yes"]}
+    release = release_histogram(table, None, Share({"ill": "yes"}), bin_size=1, seed_for_tests=1)
+    assert release.table.csv_text().startswith("seed_for_tests,ill,seed_for_tests_\n")
+
+
 def test_secrets_of_every_kind():
     rows = {"sex": ["F", "M"] * 12, "ill": ["yes", "no", "no", "no"] * 6, "town": ["a", "a", "b"] * 8}
     for secret in (
@@ -143,7 +192,7 @@ def test_a_release_shows_nothing_of_the_table():
     assert "_draw" not in repr(plans[0])
     made = [plan.draw() for plan in plans]
     assert made[0].table.counts.tolist() == made[1].table.counts.tolist()
-    assert (made[0].method, made[0].note) == (made[1].method, None)
+    assert (made[0].method, made[0].note) == (made[1].method, made[1].note)
 
 
 @pytest.mark.parametrize(
@@ -270,4 +319,4 @@ def test_adult_income_by_race(adult, monkeypatch):
     )
     release = release_histogram(adult, ["race", "sex", "income"], secret, bin_size=4, seed_for_tests=2)
     grouped = secret.on(release.table.domain, 48842)
-    assert (grouped.size, release.privacy.ratio, grouped.index(release.table.counts)) == (16, 4, 10)
+    assert (grouped.size, release.privacy.ratio, grouped.index(release.table.counts)) == (17, 5, 10)

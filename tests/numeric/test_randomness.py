@@ -1,6 +1,11 @@
 """Randomness: the generator is ChaCha20, and every draw is exact."""
 
+import copy
+import multiprocessing
+import os
+import pickle
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import combinations
 
@@ -11,6 +16,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from tightlip.errors import InvalidInput, NumericalFailure, WrongType
+from tightlip.numeric import randomness
 from tightlip.numeric.ball import ball
 from tightlip.numeric.randomness import RandomSource, _key
 
@@ -59,6 +65,83 @@ def test_fresh_sources_differ_and_seeded_ones_repeat():
     for seed in (True, "1", 1.0):
         with pytest.raises(WrongType, match="seed_for_tests must be an integer"):
             RandomSource(seed_for_tests=seed)
+
+
+def child_draws(source, send):
+    send.send(source.bits(256))
+
+
+@pytest.mark.parametrize("start", ["fork", "forkserver", "spawn"])
+def test_processes_draw_from_streams_of_their_own(start):
+    """A source that other processes inherit or are sent draws something else in each of them, and here."""
+    context, source = multiprocessing.get_context(start), RandomSource()
+    source.bits(8)
+    drawn = []
+    for _ in range(3):
+        receive, send = context.Pipe(duplex=False)
+        child = context.Process(target=child_draws, args=(source, send))
+        child.start()
+        drawn.append(receive.recv())
+        child.join()
+    assert len({*drawn, source.bits(256)}) == 4
+
+
+def fork_and_draw(source):
+    """What a forked child draws, and what a fork of that child does."""
+    receive, send = os.pipe()
+    if (child := os.fork()) == 0:
+        os.write(send, f"{source.bits(256)} ".encode())
+        if (grandchild := os.fork()) == 0:
+            os.write(send, f"{source.bits(256)}".encode())
+            os._exit(0)
+        os.waitpid(grandchild, 0)
+        os._exit(0)
+    os.waitpid(child, 0)
+    os.close(send)
+    with os.fdopen(receive) as file:
+        return [int(text) for text in file.read().split()]
+
+
+def test_forks_of_forks():
+    source = RandomSource()
+    assert len({*fork_and_draw(source), source.bits(256)}) == 3
+
+
+@pytest.mark.parametrize("blind", ["getpid", "_forks"])
+def test_forks_are_noticed_in_two_ways(monkeypatch, blind):
+    """By Python's word of it where a container numbers processes anew, by the number where Python was not told."""
+    if blind == "getpid":
+        monkeypatch.setattr(os, "getpid", lambda: 1)
+    else:
+        monkeypatch.setattr(randomness, "_process", lambda: (os.getpid(), 0))
+    source = RandomSource()
+    assert len({*fork_and_draw(source), source.bits(256)}) == 3
+
+
+def test_seeded_sources_repeat_in_children():
+    source = RandomSource(seed_for_tests=5)
+    child, _ = fork_and_draw(source)
+    assert child == source.bits(256)
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_copies_have_keys_of_their_own(again):
+    source = RandomSource()
+    twin = again(source)
+    assert len({source.bits(256), twin.bits(256), again(source).bits(256)}) == 3
+    seeded = RandomSource(seed_for_tests=5)
+    assert again(seeded).bits(256) == seeded.bits(256)
+
+
+def test_pickles_hold_no_key():
+    assert len(pickle.dumps(RandomSource())) < 100
+
+
+def test_threads_share_no_bits():
+    source = RandomSource()
+    with ThreadPoolExecutor(4) as pool:
+        drawn = np.concatenate(list(pool.map(source.words, [5000] * 40)))
+    assert len(np.unique(drawn)) == len(drawn)
 
 
 @given(st.integers(1, 1 << 200))

@@ -60,14 +60,26 @@ def test_what_is_written_reads_back(tmp_path_factory, columns, data):
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_a_mapping_from_a_file_is_named_as_seen_from_the_policy(tmp_path, monkeypatch, level):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "jobs.csv").write_text("job,group,sector\nnurse,care,health\nbaker,food,trade\n")
-    (tmp_path / "plans").mkdir()
-    for file in ("jobs.csv", tmp_path / "jobs.csv"):
+    (tmp_path / "plans" / "maps").mkdir(parents=True)
+    jobs = tmp_path / "plans" / "maps" / "jobs.csv"
+    jobs.write_text("job,group,sector\nnurse,care,health\nbaker,food,trade\n")
+    for file in ("plans/maps/jobs.csv", jobs):
         policy = Policy("ill", [Released("job", Mapping.from_file(file, level=level, otherwise="other"))])
         path = tmp_path / "plans" / "policy.toml"
         path.write_text(policy_toml(policy, "plans"))
         assert Policy.from_toml(path) == policy
         assert "nurse" not in path.read_text()
+
+
+def test_a_mapping_from_elsewhere_is_written_out(tmp_path):
+    """A policy's files are below its folder, so that this one can be read as it is."""
+    (tmp_path / "plans").mkdir()
+    (tmp_path / "jobs.csv").write_text("job,group\nnurse,care\nbaker,food\n")
+    policy = Policy("ill", [Released("job", Mapping.from_file(tmp_path / "jobs.csv"))])
+    path = tmp_path / "plans" / "policy.toml"
+    path.write_text(policy_toml(policy, path.parent))
+    assert Policy.from_toml(path) == policy
+    assert 'nurse = "care"' in path.read_text()
 
 
 def test_what_is_no_recoding_is_not_written():

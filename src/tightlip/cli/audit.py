@@ -31,6 +31,7 @@ def audit(
     statistic: option.Statistic = None,
     release: option.Release = None,
     policy: option.PolicyFile = None,
+    mappings_anywhere: option.MappingsAnywhere = False,
     name: option.TableName = None,
     bins: option.Bins = None,
     prefix: option.Prefix = None,
@@ -73,7 +74,7 @@ def audit(
     sample = _sample_mode(population, confidence)
     recodings = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "map": mapping}
     recodings |= {"suppress": suppress, "randomize": randomize}
-    plan = PlanFlags(policy, secret, statistic, release, min_count, recodings).plan()
+    plan = PlanFlags(policy, mappings_anywhere, secret, statistic, release, min_count, recodings).plan()
     outputs = Outputs(html, risks, write_policy, id_column, force)
     outputs.check(files_read(table, policy, plan), population=population, budget=budget)
     allowed = None if budget is None else read_budget(budget)

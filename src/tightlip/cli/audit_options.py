@@ -34,6 +34,10 @@ Release = Annotated[str | None, _planned(metavar="COLUMNS", help="Columns to be 
 PolicyFile = Annotated[
     Path | None, _planned(metavar="FILE", help="The planned release as a TOML file instead.")
 ]
+MappingsAnywhere = Annotated[
+    bool,
+    _planned("--mappings-anywhere", help="Let --policy name mapping files outside its own folder."),
+]
 Bins = Annotated[
     Settings,
     _planned(

@@ -20,6 +20,7 @@ class PlanFlags:
     """What was given; `recodings` holds the flags about single columns, by name."""
 
     policy: Path | None
+    mappings_anywhere: bool
     secret: str | None
     statistic: str | None
     release: str | None
@@ -32,7 +33,11 @@ class PlanFlags:
 
         if self.policy is not None:
             self._require_no_flags(self.policy)
-            return Policy.from_toml(self.policy)
+            return Policy.from_toml(self.policy, mappings_anywhere=self.mappings_anywhere)
+        if self.mappings_anywhere:
+            raise InvalidInput(
+                "--mappings-anywhere must be given with --policy; files named by --map may be anywhere already."
+            )
         if self.secret is None or self.release is None:
             raise InvalidInput("--secret and --release must be given, or --policy; name the columns.")
         flags = {

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from tightlip import reading
 from tightlip.errors import InvalidInput, ShapeMismatch, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.jsonio import as_object
@@ -15,7 +15,6 @@ from tightlip.model.labels import label_from_json, labels_from_json
 from tightlip.model.prior import Prior
 from tightlip.numeric.parse import number
 
-_LARGEST = 1 << 30
 _KEYS = {"channel", "counts", "prior", "inputs", "outputs", "secret", "labels", "sparse", "adjustment"}
 
 
@@ -69,18 +68,8 @@ def _from_counts(record: dict[str, Any]) -> ChannelFile:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file, or one clear line about why not."""
-    try:
-        if str(path) == "-":
-            return sys.stdin.read()
-        if path.stat().st_size > _LARGEST:
-            raise InvalidInput(f"{path} must be smaller than 1 GiB, got {path.stat().st_size} bytes.")
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        place = f"byte {error.object[error.start]:#x} at position {error.start}"
-        raise InvalidInput(f"{path} must be UTF-8 text, got {place}; save it as UTF-8.") from error
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}; check the path.") from error
+    """The text of a channel, a study or a certificate; - is standard input."""
+    return reading.read_standard_input() if str(path) == "-" else reading.read_text(path, most=reading.LARGE)
 
 
 def _prior(prior: Any, labels: Any, channel: Channel) -> Prior | None:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
-from tightlip.errors import InvalidInput, quoted
+from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.files import require_free as require_free
 from tightlip.files import write_whole as write_whole
 from tightlip.histogram.conditional import ConditionalDraw, draw_given_secret
@@ -33,6 +33,9 @@ from tightlip.numeric.randomness import Integers, RandomSource
 MechanismName = Literal["qm", "rr", "maxl"]
 
 _MOST_ENTRIES = 10**8
+_SEEDED = (
+    "Drawn with a seed for tests: whoever knows the seed can undo the protection, so this protects nobody."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +58,8 @@ class HistogramRelease:
         How it was drawn.
     note : str | None
         What the guarantee does not cover.
+    seeded : bool
+        Whether it was drawn with a seed for tests: then nothing is protected, and a file of it says so in a column.
     """
 
     table: CellTable
@@ -65,6 +70,11 @@ class HistogramRelease:
     exact: bool
     method: str
     note: str | None
+
+    @property
+    def seeded(self) -> bool:
+        """Whether it was drawn with a seed for tests, so that whoever knows the seed can undo the protection."""
+        return self.table.seeded
 
     def write_csv(self, path: str | Path, *, force: bool = False, spreadsheet_safe: bool = False) -> None:
         """Write the released rows to a CSV file, wholly or not at all.
@@ -81,7 +91,9 @@ class HistogramRelease:
 class ReleasePlan:
     """A mechanism for one table, with its privacy and distortion; nothing is drawn yet.
 
-    For MaxL the histograms that it may release are already chosen, without looking at the table.
+    For MaxL the histograms that it may release are already chosen, without looking at the table. A plan that is drawn
+    from in forked processes gives each a draw of its own; it cannot be pickled, since it holds the table. `seeded` says
+    that its draws are for tests and protect nobody.
     """
 
     domain: Domain
@@ -90,6 +102,7 @@ class ReleasePlan:
     distortion: Distortion
     secret: str
     mechanism: str
+    seeded: bool
     _draw: Callable[[], ConditionalDraw] = field(repr=False)
 
     def draw(self) -> HistogramRelease:
@@ -98,15 +111,28 @@ class ReleasePlan:
         Every draw of the same table is a further release: what they give away adds up.
         """
         drawn = self._draw()
+        notes = [note for note in (_SEEDED if self.seeded else None, self.domain.note) if note]
         return HistogramRelease(
-            CellTable(self.domain, drawn.counts),
+            CellTable(self.domain, drawn.counts, self.seeded),
             self.privacy,
             self.distortion,
             self.secret,
             self.mechanism,
             drawn.exact,
             drawn.method,
-            self.domain.note,
+            " ".join(notes) or None,
+        )
+
+    def __copy__(self) -> ReleasePlan:
+        return self  # it does not change, and its source of randomness must not be there twice
+
+    def __deepcopy__(self, _memo: object) -> ReleasePlan:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise WrongType(
+            "a release plan must stay in its process and those forked from it, got a pickle of it, which would hold "
+            "the table; plan the release where it is drawn."
         )
 
 
@@ -168,7 +194,9 @@ def plan_release(
         epsilon,
         ordered,
     )
-    return ReleasePlan(counted.domain, counted.total, privacy, distortion, str(secret), words, draw)
+    return ReleasePlan(
+        counted.domain, counted.total, privacy, distortion, str(secret), words, random.seeded, draw
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

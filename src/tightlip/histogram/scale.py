@@ -2,7 +2,7 @@
 
 share_scale   0, 1/τ, …, 1
 exact_scale   every ratio, or difference of two, that a table of τ rows can have; small tables only
-grid_scale    intervals of one width, the last one shorter perhaps
+grid_scale    the multiples of a step, each standing for the values that are rounded down to it
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _CLOSE = 1e-9  # different values of an exact scale are at least 1e-6 apart
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Values from `lowest` on: intervals of width `step`, or the listed `points`."""
+    """Multiples `first`·step, (`first` + 1)·step, …, or the listed `points`."""
 
-    lowest: int
+    first: int
     size: int
     step: Fraction
     points: tuple[Fraction, ...] | None = None
@@ -36,16 +36,15 @@ class Scale:
             return np.searchsorted(np.array(self.points, dtype=np.float64), top / bottom - _CLOSE).astype(
                 np.int64
             )
-        steps = (top - self.lowest * bottom) * self.step.denominator // (bottom * self.step.numerator)
-        index: NDArray[np.int64] = np.minimum(steps, self.size - 1)
+        index: NDArray[np.int64] = top * self.step.denominator // (bottom * self.step.numerator) - self.first
         return index
 
     def interval(self, index: int) -> tuple[Fraction, Fraction]:
-        """The two ends of a value; equal for a single point."""
+        """The two ends of what counts as one value, the upper one not of it unless both are equal or it is 1."""
         if self.points is not None:
             return self.points[index], self.points[index]
-        low = self.lowest + index * self.step
-        return low, min(low + self.step, Fraction(1))
+        low = (self.first + index) * self.step
+        return max(low, Fraction(-1)), min(low + self.step, Fraction(1))
 
 
 def share_scale(total: int) -> Scale:
@@ -58,22 +57,27 @@ def share_scale(total: int) -> Scale:
 
 
 def grid_scale(sizes: tuple[int, ...], total: int, step: Fraction) -> Scale:
-    """Intervals of one width; the last one also holds its upper end.
+    """The multiples of a step to which shares, or differences of two, are rounded down.
 
-    Every interval has a table when step ≥ 1/(τ−1): shares a/(τ−1) with one row elsewhere are that close.
+    The largest value, 1, is a multiple of its own where the step divides it. Every multiple has a table when
+    step ≥ 1/(τ−1): shares a/(τ−1) with one row elsewhere are that close.
 
     Raises
     ------
     InvalidInput
         When the step is finer than that.
+
+    >>> grid_scale((1, 1, 1), 9, Fraction(1, 2)).size, grid_scale((1, 1, 1, 1, 0), 9, Fraction(1, 2)).size
+    (3, 5)
     """
     lowest = 0 if len(sizes) == 3 else -1
-    if step * (total - 1) < 1 or total**2 * max(step.numerator, step.denominator) * 32 > _SAFE:
+    if step * max(total - 1, 1) < 1 or total**2 * max(step.numerator, step.denominator) * 32 > _SAFE:
         raise InvalidInput(
             f"resolution must be at least 1/{max(total - 1, 1)} for {total} rows, and a short fraction, got {step}; "
             "choose a coarser one like 1/20."
         )
-    return Scale(lowest, int(-((lowest - 1) // step)), step)
+    first, last = lowest // step, 1 // step
+    return Scale(first, last - first + 1, step)
 
 
 def exact_scale(sizes: tuple[int, ...], total: int) -> Scale:
@@ -94,7 +98,7 @@ def exact_scale(sizes: tuple[int, ...], total: int) -> Scale:
             'resolution="1/20" makes the secret a multiple of 5 percentage points.'
         )
     points = _ratios(total) if len(sizes) == 3 else _differences(total, exhaustive=not sizes[-1])
-    return Scale(0 if len(sizes) == 3 else -1, len(points), Fraction(1), tuple(sorted(points)))
+    return Scale(0, len(points), Fraction(1), tuple(sorted(points)))
 
 
 def _ratios(total: int) -> set[Fraction]:

@@ -6,7 +6,7 @@
 
 A category is the set of cells (attribute combinations) whose columns have the named values. A share of an empty group
 counts as 0, so that every histogram has a value. Values are exact rationals; with a resolution the secret is the value
-rounded down to a multiple of it, counted from the smallest possible one.
+rounded down to a multiple of it. A share of 1 is a multiple of 1/20, so it is a value of its own beside 19/20.
 """
 
 from __future__ import annotations

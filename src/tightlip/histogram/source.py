@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
 from tightlip.errors import InvalidInput, ShapeMismatch, WrongType, quoted
+from tightlip.reading import open_regular
 
 Columns = dict[str, list[str]]
 
@@ -86,7 +88,7 @@ def read_csv(path: Path) -> Columns:
         When the file cannot be read, is not UTF-8, has no header, repeats a column or has a ragged row.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with TextIOWrapper(open_regular(path), encoding="utf-8-sig", newline="") as file:
             rows = [row for row in csv.reader(file, strict=True) if row]
     except UnicodeDecodeError as error:
         place = f"byte {error.object[error.start]:#x}"

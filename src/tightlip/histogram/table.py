@@ -28,6 +28,7 @@ from tightlip.numeric.randomness import Integers
 _MOST_CELLS = 10**8
 _LARGEST_KEY = 1 << 62
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_SEEDED, _UNPROTECTED = "seed_for_tests", "not protected"  # a column that no reader of the file can miss
 _VALUES_SEEN = (
     "The values of each column were read from the table itself: the release also tells which values occur, and the "
     "guarantee does not cover that. Give the feasible values from a public code book to avoid it."
@@ -86,6 +87,8 @@ class Domain:
 class CellTable:
     """A table as counts over the cells of a domain.
 
+    `seeded`: it was drawn with a seed for tests and protects nobody; a file of it has a column more that says so.
+
     >>> table = tabulate([{"sex": "F", "ill": "yes"}, {"sex": "M", "ill": "no"}], ["sex", "ill"])
     >>> table.domain.size, table.counts.tolist(), list(table.rows())
     (4, [0, 1, 1, 0], [('F', 'yes'), ('M', 'no')])
@@ -93,6 +96,7 @@ class CellTable:
 
     domain: Domain
     counts: Integers
+    seeded: bool = False
 
     @property
     def total(self) -> int:
@@ -118,9 +122,17 @@ class CellTable:
         writer = csv.writer(
             target, lineterminator="\n", quoting=csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL
         )
-        writer.writerow(safe(self.domain.columns))
-        writer.writerows(map(safe, self.rows()))
+        mark = (self._mark_name(),) if self.seeded else ()
+        writer.writerow(safe((*self.domain.columns, *mark)))
+        mark = (_UNPROTECTED,) if self.seeded else ()
+        writer.writerows(safe((*row, *mark)) for row in self.rows())
         return target.getvalue()
+
+    def _mark_name(self) -> str:
+        name = _SEEDED
+        while name in self.domain.columns:
+            name += "_"
+        return name
 
     def has_formulas(self) -> bool:
         """Whether a spreadsheet would run a name or a value as a formula."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.parse import exact_text
+from tightlip.reading import first_line
 
 
 def number_to_json(value: float | Fraction) -> float | str:
@@ -28,7 +29,9 @@ def parse_json(text: str | bytes, what: str) -> Any:
     except InvalidInput as error:
         raise InvalidInput(f"{what} {error}") from None
     except (ValueError, TypeError, RecursionError) as error:
-        raise InvalidInput(f"{what} must be valid JSON, got an error: {error}; check the text.") from error
+        raise InvalidInput(
+            f"{what} must be valid JSON, got an error: {first_line(error)}; check the text."
+        ) from error
 
 
 def as_object(text: str | bytes, what: str, required: set[str], optional: set[str]) -> dict[str, Any]:
@@ -59,7 +62,8 @@ def _no_underflow(text: str) -> float:
     value = float(text)
     if not value and text.lower().partition("e")[0].strip("+-0."):
         raise InvalidInput(
-            f'must not hold a number that a float rounds to 0, got {text}; write it as text, "{text}".'
+            f"must not hold a number that a float rounds to 0, got {quoted(text)[1:-1]}; "
+            f"write it as text, {quoted(text)}."
         )
     return value
 

@@ -24,6 +24,9 @@ ObjectArray = NDArray[np.object_]
 _LARGEST = float(np.finfo(np.float64).max)
 _NORMAL = 2.0**-1022
 _MAX_EXPONENT = 5000  # "1e999999999" would fill the memory with one integer
+_MAX_LENGTH = (
+    100_000  # characters: to cancel a ratio of this length takes half a second, of ten times that a minute
+)
 _PLAIN_RATIO = re.compile(r"([+-]?[0-9]+)(?:/([0-9]+))?")
 _SHAPES = {1: "a list of numbers", 2: "a list of rows"}
 _WHAT = 'a float, an integer, a Fraction, a Decimal or text like "1/3"'
@@ -58,6 +61,10 @@ def _exact(value: int | Fraction | Decimal | str, argument: str) -> Fraction:
     if isinstance(value, (int, Fraction)):
         return Fraction(value)
     text = str(value).strip()
+    if len(text) > _MAX_LENGTH:
+        raise InvalidInput(
+            f"{argument} must be written with at most {_MAX_LENGTH} characters, got {len(text)}; round it."
+        )
     _, _, exponent = text.lower().replace("_", "").partition("e")
     digits = exponent.lstrip("+-").lstrip("0")
     if digits.isdecimal() and (len(digits) > 4 or int(digits) > _MAX_EXPONENT):

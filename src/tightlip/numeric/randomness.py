@@ -2,6 +2,10 @@
 
 Every draw is a function of fair bits only. Integers come by rejection, probabilities by comparing bits with the
 number, so no modulo and no float rounds a probability. A reproducible source exists for tests and says so in its name.
+
+No two sources have a key in common, whatever is done to them: one that is used on both sides of a fork gets a new key
+in the child, and a copy or a pickle of one is a source of its own. Two releases from one key would tell more than they
+say.
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ class RandomSource:
     ----------
     seed_for_tests : int, optional
         Makes the stream reproducible. Whoever knows the seed can undo a release made with it, so it is for
-        tests only.
+        tests only. Forked processes then go on with one stream, and a copy starts it anew.
 
     Raises
     ------
@@ -45,17 +49,32 @@ class RandomSource:
     False
     """
 
-    __slots__ = ("_stream",)
+    __slots__ = ("_process", "_seed", "_stream")
 
     def __init__(self, *, seed_for_tests: int | None = None) -> None:
-        from randomgen import ChaCha
+        self._seed = seed_for_tests
+        self._set_key()
 
-        self._stream: Any = ChaCha(key=_key(seed_for_tests), rounds=20)
+    @property
+    def seeded(self) -> bool:
+        """Whether the stream is one for tests, which protects nobody."""
+        return self._seed is not None
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """`count` independent 64-bit words."""
+        if self._process != _process() and not self.seeded:
+            self._set_key()
         drawn: NDArray[np.uint64] = self._stream.random_raw(count)
         return drawn
+
+    def __reduce__(self) -> tuple[Callable[[int | None], RandomSource], tuple[int | None]]:
+        return _again, (self._seed,)  # the key is in no copy and in no pickle
+
+    def _set_key(self) -> None:
+        from randomgen import ChaCha
+
+        self._stream: Any = ChaCha(key=_key(self._seed), rounds=20)
+        self._process = _process()
 
     def bits(self, count: int) -> int:
         """A uniform integer of `count` bits."""
@@ -179,6 +198,31 @@ class RandomSource:
             drawn = np.sort(np.concatenate([chosen, self.below_each(population, count - len(chosen))]))
             chosen = drawn[np.concatenate([[True], drawn[1:] != drawn[:-1]])]
         return chosen
+
+
+_forks = 0
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_fork)
+
+
+def _process() -> tuple[int, int]:
+    """What a forked child does not share with its parent.
+
+    The number of the process alone can come again, as in a container of its own; the count misses forks that Python is
+    not told of.
+    """
+    return os.getpid(), _forks
+
+
+def _again(seed_for_tests: int | None) -> RandomSource:
+    return RandomSource(seed_for_tests=seed_for_tests)
 
 
 def _key(seed_for_tests: int | None) -> int:

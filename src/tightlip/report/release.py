@@ -32,6 +32,7 @@ def release_record(release: HistogramRelease, *, unit: Unit) -> dict[str, Any]:
         | {"lower": float(distortion.lower), "method": distortion.method},
         "exact": release.exact,
         "method": release.method,
+        "seeded": release.seeded,
         "note": release.note,
     }
 

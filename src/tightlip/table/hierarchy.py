@@ -10,9 +10,11 @@ import csv
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.reading import first_line, read_text
 from tightlip.table.recoding import require_whole
 
 
@@ -36,14 +38,10 @@ class Hierarchy:
         read = _toml_reader if path.suffix.lower() == ".toml" else _csv_reader
         try:
             groups_at = read(path)
-        except (
-            OSError,
-            ValueError,
-            csv.Error,
-            RecursionError,
-        ) as error:  # no UTF-8, no TOML, a NUL in the name
-            reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
-            raise InvalidInput(f"mapping file {path} cannot be read: {reason}.") from error
+        except InvalidInput:
+            raise
+        except (ValueError, csv.Error, RecursionError) as error:  # no TOML, no CSV
+            raise InvalidInput(f"mapping file {path} cannot be read: {first_line(error)}.") from error
         first = groups_at(max(level, 1))
         found = [dict(zip(first, first, strict=True)), *(groups_at(below) for below in range(1, level + 1))]
         try:
@@ -58,11 +56,14 @@ _HIGHEST = 20
 _Groups = Callable[[int], dict[str, str]]
 
 
+def _text(path: Path) -> str:
+    return read_text(path, f"mapping file {path}")
+
+
 def _csv_reader(path: Path) -> _Groups:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, strict=True)
-        next(reader, None)
-        rows = [(reader.line_num, row) for row in reader if row]
+    reader = csv.reader(StringIO(_text(path), newline=""), strict=True)
+    next(reader, None)
+    rows = [(reader.line_num, row) for row in reader if row]
 
     def groups_at(level: int) -> dict[str, str]:
         groups: dict[str, str] = {}
@@ -80,8 +81,7 @@ def _csv_reader(path: Path) -> _Groups:
 
 
 def _toml_reader(path: Path) -> _Groups:
-    with path.open("rb") as file:
-        chain = tomllib.load(file).get("level")
+    chain = tomllib.loads(_text(path)).get("level")
 
     def groups_at(level: int) -> dict[str, str]:
         if (

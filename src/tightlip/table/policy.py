@@ -102,11 +102,14 @@ class Policy:
         return (*self.secret, *(item.column for item in self.release))
 
     @classmethod
-    def from_toml(cls, path: str | Path) -> Policy:
-        """Read a policy file; the format is described in docs/policy.md."""
+    def from_toml(cls, path: str | Path, *, mappings_anywhere: bool = False) -> Policy:
+        """Read a policy file; the format is described in docs/policy.md.
+
+        Its mapping files must be in its folder or below, wherever links lead, unless `mappings_anywhere` is set.
+        """
         from tightlip.table.policy_file import read_policy
 
-        return read_policy(Path(path))
+        return read_policy(Path(path), mappings_anywhere=mappings_anywhere)
 
     @classmethod
     def from_flags(cls, secret: Sequence[str], release: Sequence[str], **flags: Any) -> Policy:

@@ -19,6 +19,7 @@ from typing import Any
 
 from tightlip.errors import InvalidInput, TightlipError, WrongType, quoted
 from tightlip.numeric.quantity import log_of
+from tightlip.reading import first_line, is_below, read_text
 from tightlip.table.bins import Bins
 from tightlip.table.mapping import Mapping
 from tightlip.table.policy import Policy, RandomizedResponse, Released, require_known
@@ -35,27 +36,56 @@ _MODIFIERS = {
 }
 
 
-def read_policy(path: Path) -> Policy:
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """Where mapping files are looked for, and whether those outside of it may be read too."""
+
+    path: Path
+    anywhere: bool
+
+    def find(self, file: str, place: str) -> Path:
+        """The path of a file; where links lead counts, not where they stand.
+
+        Raises
+        ------
+        InvalidInput
+            When it is outside and that is not allowed.
+        """
+        path = self.path / file
+        if not self.anywhere and not is_below(path, self.path):
+            raise InvalidInput(
+                f"{place} must be a file in the policy's folder or below, got {quoted(file)}, which is or leads "
+                "elsewhere; move it there, or allow it: --mappings-anywhere, mappings_anywhere=True."
+            )
+        return path
+
+
+def read_policy(path: Path, *, mappings_anywhere: bool = False) -> Policy:
     """Read a policy file; mapping files are looked for beside it.
+
+    Parameters
+    ----------
+    path : a TOML file
+    mappings_anywhere : whether it may name mapping files that are not in its folder or a folder below; a policy comes
+        from others perhaps, and parts of what it names appear in reports and messages
 
     Raises
     ------
     InvalidInput
         When the file cannot be read or says something that is no policy; the message names the file and the place.
     """
+    text = read_text(path, f"policy file {path}")
     try:
-        with path.open("rb") as file:
-            content = tomllib.load(file)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        raise InvalidInput(f"policy file {path} cannot be read: {reason}.") from error
+        content = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"policy file {path} cannot be read: {first_line(error)}.") from error
     try:
-        return _policy(content, path.parent)
+        return _policy(content, Folder(path.parent, mappings_anywhere))
     except TightlipError as error:
         raise type(error)(f"policy file {path}: {error}") from error
 
 
-def _policy(content: dict[str, Any], folder: Path) -> Policy:
+def _policy(content: dict[str, Any], folder: Folder) -> Policy:
     for key in content:
         require_known(key, _TOP_KEYS, "key")
     for key in ("secret", "release"):
@@ -72,7 +102,7 @@ def _policy(content: dict[str, Any], folder: Path) -> Policy:
     return Policy(secret, release, min_count=content.get("min_count"), statistic=statistic)
 
 
-def read_released(column: str, settings: Any, folder: Path) -> Released:
+def read_released(column: str, settings: Any, folder: Folder) -> Released:
     """One released column from its settings, as they stand in a policy file."""
     place = f"release.{column}"
     if not isinstance(settings, dict):
@@ -111,7 +141,7 @@ def read_level(value: Any) -> Any:
 class _Settings:
     place: str
     values: dict[str, Any]
-    folder: Path
+    folder: Folder
 
 
 def _bins(given: _Settings) -> Recoding:
@@ -131,7 +161,8 @@ def _mapping(given: _Settings) -> Recoding:
         return Mapping(value, otherwise=otherwise)
     if not isinstance(value, str):
         raise WrongType(f"{given.place}.mapping must be a file name or a table, got {quoted(value)}.")
-    return Mapping.from_file(given.folder / value, level=given.values.get("level", 1), otherwise=otherwise)
+    path = given.folder.find(value, f"{given.place}.mapping")
+    return Mapping.from_file(path, level=given.values.get("level", 1), otherwise=otherwise)
 
 
 def _suppress(given: _Settings) -> Recoding:

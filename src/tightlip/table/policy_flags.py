@@ -8,7 +8,7 @@ from typing import Any
 
 from tightlip.errors import InvalidInput, quoted
 from tightlip.table.policy import Policy, require_known
-from tightlip.table.policy_file import read_released
+from tightlip.table.policy_file import Folder, read_released
 
 
 def policy_from_flags(
@@ -56,7 +56,8 @@ def policy_from_flags(
             _add(settings, flag, column, read(key, value))
     for column in suppress:
         _add(settings, "--suppress", column, {"suppress": True})
-    items = [read_released(column, found, Path()) for column, found in settings.items()]
+    anywhere = Folder(Path(), anywhere=True)  # who types the name of a file may read it
+    items = [read_released(column, found, anywhere) for column, found in settings.items()]
     planned = items if len(items) == len(release) else release
     return Policy(secret, planned, min_count=min_count, statistic=statistic)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tightlip.errors import WrongType, quoted
 from tightlip.numeric.quantity import exact_ratio
+from tightlip.reading import is_below
 from tightlip.table.bins import Bins
 from tightlip.table.mapping import Mapping
 from tightlip.table.policy import Policy, RandomizedResponse, Released
@@ -17,9 +18,9 @@ from tightlip.table.recoding import BottomCode, Keep, Prefix, Recoding, Suppress
 
 
 def policy_toml(policy: Policy, folder: str | Path = ".") -> str:
-    """The policy as TOML for a file in some folder; a mapping from a file names it as seen from there.
+    """The policy as TOML for a file in some folder; a mapping from a file below it names that file as seen from there.
 
-    Mappings that are not from a file are written out with all their values.
+    Other mappings are written out with all their values, since a policy's files are below its folder.
 
     >>> print(policy_toml(Policy("ill", [Released("age", Bins(width=10)), "sex"], min_count=5)))
     secret = ["ill"]
@@ -94,10 +95,10 @@ def _(recoding: Bins, folder: Path) -> dict[str, str]:
 @_recoding.register
 def _(recoding: Mapping, folder: Path) -> dict[str, str]:
     otherwise = {} if recoding.otherwise is None else {"otherwise": _text(recoding.otherwise)}
-    if recoding.hierarchy is None:
+    path = None if recoding.hierarchy is None else recoding.hierarchy.path
+    if path is None or not is_below(path, folder):
         pairs = (f"{_key(value)} = {_text(group)}" for value, group in recoding.groups)
         return {"mapping": f"{{{', '.join(pairs)}}}"} | otherwise
-    path = recoding.hierarchy.path
     seen = path if path.is_absolute() else Path(os.path.relpath(path, folder))
     return {"mapping": _text(seen.as_posix()), "level": str(recoding.level)} | otherwise
 

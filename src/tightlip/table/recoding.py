@@ -106,10 +106,7 @@ class Prefix:
     length: int
 
     def __post_init__(self) -> None:
-        if require_whole(self.length, "prefix length", 1) > _LONGEST_PREFIX:
-            raise InvalidInput(
-                f"prefix length must be at most {_LONGEST_PREFIX:,}, got {quoted(self.length)}."
-            )
+        require_whole(self.length, "prefix length", 1, _LONGEST_PREFIX)
 
     def require(self, name: str, kind: Kind) -> None:
         """Text, whole numbers and dates have prefixes."""
@@ -246,10 +243,12 @@ def require_finite(value: object, argument: str) -> float:
     return value
 
 
-def require_whole(value: object, argument: str, least: int) -> int:
-    """Refuse what is not a whole number of at least some size."""
+def require_whole(value: object, argument: str, least: int, most: int = 1 << 62) -> int:
+    """Refuse what is not a whole number of some size."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InvalidInput(f"{argument} must be a whole number of at least {least}, got {quoted(value)}.")
+    if value > most:  # a policy may hold a number of millions of digits, which Python does not even write
+        raise InvalidInput(f"{argument} must be at most {most:,}, got {quoted(value)}.")
     return value
 
 
