@@ -42,8 +42,12 @@ class Certificate(Protocol):
     def lower_at(self, delta: Fraction) -> Fraction:
         """What the lower end proves of e^ε at a probability."""
 
+    @property
+    def kind(self) -> str:
+        """The number that it bounds."""
+
     def digest(self) -> str:
-        """A hash of what the proof is about."""
+        """A hash of the kind and of what the proof is about."""
 
     def to_json(self) -> str:
         """The proof with everything needed to check it."""
