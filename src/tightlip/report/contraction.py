@@ -29,7 +29,7 @@ from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_down, format_up
 from tightlip.numeric.parse import exact_text
 from tightlip.report.amounts import Unit, float_json, leakage_json, probability_json, shown, shown_amount
-from tightlip.report.chart import charting, line_chart, save_chart
+from tightlip.report.chart import Bound, bound_chart, charting, save_chart
 
 _TITLES = {
     "tv": "total variation (Dobrushin)",
@@ -169,16 +169,19 @@ def _kernels(record: dict[str, Any]) -> str:
 
 
 def write_contraction_chart(record: dict[str, Any], path: Path) -> None:
-    """Draw the TV bound and the KL constants against ε, up to the level of the record, to HTML, SVG or PNG."""
+    """Draw the TV bound and the KL constants against ε, up to the level of the record, to HTML, SVG or PNG.
+
+    A constant holds for smaller levels too: rising steps are a bound between the points.
+    """
     altair = charting()
     rows = _rows(record)
-    chart = line_chart(
+    chart = bound_chart(
         rows,
         title="What a leakage level says about contraction",
         x=altair.X("ε:Q", title="level ε (nats)"),
         y=altair.Y("bound:Q", title="constant in front of TV(P, Q)"),
         curve="curve",
-        curves=list(dict.fromkeys(row["curve"] for row in rows)),
+        bounds=dict.fromkeys((row["curve"] for row in rows), Bound(falling=False, above=True)),
     )
     save_chart(chart, path)
 
