@@ -21,6 +21,7 @@ from tightlip.certificate.statistic_table import COST, MAXIMAL, Kind, Table
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.matrix import dense
+from tightlip.numeric.display import format_up
 from tightlip.numeric.parse import number
 from tightlip.statistic.branch import Found, Search
 from tightlip.statistic.cover import Cover, by_group
@@ -235,7 +236,7 @@ def _search_words(found: Found, cover: Cover) -> str:
     how = f"branch and bound with {splits} splits" if splits else "greedy choice and exchange"
     text = f"{how}, proved by prices of {cover.outputs} outputs"
     if not found.met:
-        shown = float(abs((found.upper - found.lower) / found.lower)) if found.lower else math.inf
-        text += f"; the ends of the sum are a relative {shown:.2g} apart"
+        apart = abs((found.upper - found.lower) / found.lower) if found.lower else math.inf
+        text += f"; the ends of the sum are a relative {format_up(apart, 2)} apart"
         text += f", the search stopped {found.stopped}" if found.stopped else ""
     return text
