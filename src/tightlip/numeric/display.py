@@ -52,13 +52,13 @@ def format_about(value: float | Fraction, digits: int = 6) -> str:
     return _format(value, digits, ROUND_HALF_EVEN)
 
 
-def format_sides(value: float | Fraction, digits: int = 6) -> tuple[str, str]:
-    """A number from below and from above: the same text twice where it can be told exactly.
+def format_sides(value: float | Fraction, digits: int = 6, *, ratios: bool = True) -> tuple[str, str]:
+    """A number from below and from above: the same text twice where a decimal or a ratio tells it exactly.
 
     >>> format_sides(Fraction(1, 10)), format_sides(0.1), format_sides(Fraction(1, 3))
     (('0.1', '0.1'), ('0.1', '0.100001'), ('1/3', '1/3'))
     """
-    exact = _exact_text(Fraction(value))
+    exact = _exact_text(Fraction(value), ratios=ratios)
     if exact is not None:
         return exact, exact
     return _format(value, digits, ROUND_FLOOR), _format(value, digits, ROUND_CEILING)
@@ -97,16 +97,18 @@ def grouped(count: int) -> str:
     return f"{count:,}".replace(",", " ")
 
 
-def _exact_text(value: Fraction) -> str | None:
-    """A rational as a decimal or a ratio, if one of them is short."""
+def _exact_text(value: Fraction, *, ratios: bool) -> str | None:
+    """A rational as a decimal or, if wanted, a ratio, if one of them is short."""
     if max(abs(value.numerator), value.denominator).bit_length() > _MOST_BITS:
         return None
     context = Context(prec=_MOST_DIGITS)
     quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
     if not context.flags[Inexact]:
         return _plain(quotient)
-    ratio = f"{value.numerator}/{value.denominator}" if value.denominator < 10**_LONGEST_RATIO else ""
-    return ratio if 0 < len(ratio) <= _LONGEST_RATIO else None
+    if not ratios or value.denominator > 10**_LONGEST_RATIO:
+        return None
+    ratio = f"{value.numerator}/{value.denominator}"
+    return ratio if len(ratio) <= _LONGEST_RATIO else None
 
 
 def _format(value: float | Fraction, digits: int, rounding: str) -> str:
