@@ -96,6 +96,34 @@ def test_nothing_is_wider_than_the_screen(page, width):
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def test_a_phone_shows_what_to_change_in_whole_lines(page):
+    browser = page[0]
+    screen = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    try:
+        widths = browser.execute_script(
+            "return [...document.querySelectorAll('td.text details')].map(part => part.offsetWidth)"
+        )
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert widths
+    assert min(widths) > 300
+
+
+def test_no_page_break_cuts_a_card(page):
+    browser = page[0]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        for part in (".verdict", ".figures div", "figure", "tr", "li", "#command"):
+            kept = browser.execute_script(
+                "return [...document.querySelectorAll(arguments[0])].map(card => getComputedStyle(card).breakInside)",
+                part,
+            )
+            assert set(kept) == {"avoid"}, part
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
 def hover(browser, chart):
     """Move the mouse over a point of a chart and return what the tooltip says."""
     from selenium.webdriver.common.action_chains import ActionChains

@@ -2,7 +2,7 @@
 
 import math
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, count
 
 import numpy as np
 import pytest
@@ -176,11 +176,25 @@ class TestLimits:
         channel, secret = self.release()
         hasty = statistic_maximal_leakage(channel, secret, time_limit=0)
         hasty.verify()
+        assert hasty.method.endswith("the search stopped after 0 seconds")
         best = statistic_maximal_leakage(channel, secret)
         assert (hasty.exact, best.exact) == (False, True)
         assert hasty.lower <= best.lower <= best.upper <= hasty.upper
         assert "apart" in hasty.method
         assert "ends not met" in repr(hasty)
+
+    def test_a_slow_machine_gives_the_same_answer(self, monkeypatch):
+        channel, secret = self.release()
+        usual = statistic_maximal_leakage(channel, secret, work=3)
+        hours = count(step=3600.0)
+        monkeypatch.setattr("time.monotonic", lambda: next(hours))
+        slow = statistic_maximal_leakage(channel, secret, work=3)
+        assert (usual.lower, usual.upper, usual.method) == (slow.lower, slow.upper, slow.method)
+        assert usual.certificate.to_json() == slow.certificate.to_json()
+        assert usual.method.endswith("the search stopped after 3 million entries")
+        cost = statistic_cost_leakage(channel, secret, work=1)
+        assert cost.lower < cost.upper
+        assert statistic_maximal_leakage(channel, secret).exact
 
     def test_a_gap_stops_the_search(self):
         channel, secret = self.release()
@@ -210,7 +224,15 @@ class TestLimits:
         assert found.ratio == every.largest_total(rows, secret)
 
     @pytest.mark.parametrize(
-        "options", [{"time_limit": -1}, {"gap": 1}, {"gap": -0.1}, {"time_limit": math.nan}]
+        "options",
+        [
+            {"time_limit": -1},
+            {"work": -1},
+            {"work": math.inf},
+            {"gap": 1},
+            {"gap": -0.1},
+            {"time_limit": math.nan},
+        ],
     )
     def test_bad_options(self, options):
         with pytest.raises(tl.errors.InvalidInput, match=f"{next(iter(options))} must be"):

@@ -1,7 +1,6 @@
 """The parts of the search: covers, greedy choice, prices, and a solver that gives up."""
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -15,9 +14,10 @@ from tightlip.statistic.greedy import exchange, greedy
 from tightlip.statistic.groups import groups_of
 from tightlip.statistic.maximal import statistic_maximal_leakage
 from tightlip.statistic.program import CutProgram
+from tightlip.statistic.work import Work
 
 SECRET = np.arange(24) % 4
-LATER = 5.0
+ENOUGH = 1_000
 
 
 @pytest.fixture(scope="module")
@@ -37,15 +37,15 @@ def bound(cover, prices):
 def test_greedy_reaches_half_and_exchange_does_not_lose(channel, cover):
     best = every.largest_total(channel.matrix.tolist(), SECRET.tolist())
     first = greedy(cover)
-    better = exchange(cover, first, time.monotonic() + LATER)
+    better = exchange(cover, first, Work(ENOUGH))
     assert best / 2 <= cover.worth(first) <= cover.worth(better) <= best * (1 + 1e-12)
 
 
 def test_both_ways_to_prices_agree(cover):
     start = cover.covered(greedy(cover))
-    target, deadline = cover.worth(greedy(cover)), time.monotonic() + LATER
-    by_cuts = CutProgram(cover).prices(cover.everything(), start, 0.0, deadline)
-    by_steps = descend(cover, cover.everything(), start, target, deadline)
+    target, work = cover.worth(greedy(cover)), Work(ENOUGH)
+    by_cuts = CutProgram(cover).prices(cover.everything(), start, 0.0, work)
+    by_steps = descend(cover, cover.everything(), start, target, work)
     assert bound(cover, by_cuts) <= bound(cover, by_steps) * (1 + 0.06)
     assert bound(cover, by_steps) == pytest.approx(bound(cover, by_cuts), rel=0.06)
     assert bound(cover, by_steps) < bound(cover, start)
@@ -55,7 +55,7 @@ def test_a_solver_that_gives_up_leaves_sound_prices(cover):
     program = CutProgram(cover)
     program._optimal = object()
     start = cover.covered(greedy(cover))
-    prices = program.prices(cover.everything(), start, 0.0, time.monotonic() + LATER)
+    prices = program.prices(cover.everything(), start, 0.0, Work(ENOUGH))
     assert bound(cover, prices) <= bound(cover, start)
 
 

@@ -20,18 +20,18 @@ from tightlip.numeric.rounding import down, up
 from tightlip.statistic.maximal import statistic_maximal_leakage
 from tightlip.statistic.result import StatisticLeakage
 
-SECONDS = 10.0
+WORK = 1_500.0  # millions of entries for each statistic column; more may bring ends together that are apart
 _SLACK = float(4 * ROUNDED)
 
 
-def statistic_of(release: Counted, view: Counted, *, time_limit: float = SECONDS) -> StatisticLeakage:
+def statistic_of(release: Counted, view: Counted, *, work: float = WORK) -> StatisticLeakage:
     """SML of a release about the secret columns that a view of it is about, with proved ends.
 
     Parameters
     ----------
     release : the release as the whole secret sees it
     view : the same release about some of the secret columns, in its own order of secrets
-    time_limit : seconds to search for ends that meet; they are sound at any time
+    work : millions of entries to read in search of ends that meet; they are sound wherever it stops
 
     Returns
     -------
@@ -42,7 +42,7 @@ def statistic_of(release: Counted, view: Counted, *, time_limit: float = SECONDS
     place_of = {tuple(codes): place for place, codes in enumerate(view.secret_codes.tolist())}
     groups = [place_of[tuple(codes)] for codes in release.secret_codes[:, columns].tolist()]
     channel = release.tally.with_cells(proportional_groups(release.tally)).channel()
-    found = statistic_maximal_leakage(channel, groups, time_limit=time_limit)
+    found = statistic_maximal_leakage(channel, groups, work=work)
     return found if channel.is_exact else _widened(found)
 
 

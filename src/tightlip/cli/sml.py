@@ -10,18 +10,24 @@ import typer
 from tightlip.cli.arguments import Unit
 from tightlip.cli.channel_file import read_channel_file
 from tightlip.cli.output import print_json, print_text
+from tightlip.statistic.work import WORK
 
 
 def sml(
     channel: Annotated[Path, typer.Argument(help='A channel file, perhaps with "secret"; - is stdin.')],
     unit: Annotated[Unit, typer.Option(help="Unit of every printed leakage.")] = Unit.nats,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    time_limit: Annotated[
+    work: Annotated[
         float,
         typer.Option(
-            metavar="SECONDS", help="Seconds to search for ends that meet; they are sound at any time."
+            metavar="MILLIONS",
+            help="How far to search for ends that meet, in millions of entries read; they are sound wherever it stops.",
         ),
-    ] = 30.0,
+    ] = WORK,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Stop the search by the clock too; then two runs may differ."),
+    ] = None,
     compare: Annotated[bool, typer.Option("--compare", help="Add related measures.")] = False,
     certificate: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the proof for `tightlip verify`.")
@@ -39,11 +45,11 @@ def sml(
     if certificate is not None:
         _require_free(certificate, channel, force=force)
     given = read_channel_file(channel)
-    found = statistic_maximal_leakage(given.channel, given.secret, time_limit=time_limit)
+    found = statistic_maximal_leakage(given.channel, given.secret, work=work, time_limit=time_limit)
     record = statistic_record(found, unit=unit.value)
     if compare:
         record["compared"] = compared_record(
-            given.channel, given.secret, unit=unit.value, time_limit=time_limit
+            given.channel, given.secret, unit=unit.value, work=work, time_limit=time_limit
         )
     if certificate is not None:
         write_whole(certificate, found.certificate.to_json(), force=force)

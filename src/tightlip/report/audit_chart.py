@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from tightlip.errors import InvalidInput
+from tightlip.report.chart import GUARANTEED, REACHED, Bound
 
 _BLUE, _ORANGE, _RED, _GREY = "#3b7dd8", "#d9822b", "#d0453e", "#8a94a0"  # readable on white and on black
 _HEIGHT = 260
@@ -94,7 +95,7 @@ def _tail_chart(view: dict[str, Any], unit: str, budget: dict[str, Any] | None) 
     return _finished(
         alt.layer(
             line.mark_line(interpolate="step-after", color=_BLUE, strokeWidth=2.5),
-            *_rule("chance", delta, f"δ = {delta:g}", _GREY),
+            *_rule("chance", delta, f"δ = {view['envelope']['delta_words']}", _GREY),
             *_budget_rule("level", budget),
             marks.mark_point(color=_BLUE, filled=True, size=70, opacity=1).encode(tooltip=tooltip),
         )
@@ -102,29 +103,34 @@ def _tail_chart(view: dict[str, Any], unit: str, budget: dict[str, Any] | None) 
 
 
 def _envelope_chart(view: dict[str, Any], unit: str, budget: dict[str, Any] | None) -> Any:
-    """ε(δ) that is guaranteed, and what an attack reaches."""
+    """ε(δ) that is guaranteed, and what an attack reaches: falling steps, each on its own side of the truth."""
     import altair as alt
 
-    def curve(name: str, end: str, size: int, width: float) -> list[Any]:
+    def curve(name: str, end: str, bound: Bound, size: int, width: float) -> list[Any]:
         points = [
             {
                 "delta": point["delta"],
                 "epsilon": point[end]["value"],
                 "curve": name,
-                "delta_words": f"{point['delta']:g}",
+                "delta_words": point["delta_words"],
                 "epsilon_words": point[end]["words"],
             }
             for point in view["curve"]
+            if not math.isinf(float(point[end]["value"]))  # no place in a picture; the table says it
         ]
-        base = alt.Chart(alt.Data(values=points)).encode(x=x, y=y, color=color)
-        marks = base.mark_point(filled=True, opacity=1, size=size).encode(tooltip=tooltip)
-        return [base.mark_line(strokeWidth=width), marks]
+        marks = alt.Chart(alt.Data(values=points)).encode(x=x, y=y, color=color, tooltip=tooltip)
+        line = alt.Chart(alt.Data(values=_step(points, name, bound, domain))).encode(x=x, y=y, color=color)
+        return [
+            line.mark_line(strokeWidth=width, interpolate=bound.step),
+            marks.mark_point(filled=True, opacity=1, size=size),
+        ]
 
     ticks = _powers(min(point["delta"] for point in view["curve"]))
+    domain = [min(ticks[0], 0.1), 1.0]  # of a single point too
     x = alt.X(
         "delta:Q",
         title="probability δ that may be accepted",
-        scale=alt.Scale(type="log", domain=[min(ticks[0], 0.1), 1]),  # of a single point too
+        scale=alt.Scale(type="log", domain=domain),
         axis=alt.Axis(values=ticks, format="~g"),
     )
     y = alt.Y("epsilon:Q", title=f"leakage ε ({unit})", scale=alt.Scale(zero=True))
@@ -139,10 +145,24 @@ def _envelope_chart(view: dict[str, Any], unit: str, budget: dict[str, Any] | No
     return _finished(
         alt.layer(
             *_budget_rule("epsilon", budget),
-            *_rule("delta", view["envelope"]["delta"], f"δ = {view['envelope']['delta']:g}", _GREY),
-            *curve(names[0], "upper", 150, 5),
-            *curve(names[1], "lower", 40, 1.5),
+            *_rule("delta", view["envelope"]["delta"], f"δ = {view['envelope']['delta_words']}", _GREY),
+            *curve(names[0], "upper", GUARANTEED, 150, 5),
+            *curve(names[1], "lower", REACHED, 40, 1.5),
         )
+    )
+
+
+def _step(points: list[dict[str, Any]], name: str, bound: Bound, domain: list[float]) -> list[dict[str, Any]]:
+    """The corners of a bound, and as far as it holds beyond the last computed point: to δ = 1, or to the left edge."""
+    best = bound.tightened([point["epsilon"] for point in points])
+    line = [
+        {"delta": point["delta"], "epsilon": value, "curve": name}
+        for point, value in zip(points, best, strict=True)
+    ]
+    if not line:
+        return []
+    return (
+        [*line, line[-1] | {"delta": domain[1]}] if bound.above else [line[0] | {"delta": domain[0]}, *line]
     )
 
 

@@ -3,14 +3,52 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tightlip.errors import InvalidInput
 from tightlip.files import require_free
+from tightlip.numeric.display import format_down, format_sides, format_up
 
 _SUFFIXES = (".html", ".svg", ".png")
+
+
+class Bound(NamedTuple):
+    """What computed points say of a monotone function between them: it is never beyond the step through them.
+
+    A straight line is no bound: where the function bends or jumps, the truth lies on its wrong side.
+
+    Attributes
+    ----------
+    falling : whether the function falls, else it rises
+    above : whether the points are bounds from above, else from below
+    """
+
+    falling: bool
+    above: bool
+
+    @property
+    def step(self) -> str:
+        """The interpolation of Vega-Lite that bounds: each point holds up to the next, or from the last one on."""
+        return "step-after" if self.falling == self.above else "step-before"
+
+    def tightened(self, values: Sequence[float]) -> list[float]:
+        """The best bound at each point, by x rising: a point bounds all on one side of it.
+
+        >>> Bound(falling=True, above=True).tightened([3.0, 1.0, 2.0])
+        [3.0, 1.0, 1.0]
+        >>> Bound(falling=True, above=False).tightened([3.0, 1.0, 2.0])
+        [3.0, 2.0, 2.0]
+        """
+        onwards = self.falling == self.above
+        best = list(accumulate(values if onwards else reversed(values), min if self.above else max))
+        return best if onwards else best[::-1]
+
+
+GUARANTEED, REACHED = Bound(falling=True, above=True), Bound(falling=True, above=False)
 
 
 def check_chart_path(path: Path, *, force: bool) -> None:
@@ -32,33 +70,61 @@ def charting() -> Any:
     return altair
 
 
-def line_chart(
+def bound_chart(
     rows: list[dict[str, Any]],
     *,
     title: Any,
     x: Any,
     y: Any,
     curve: str,
-    curves: Sequence[str],
+    bounds: Mapping[str, Bound],
     points: bool = False,
 ) -> Any:
-    """One line for each curve; `curve` is the field that names it."""
+    """One step for each curve, a true bound between the rows too; `curve` is the field that names it.
+
+    Parameters
+    ----------
+    rows : the computed points; where x was rounded to a float, "x_exact" has it as text
+    bounds : what each curve bounds, in the legend's order
+    points : whether the computed points are marked
+    """
     altair = charting()
-    order = altair.Scale(domain=list(curves))  # a sort order instead would give two legends
+    order = altair.Scale(domain=list(bounds))  # a sort order instead would give two legends
     legend = altair.Legend(title=None, symbolType="stroke", symbolSize=400, labelLimit=0)
-    shown = [f"{curve}:N", *(f"{axis.shorthand}" for axis in (x, y))]
-    return (
-        altair.Chart(altair.Data(values=rows), title=title)
-        .mark_line(point=points)
-        .encode(
-            x=x,
-            y=y,
-            color=altair.Color(f"{curve}:N", scale=order, legend=legend),
-            strokeDash=altair.StrokeDash(f"{curve}:N", scale=order, legend=legend),
-            tooltip=shown,
-        )
-        .properties(width=560, height=340)
-    )
+    color = altair.Color(f"{curve}:N", scale=order, legend=legend)
+    dash = altair.StrokeDash(f"{curve}:N", scale=order, legend=legend)
+    across, height = (axis.shorthand.partition(":")[0] for axis in (x, y))
+    shown = [f"{curve}:N", *(altair.Tooltip(f"{axis}_words:N", title=axis) for axis in (across, height))]
+    rows = [{**row, **_words(row, across, height, bounds[row[curve]])} for row in rows]
+
+    def base(values: list[dict[str, Any]]) -> Any:
+        return altair.Chart(altair.Data(values=values)).encode(x=x, y=y, color=color, tooltip=shown)
+
+    steps: dict[str, list[dict[str, Any]]] = {}
+    for name, bound in bounds.items():
+        drawn = [row for row in rows if row[curve] == name]
+        steps.setdefault(bound.step, []).extend(_tightened(drawn, across, height, bound))
+    layers = [
+        base(values).mark_line(interpolate=step).encode(strokeDash=dash) for step, values in steps.items()
+    ]
+    layers += [base(rows).mark_point(filled=True, opacity=1)] if points else []
+    return altair.layer(*layers, title=title).properties(width=560, height=340)
+
+
+def _words(row: dict[str, Any], x: str, y: str, bound: Bound) -> dict[str, str]:
+    """The numbers of a row as people read them, each rounded to where the bound still holds."""
+    place, value = Fraction(row.get(f"{x}_exact", repr(row[x]))), float(row[y])
+    onwards = bound.falling == bound.above
+    return {
+        f"{x}_words": format_sides(place)[1 if onwards else 0],
+        f"{y}_words": format_up(value) if bound.above else format_down(value),
+    }
+
+
+def _tightened(rows: list[dict[str, Any]], x: str, y: str, bound: Bound) -> list[dict[str, Any]]:
+    ordered = sorted(rows, key=lambda row: float(row[x]))
+    best = bound.tightened([row[y] for row in ordered])
+    return [{**row, y: value} for row, value in zip(ordered, best, strict=True)]
 
 
 def save_chart(chart: Any, path: Path) -> None:

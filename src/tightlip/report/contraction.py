@@ -28,8 +28,10 @@ from tightlip.model.labels import Label, show
 from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_down, format_up
 from tightlip.numeric.parse import exact_text
+from tightlip.numeric.quantity import level_exact, level_words
+from tightlip.numeric.unit import with_unit
 from tightlip.report.amounts import Unit, float_json, leakage_json, probability_json, shown, shown_amount
-from tightlip.report.chart import charting, line_chart, save_chart
+from tightlip.report.chart import Bound, bound_chart, charting, save_chart
 
 _TITLES = {
     "tv": "total variation (Dobrushin)",
@@ -79,6 +81,8 @@ def bounds_json(n: int, epsilon: Any, min_mass: Any) -> dict[str, Any]:
     counts = range(0) if infinite else valid_counts(n, epsilon, min_mass)
     return {
         "epsilon": float_json(float(epsilon)),
+        "epsilon_exact": level_exact(epsilon),
+        "epsilon_words": level_words(epsilon),
         "min_mass": number_to_json(Fraction(min_mass)),
         "tv": probability_json(dobrushin_bound(n, epsilon, min_mass)),
         "gamma": {
@@ -143,10 +147,8 @@ def _capacity(record: dict[str, Any]) -> Text:
 
 def _bounds(record: dict[str, Any]) -> Table:
     bounds = record["bounds"]
-    measured = "coefficients" in record  # a level that was given is shown as it was given
-    level = shown({"value": bounds["epsilon"]}) if measured else f"{float(bounds['epsilon']):.6g}"
     table = Table(
-        title=f"What ε = {level} nats, c = {bounds['min_mass']} on "
+        title=f"What ε = {with_unit(bounds['epsilon_words'], 'nats')}, c = {bounds['min_mass']} on "
         f"{record['secrets']} secrets imply: D(PK‖QK) ≤ constant · TV(P, Q)"
     )
     for name in ("divergence", "constant", "with the paper's Γ"):
@@ -169,16 +171,19 @@ def _kernels(record: dict[str, Any]) -> str:
 
 
 def write_contraction_chart(record: dict[str, Any], path: Path) -> None:
-    """Draw the TV bound and the KL constants against ε, up to the level of the record, to HTML, SVG or PNG."""
+    """Draw the TV bound and the KL constants against ε, up to the level of the record, to HTML, SVG or PNG.
+
+    A constant holds for smaller levels too: rising steps are a bound between the points.
+    """
     altair = charting()
     rows = _rows(record)
-    chart = line_chart(
+    chart = bound_chart(
         rows,
         title="What a leakage level says about contraction",
         x=altair.X("ε:Q", title="level ε (nats)"),
         y=altair.Y("bound:Q", title="constant in front of TV(P, Q)"),
         curve="curve",
-        curves=list(dict.fromkeys(row["curve"] for row in rows)),
+        bounds=dict.fromkeys((row["curve"] for row in rows), Bound(falling=False, above=True)),
     )
     save_chart(chart, path)
 

@@ -11,8 +11,8 @@ from tightlip.envelope.result import Adversary, Envelope
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import Nats
-from tightlip.report.amounts import Unit, leakage_json, value_json
-from tightlip.report.chart import charting, line_chart, save_chart
+from tightlip.report.amounts import Unit, delta_json, leakage_json, value_json
+from tightlip.report.chart import GUARANTEED, REACHED, Bound, bound_chart, charting, save_chart
 from tightlip.report.compared import COMPARED, adversary_words
 from tightlip.report.envelope_attack import attack_words
 
@@ -39,7 +39,7 @@ def envelope_record(
 def point_record(point: Envelope, unit: Unit, attack: list[str]) -> dict[str, Any]:
     """One point with its ends and its attack in words."""
     return {
-        "delta": float(point.delta),
+        **delta_json(point.delta),
         "epsilon": leakage_json(Nats(point.upper), unit),
         "lower": value_json(Nats(point.lower, rounding="down"), unit),
         "upper": value_json(Nats(point.upper), unit),
@@ -49,24 +49,27 @@ def point_record(point: Envelope, unit: Unit, attack: list[str]) -> dict[str, An
 
 
 def write_envelope_chart(record: dict[str, Any], path: Path) -> None:
-    """Draw a record with comparisons to HTML, SVG or PNG, by suffix (ENV Figure 2); what is infinite is said."""
+    """Draw a record with comparisons to HTML, SVG or PNG, by suffix (ENV Figure 2); what is infinite is said.
+
+    Every curve falls in δ, so its points are joined by falling steps, which bound it between them too.
+    """
     altair = charting()
     curves = _curves(record)
     rows = [
-        {"δ": delta, "ε": value, "curve": curve}
-        for curve, values in curves.items()
-        for delta, value in values
+        {"δ": point["delta"], "δ_exact": point["delta_exact"], "ε": value, "curve": curve}
+        for curve, (_, values) in curves.items()
+        for point, value in zip(record["points"], values, strict=True)
         if value != "inf"
     ]
     drawn = {row["curve"] for row in rows}
     largest = max(point["delta"] for point in record["points"])  # a single δ gives no domain by itself
-    endless = [curve for curve, values in curves.items() if all(value == "inf" for _, value in values)]
+    endless = [curve for curve, (_, values) in curves.items() if all(value == "inf" for value in values)]
     who = (
         "any post-processing"
         if record["adversary"] == "any"
         else f"post-processing by {adversary_words(record)}"
     )
-    chart = line_chart(
+    chart = bound_chart(
         rows,
         title=altair.Title(
             f"What survives {who}", subtitle=[f"infinite at every δ: {name}" for name in endless]
@@ -74,22 +77,25 @@ def write_envelope_chart(record: dict[str, Any], path: Path) -> None:
         x=altair.X("δ:Q", title="failure probability δ", scale=altair.Scale(domain=[0, largest])),
         y=altair.Y("ε:Q", title=f"leakage ε ({record['unit']})"),
         curve="curve",
-        curves=[name for name in curves if name in drawn],
+        bounds={name: bound for name, (bound, _) in curves.items() if name in drawn},
         points=True,
     )
     save_chart(chart, path)
 
 
-def _curves(record: dict[str, Any]) -> dict[str, list[tuple[float, float | str]]]:
+def _curves(record: dict[str, Any]) -> dict[str, tuple[Bound, list[float | str]]]:
     """The curves by name: the envelope, what an attack reaches where that differs, and all that it is compared with."""
     points = record["points"]
-    curves = {
-        f"{adversary_words(record)} (guaranteed)": [(point["delta"], point["upper"]) for point in points]
+    name = f"{adversary_words(record)} (guaranteed)"
+    curves: dict[str, tuple[Bound, list[float | str]]] = {
+        name: (GUARANTEED, [point["upper"] for point in points])
     }
     if any(0 < float(point["lower"]) < float(point["upper"]) - _VISIBLE for point in points):
-        curves["reached by an attack"] = [(point["delta"], point["lower"]) for point in points]
-    for name in points[0]["compared"]:
-        curves[COMPARED[name].curve] = [(point["delta"], point["compared"][name]) for point in points]
+        curves["reached by an attack"] = REACHED, [point["lower"] for point in points]
+    for key in points[0]["compared"]:
+        compared = COMPARED[key]
+        values = [point["compared"][key] for point in points]
+        curves[compared.curve] = REACHED if compared.reached else GUARANTEED, values
     return curves
 
 

@@ -9,7 +9,13 @@ from typing import Any
 from tightlip.measure.summary import Beyond, Summary
 from tightlip.model.labels import Label, show
 from tightlip.numeric.display import NEGLIGIBLE, format_up
-from tightlip.report.amounts import Unit, leakage_json, probability_json, value_json
+from tightlip.report.amounts import (
+    Unit,
+    delta_json,
+    leakage_json,
+    probability_json,
+    value_json,
+)
 
 _MEANING = {
     "pml": "the most any outcome can multiply an expected gain, over all adversaries that seek gain",
@@ -137,7 +143,7 @@ def _measures(summary: Summary, unit: Unit) -> dict[str, dict[str, Any]]:
 
 def _quantiles(summary: Summary, delta: Any, unit: Unit) -> dict[str, Any]:
     return {
-        "delta": float(Fraction(delta)),
+        **delta_json(Fraction(delta)),
         **{
             f"{leak.kind}_{side}": leakage_json(amount, unit)
             for leak in (summary.pml, summary.pmc)

@@ -16,12 +16,13 @@ from rich.text import Text
 from tightlip.model.jsonio import number_to_json
 from tightlip.model.labels import show
 from tightlip.numeric.display import format_down, format_up
+from tightlip.numeric.quantity import level_exact
 from tightlip.planning.privacy import KnownChannel, LocalPrivacy, PmlPrivacy, Privacy
 from tightlip.planning.risk import PrivateStudy, RiskBound
 from tightlip.planning.study import Study
 from tightlip.planning.table import PlanRow, plan_table
 from tightlip.report.amounts import float_json
-from tightlip.report.chart import charting, line_chart, save_chart
+from tightlip.report.chart import Bound, bound_chart, charting, save_chart
 
 _POINTS = 50
 _LONGEST = 700.0  # e to this is still a float
@@ -68,10 +69,14 @@ def _level_json(privacy: Privacy) -> dict[str, Any]:
         return {"kind": "channel", **words}
     if isinstance(privacy, PmlPrivacy):
         mass = {"min_mass": number_to_json(privacy.min_mass)}
-        return {"kind": "pml", "epsilon": float_json(float(privacy.epsilon)), **mass, **words}
+        return {"kind": "pml", **_epsilon_json(privacy.epsilon), **mass, **words}
     assert isinstance(privacy, LocalPrivacy)
     kind = "none" if math.isinf(privacy.epsilon) else "ldp"
-    return {"kind": kind, "epsilon": float_json(float(privacy.epsilon)), **words}
+    return {"kind": kind, **_epsilon_json(privacy.epsilon), **words}
+
+
+def _epsilon_json(epsilon: float | Fraction) -> dict[str, Any]:
+    return {"epsilon": float_json(float(epsilon)), "epsilon_exact": level_exact(epsilon)}
 
 
 def _risk_json(risk: RiskBound) -> dict[str, Any]:
@@ -166,7 +171,10 @@ def _count(count: int | str) -> str:
 def write_plan_chart(
     study: Study, levels: Sequence[Privacy], samples: int, target_risk: Fraction | None, path: Path
 ) -> None:
-    """Draw the lower bound on the risk against the number of people, one curve per level, to HTML, SVG or PNG."""
+    """Draw the lower bound on the risk against the number of people, one curve per level, to HTML, SVG or PNG.
+
+    The least risk falls with people, so a bound holds for fewer too: falling steps are a bound between the points.
+    """
     altair = charting()
     plans = [PrivateStudy.of(study, level) for level in [*levels, LocalPrivacy(math.inf)]]
     counts = _counts(samples)
@@ -178,13 +186,13 @@ def write_plan_chart(
         for name, risks in curves.items()
         for count, risk in zip(counts, risks, strict=True)
     ]
-    chart = line_chart(
+    chart = bound_chart(
         rows,
         title="No procedure has a smaller risk",
         x=altair.X("people:Q", title="people (one release each)", scale=altair.Scale(type="log")),
         y=altair.Y("risk:Q", title="lower bound on the risk"),
         curve="privacy",
-        curves=list(curves),
+        bounds=dict.fromkeys(curves, Bound(falling=True, above=False)),
     )
     save_chart(chart, path)
 

@@ -49,12 +49,12 @@ def statistic_record(found: StatisticLeakage, *, unit: Unit) -> dict[str, Any]:
 
 
 def compared_record(
-    channel: Channel, secret: tuple[Label, ...] | None, *, unit: Unit, time_limit: float
+    channel: Channel, secret: tuple[Label, ...] | None, *, unit: Unit, work: float, time_limit: float | None
 ) -> dict[str, Any]:
     """Related measures of the same channel and secret."""
     amounts = {
         "maximal_leakage": maximal_leakage(channel),
-        "cost_leakage": statistic_cost_leakage(channel, secret, time_limit=time_limit).value,
+        "cost_leakage": statistic_cost_leakage(channel, secret, work=work, time_limit=time_limit).value,
         "outcome_leakage": statistic_outcome_leakage(channel, secret),
         "ldp": statistic_ldp(channel, secret),
     }

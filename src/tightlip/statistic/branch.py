@@ -7,7 +7,6 @@ first, so that stopping at any moment leaves a valid tree. Bounds are those of a
 from __future__ import annotations
 
 import heapq
-import time
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -21,16 +20,20 @@ from tightlip.statistic.greedy import exchange, greedy
 from tightlip.statistic.groups import Places
 from tightlip.statistic.judge import Bounded, Judge
 from tightlip.statistic.program import CutProgram
+from tightlip.statistic.work import Work
 
 _MOST_ENTRIES = 200_000  # beyond, the relaxation is left to subgradient descent and no branching is tried
 _MOST_SIZE = 1500
 _MOST_PRICES = 5_000_000
-_DESCENT_SHARE = 0.5
+_FIRST_SHARE = 0.5  # of the work for the first selection; without some left for prices the upper end is poor
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The best selection (rows of the cover), its total, and a tree that proves `upper` for all selections."""
+    """The best selection (rows of the cover), its total, and a tree that proves `upper` for all selections.
+
+    `stopped` says what was used up, if anything, before the search came to its own end.
+    """
 
     selection: Places
     lower: Fraction
@@ -38,6 +41,7 @@ class Found:
     prices: tuple[Prices, ...]
     nodes: tuple[Split | Leaf, ...]
     met: bool
+    stopped: str
 
 
 @dataclass(slots=True)
@@ -79,26 +83,25 @@ class _Tree:
 class Search:
     """One problem being solved; `run` does it."""
 
-    def __init__(self, cover: Cover, judge: Judge, *, time_limit: float, gap: float) -> None:
-        started = time.monotonic()
+    def __init__(self, cover: Cover, judge: Judge, *, work: Work, gap: float) -> None:
         self.cover = cover
         self.judge = judge
-        self.deadline = started + time_limit
+        self.work = work
         self.allowance = max(judge.slack, Fraction(gap))
         small = len(cover.values) <= _MOST_ENTRIES and cover.outputs + cover.groups <= _MOST_SIZE
         self.program = CutProgram(cover) if small else None
-        self.selection = exchange(cover, greedy(cover), started + _DESCENT_SHARE * time_limit)
+        self.selection = exchange(cover, greedy(cover), work, _FIRST_SHARE)
         self.lower = judge.total(self.selection)
 
     def run(self) -> Found:
-        """Bound, then branch until the ends meet, time is up or the proof grows too long."""
+        """Bound, then branch until the ends meet, the work is done or the proof grows too long."""
         tree = _Tree()
         root = self._node(self.cover.everything(), self.cover.covered(self.selection))
         heap = [(-root.bounded.total, tree.add(root.bounded), root)]
         most = _MOST_PRICES // self.cover.outputs
         while self.program is not None and not self._met(-heap[0][0]):
             row = self._branching_row(heap[0][2])
-            if row is None or time.monotonic() > self.deadline or len(tree.leaves) > most:
+            if row is None or not self.work.left() or len(tree.leaves) > most:
                 break
             _, place, node = heapq.heappop(heap)
             parts = [self._node(allowed, node.start) for allowed in self._split(node.allowed, row)]
@@ -107,7 +110,15 @@ class Search:
                 heapq.heappush(heap, (-part.bounded.total, number, part))
         upper = max(self.lower, *(leaf.total for leaf in tree.leaves.values()))
         prices, nodes = tree.finished()
-        return Found(self.selection, self.lower, upper, prices, nodes, self._met(upper, self.judge.slack))
+        return Found(
+            self.selection,
+            self.lower,
+            upper,
+            prices,
+            nodes,
+            self._met(upper, self.judge.slack),
+            self.work.stopped,
+        )
 
     def _met(self, upper: Fraction, allowance: Fraction | None = None) -> bool:
         share = self.allowance if allowance is None else allowance
@@ -120,13 +131,14 @@ class Search:
             self._try(only)
             return _Node(allowed, start, allowed.astype(np.float64), self.judge.settled(only))
         if self.program is None:
-            prices = descend(self.cover, allowed, start, self._goal(), self.deadline)
+            prices = descend(self.cover, allowed, start, self._goal(), self.work)
             weights = np.zeros(self.cover.rows)
         else:
-            prices = self.program.prices(allowed, start, self._goal(), self.deadline)
+            prices = self.program.prices(allowed, start, self._goal(), self.work)
             weights = np.where(allowed, self.program.weights, 0.0)
         _, leads = self.cover.tops(weights if weights.any() else self.cover.gains(prices), allowed)
-        self._try(exchange(self.cover, leads, self.deadline))
+        self._try(exchange(self.cover, leads, self.work))
+        self.work.add(self.judge.cost)
         return _Node(allowed, prices, weights, self.judge.bound(prices, allowed, self.lower))
 
     def _goal(self) -> float:

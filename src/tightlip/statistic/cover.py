@@ -76,6 +76,10 @@ class Cover:
         after = self.group_starts[group + 1] if group + 1 < self.groups else self.rows
         return range(int(self.group_starts[group]), int(after))
 
+    def size_of(self, rows: range) -> int:
+        """The number of entries of a run of rows."""
+        return int(self.starts[rows.stop] - self.starts[rows.start])
+
     def group_of(self, row: int) -> int:
         """The secret of a row."""
         return int(np.searchsorted(self.group_starts, row, side="right")) - 1

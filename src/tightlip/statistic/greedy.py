@@ -6,13 +6,13 @@ The objective is monotone and submodular, so greedy over the partition matroid r
 from __future__ import annotations
 
 import heapq
-import time
 
 import numpy as np
 
 from tightlip.numeric.parse import FloatArray
 from tightlip.statistic.cover import Cover
 from tightlip.statistic.groups import Places
+from tightlip.statistic.work import CALL, Work
 
 _WORTHWHILE = 1 + 1e-13
 
@@ -43,22 +43,27 @@ def greedy(cover: Cover) -> Places:
     return chosen
 
 
-def exchange(cover: Cover, selection: Places, deadline: float) -> Places:
-    """Give one secret after another its best row, the others staying, until a whole round changes nothing."""
+def exchange(cover: Cover, selection: Places, work: Work, share: float = 1.0) -> Places:
+    """Give one secret after another its best row, the others staying, until a whole round changes nothing.
+
+    It stops early where that share of the work is done.
+    """
     chosen = selection.copy()
     best, owner, second = _two_best(cover, chosen)
     value = float(best.sum())
     quiet, group = 0, 0
-    while quiet < cover.groups and time.monotonic() < deadline:
+    while quiet < cover.groups and work.left(share):
         others = np.where(owner == group, second, best)
         gains = cover.gains_of(cover.members(group), others)
         row = int(np.argmax(gains))
+        work.add(cover.size_of(cover.members(group)) + cover.outputs + CALL)
         found = float(others.sum() + gains[row])
         quiet += 1
         if found > value * _WORTHWHILE:
             chosen[group] = cover.members(group)[row]
             best, owner, second = _two_best(cover, chosen)
             value, quiet = float(best.sum()), 0
+            work.add(cover.groups * CALL)
         group = (group + 1) % cover.groups
     return chosen
 

@@ -18,8 +18,10 @@ from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import UNIT, gamma, sum_down, sum_up
 from tightlip.statistic.cover import Cover, Mask
 from tightlip.statistic.groups import Places
+from tightlip.statistic.work import CALL
 
 _NEAR = 1e-9
+_RATIONAL = 500  # floats that could be read in the time that one rational takes
 _DENOMINATORS = (12, 1000, 10**6)
 
 
@@ -38,6 +40,10 @@ class Judge(Protocol):
     def slack(self) -> Fraction:
         """The relative gap below which no further proof is wanted."""
 
+    @property
+    def cost(self) -> int:
+        """About as many entries as could be read in the time that a bound takes."""
+
     def total(self, selection: Places) -> Fraction:
         """A lower bound of F of a selection."""
 
@@ -54,6 +60,11 @@ class FloatJudge:
 
     cover: Cover
     slack: Fraction = Fraction(1, 10**12)
+
+    @property
+    def cost(self) -> int:
+        """One pass over the entries, and a rational for each output."""
+        return len(self.cover.values) + (self.cover.outputs + 1) * CALL
 
     def total(self, selection: Places) -> Fraction:
         """The sum of the largest entries, rounded down."""
@@ -81,6 +92,11 @@ class ExactJudge:
     table: Table
     shift: Prices
     slack: Fraction = Fraction(0)
+
+    @property
+    def cost(self) -> int:
+        """One pass over the entries as rationals."""
+        return _RATIONAL * len(self.cover.values) + (self.cover.outputs + 1) * CALL
 
     def total(self, selection: Places) -> Fraction:
         """F of the selection."""

@@ -17,10 +17,11 @@ import numpy as np
 
 from tightlip.certificate.statistic import Leaf, PriceProof, SelectionProof, Split, StatisticCertificate
 from tightlip.certificate.statistic_map import CoverProof, MapCertificate
-from tightlip.certificate.statistic_table import Kind, Table
+from tightlip.certificate.statistic_table import COST, MAXIMAL, Kind, Table
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.matrix import dense
+from tightlip.numeric.display import format_up
 from tightlip.numeric.parse import number
 from tightlip.statistic.branch import Found, Search
 from tightlip.statistic.cover import Cover, by_group
@@ -28,14 +29,19 @@ from tightlip.statistic.groups import Groups, by_key, groups_of, labelled
 from tightlip.statistic.judge import ExactJudge, FloatJudge, Judge
 from tightlip.statistic.matching import Matching, largest_matching, outputs_if_deterministic
 from tightlip.statistic.result import StatisticLeakage
+from tightlip.statistic.work import WORK, Work
 
-TIME_LIMIT = 30.0
 _ALWAYS_VERIFIED = 200_000
 _FLOAT_SLACK = Fraction(1, 10**12)
 
 
 def statistic_maximal_leakage(
-    channel: Channel, secret: Any = None, *, time_limit: float = TIME_LIMIT, gap: float = 0.0
+    channel: Channel,
+    secret: Any = None,
+    *,
+    work: float = WORK,
+    time_limit: float | None = None,
+    gap: float = 0.0,
 ) -> StatisticLeakage:
     """Statistic maximal leakage Π of a channel about the secret of its rows.
 
@@ -45,8 +51,11 @@ def statistic_maximal_leakage(
         Rows are inputs θ, columns released outcomes.
     secret : sequence or mapping, optional
         The secret label of each row; by default each row is a secret of its own, and Π is maximal leakage.
-    time_limit : float
-        Seconds after which the search for a better proof stops; both ends are sound whenever it does.
+    work : float
+        Millions of entries of the channel that may be read in search of ends that meet; both are sound wherever it
+        stops, and the same in every run.
+    time_limit : float, optional
+        Seconds after which the search stops too; how far it comes then depends on the machine.
     gap : float
         The relative gap between the ends of e^Π at which the search may stop early.
 
@@ -58,7 +67,7 @@ def statistic_maximal_leakage(
     Raises
     ------
     InvalidInput
-        When the labels do not fit the rows, or time_limit or gap is out of range.
+        When the labels do not fit the rows, or work, time_limit or gap is out of range.
 
     >>> from tightlip import Channel
     >>> rows = [["7/10", "2/10", "1/10"], ["1/10", "6/10", "3/10"], ["2/10", "2/10", "6/10"], ["1/2", "1/4", "1/4"]]
@@ -68,7 +77,7 @@ def statistic_maximal_leakage(
     >>> found.verify()
     """
     groups = groups_of(channel, secret)
-    seconds, allowed = read_limits(time_limit, gap)
+    most, allowed = Work(work, time_limit), _read_gap(gap)
     outputs = outputs_if_deterministic(channel.matrix)
     if outputs is not None:
         return _matched(channel, groups, largest_matching(groups, outputs, channel.shape[1]))
@@ -76,10 +85,10 @@ def statistic_maximal_leakage(
     cover = Cover.of(floats, groups)
     judge: Judge = FloatJudge(cover)
     if channel.is_exact:
-        table = Table.of(channel, groups.rows(), "largest")
+        table = Table.of(channel, groups.rows(), MAXIMAL)
         judge = ExactJudge(cover, table, (Fraction(0),) * channel.shape[1])
-    found = Search(cover, judge, time_limit=seconds, gap=allowed).run()
-    return certified(channel, groups, cover, found, "largest")
+    found = Search(cover, judge, work=most, gap=allowed).run()
+    return certified(channel, groups, cover, found, MAXIMAL)
 
 
 def statistic_maximal_leakage_of_map(outputs: Any, secret: Any) -> StatisticLeakage:
@@ -122,18 +131,20 @@ def statistic_maximal_leakage_of_map(outputs: Any, secret: Any) -> StatisticLeak
     return _result(certificate, chosen, _matching_words(found), exact=True, ratio=Fraction(found.size))
 
 
-def read_limits(time_limit: object, gap: object) -> tuple[float, float]:
-    """Check the two options that bound the search."""
-    seconds, allowed = float(number(time_limit, "time_limit")), float(number(gap, "gap"))
-    if seconds < 0:
-        raise InvalidInput(f"time_limit must be a non-negative number of seconds, got {seconds!r}.")
+def _read_gap(gap: object) -> float:
+    allowed = float(number(gap, "gap"))
     if not 0 <= allowed < 1:
         raise InvalidInput(f"gap must be in [0, 1), got {allowed!r}; 0 asks for ends that meet.")
-    return seconds, allowed
+    return allowed
 
 
 def statistic_cost_leakage(
-    channel: Channel, secret: Any = None, *, time_limit: float = TIME_LIMIT, gap: float = 0.0
+    channel: Channel,
+    secret: Any = None,
+    *,
+    work: float = WORK,
+    time_limit: float | None = None,
+    gap: float = 0.0,
 ) -> StatisticLeakage:
     """Π_inf = −log min over selections of Σ_y min_g K(y | θ_g): what a release tells about the least likely secret.
 
@@ -147,20 +158,20 @@ def statistic_cost_leakage(
     (Fraction(2, 1), True)
     """
     groups = groups_of(channel, secret)
-    seconds, allowed = read_limits(time_limit, gap)
+    most, allowed = Work(work, time_limit), _read_gap(gap)
     peaks = [Fraction(peak) for peak in channel.peaks.tolist()]
     cover = Cover.of((channel.peaks - dense(channel.matrix)).astype(np.float64), groups)
-    table = Table.of(channel, groups.rows(), "smallest")
+    table = Table.of(channel, groups.rows(), COST)
     slack = Fraction(0) if channel.is_exact else _FLOAT_SLACK
     judge = ExactJudge(cover, table, tuple(-peak for peak in peaks), slack)
-    found = Search(cover, judge, time_limit=seconds, gap=allowed).run()
-    return certified(channel, groups, cover, found, "smallest")
+    found = Search(cover, judge, work=most, gap=allowed).run()
+    return certified(channel, groups, cover, found, COST)
 
 
 def certified(channel: Channel, groups: Groups, cover: Cover, found: Found, kind: Kind) -> StatisticLeakage:
     """The result of a search, checked in rationals where that takes no long time."""
     rows = by_group(cover, found.selection, groups)
-    nothing_left = kind == "smallest" and found.lower == 0
+    nothing_left = kind == COST and found.lower == 0
     certificate = StatisticCertificate(
         channel,
         groups.rows(),
@@ -169,7 +180,7 @@ def certified(channel: Channel, groups: Groups, cover: Cover, found: Found, kind
         PriceProof(found.upper, found.prices, found.nodes),
     )
     known = channel.is_exact and found.met and not nothing_left
-    ratio = (found.lower if kind == "largest" else -1 / found.lower) if known else None
+    ratio = (found.lower if kind == MAXIMAL else -1 / found.lower) if known else None
     result = _result(
         certificate,
         _named(channel, groups, rows),
@@ -189,7 +200,7 @@ def _matched(channel: Channel, groups: Groups, found: Matching) -> StatisticLeak
     certificate = StatisticCertificate(
         channel,
         groups.rows(),
-        "largest",
+        MAXIMAL,
         SelectionProof(total, rows),
         PriceProof(total, (tuple(Fraction(price) for price in prices.tolist()),), (Leaf(0),)),
     )
@@ -225,6 +236,7 @@ def _search_words(found: Found, cover: Cover) -> str:
     how = f"branch and bound with {splits} splits" if splits else "greedy choice and exchange"
     text = f"{how}, proved by prices of {cover.outputs} outputs"
     if not found.met:
-        shown = float(abs((found.upper - found.lower) / found.lower)) if found.lower else math.inf
-        text += f"; the ends of the sum are a relative {shown:.2g} apart"
+        apart = abs((found.upper - found.lower) / found.lower) if found.lower else math.inf
+        text += f"; the ends of the sum are a relative {format_up(apart, 2)} apart"
+        text += f", the search stopped {found.stopped}" if found.stopped else ""
     return text

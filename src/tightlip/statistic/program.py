@@ -8,13 +8,13 @@ Its answers are suggestions: prices, which a judge weighs, and weights of rows, 
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 
 from tightlip.numeric.parse import FloatArray
 from tightlip.statistic.cover import Cover, Mask
+from tightlip.statistic.work import CALL, Work
 
 _TOLERANCE = 1e-10
 _MET = 1e-12
@@ -23,6 +23,7 @@ _ENOUGH = 0.05
 _CUTS_KEPT = 5
 _PATIENCE = 3
 _STILL = 1e-13
+_STEP = 10  # entries that could be read while a simplex step looks at one row or column
 _NONE = np.array([], dtype=np.int32)
 
 
@@ -50,7 +51,7 @@ class CutProgram:
         solver.addCols(size, np.ones(size), np.zeros(size), most, 0, _NONE, _NONE, np.array([]))
         self._solver: Any = solver
 
-    def prices(self, allowed: Mask, start: FloatArray, goal: float, deadline: float) -> FloatArray:
+    def prices(self, allowed: Mask, start: FloatArray, goal: float, work: Work) -> FloatArray:
         """Prices of nearly least D(u) for the allowed rows, or of one clearly below the goal.
 
         Where even the least is above the goal, one that is above it by hardly more will do.
@@ -59,13 +60,14 @@ class CutProgram:
         self._activate(allowed)
         best, least, point = start, np.inf, start
         reached, idle = -np.inf, 0
-        while time.monotonic() < deadline and idle < _PATIENCE:
+        while work.left() and idle < _PATIENCE:
             before = least, reached
             for query in (point, (point + best) / 2):  # halfway to the best is steadier than the corner alone
                 value = self._separate(query, allowed)
                 if value < least:
                     best, least = query, value
             found = self._solve()
+            work.add(2 * (len(self.cover.values) + self.cover.groups * CALL) + self._solving())
             if found is None:
                 break
             point, reached = found
@@ -114,6 +116,11 @@ class CutProgram:
             self._solver.changeRowsBounds(
                 count, np.arange(count, dtype=np.int32), lower, np.full(count, self._infinite)
             )
+
+    def _solving(self) -> float:
+        """About as many entries as could be read in the time of the last solve."""
+        steps = int(self._solver.getInfo().simplex_iteration_count)
+        return CALL + (steps + 1) * (self.cover.outputs + self.cover.groups + len(self._owners)) * _STEP
 
     def _solve(self) -> tuple[FloatArray, float] | None:
         """The prices and the value of the program as it stands; None where the solver gives up."""

@@ -27,8 +27,9 @@ from tightlip.numeric.ball import Ball, ball, enclose, log_bounds
 from tightlip.numeric.quantity import Bound, Nats, exact_level, exact_ratio, largest, level
 from tightlip.numeric.rounding import sum_down, up
 from tightlip.statistic.groups import groups_of
-from tightlip.statistic.maximal import TIME_LIMIT, statistic_maximal_leakage
+from tightlip.statistic.maximal import statistic_maximal_leakage
 from tightlip.statistic.result import StatisticLeakage
+from tightlip.statistic.work import WORK
 
 
 def statistic_leakage_range(channel: Channel, secret: Any = None) -> Bound:
@@ -107,12 +108,14 @@ def statistic_composition(
     second: Channel | Mapping[Label, Channel],
     secret: Any = None,
     *,
-    time_limit: float = TIME_LIMIT,
+    work: float = WORK,
+    time_limit: float | None = None,
 ) -> StatisticComposition:
     """Bound Π of two releases about the same rows, the second perhaps chosen by the first outcome.
 
     The second term is the worst case over first outcomes, not Π of the second release seen alone: a one-time pad
-    leaks nothing alone, its key leaks nothing alone, and together they tell all.
+    leaks nothing alone, its key leaks nothing alone, and together they tell all. `work` and `time_limit` bound the
+    search for each Π, as in `statistic_maximal_leakage`.
 
     >>> from tightlip import Channel
     >>> key = Channel([["1/2", "1/2"], ["1/2", "1/2"]], outputs=[0, 1])
@@ -122,7 +125,7 @@ def statistic_composition(
     """
     groups = groups_of(first, secret)
     rows = groups.rows()
-    start = statistic_maximal_leakage(first, rows, time_limit=time_limit)
+    start = statistic_maximal_leakage(first, rows, work=work, time_limit=time_limit)
     known: dict[tuple[Channel, bytes], StatisticLeakage] = {}
     after: dict[Label, StatisticLeakage] = {}
     for place, outcome in enumerate(first.outputs):
@@ -136,7 +139,7 @@ def statistic_composition(
             picked = possible if order is None else order[possible]
             rest = Channel(take_rows(follow.matrix, picked), first.inputs.take(possible), follow.outputs)
             kept = groups.take(possible).rows()
-            known[key] = statistic_maximal_leakage(rest, kept, time_limit=time_limit)
+            known[key] = statistic_maximal_leakage(rest, kept, work=work, time_limit=time_limit)
         after[outcome] = known[key]
     worst = largest([found.value for found in after.values()])
     where = next(outcome for outcome, found in after.items() if found.value == worst)

@@ -1,0 +1,26 @@
+"""No answer depends on how fast the machine is: the clock is read for dates, bars, and limits that somebody set."""
+
+import re
+from pathlib import Path
+
+import tightlip
+
+ALLOWED = {
+    "cli/clock.py",  # the date of a report
+    "cli/output.py",  # when a bar appears
+    "statistic/work.py",  # time_limit, where one was given
+}
+CLOCK = re.compile(
+    r"^\s*(import time\b|from time import|from datetime import|import datetime\b)", re.MULTILINE
+)
+KINDS = {"table/frame.py"}  # dates as values of a table
+
+
+def test_who_reads_the_clock():
+    root = Path(tightlip.__file__).parent
+    found = {
+        path.relative_to(root).as_posix()
+        for path in root.rglob("*.py")
+        if CLOCK.search(path.read_text(encoding="utf-8"))
+    }
+    assert found <= ALLOWED | KINDS
