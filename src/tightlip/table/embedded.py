@@ -1,12 +1,14 @@
-"""DuckDB as files and frames are read with: nothing is fetched, and rows that do not fit in memory stay private."""
+"""Engines as files and frames are read with: nothing is fetched, and no row of a table is put on disk.
+
+DuckDB would write what does not fit in memory to temporary files. It can encrypt them (`temp_file_encryption`, since
+1.4), but not with the cryptography that comes with it: writing needs the extension httpfs, which would have to be
+fetched, or `force_mbedtls_unsafe`, whose keys are drawn from a generator that is not secret. So there are no such
+files. Counts need memory for the cells alone; a risk file needs about 100 bytes a row for the time of the sort.
+"""
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
 from collections.abc import Collection
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,27 +20,29 @@ _QUIET = {"autoinstall_known_extensions": False, "autoload_known_extensions": Fa
 
 def connect_memory() -> Any:
     """A database in memory, to read files and frames with."""
-    return _connect(":memory:", preserve_insertion_order=True)
+    return _connect(":memory:", preserve_insertion_order=True, temp_directory="")
 
 
 def connect_file(path: Path) -> Any:
     """A database file, only to be read; its views may read no other file and no address."""
-    return _connect(path, read_only=True, enable_external_access=False)
+    backend = _connect(path, read_only=True)
+    # DuckDB keeps one instance for all connections to a file, and refuses the first once the second is set
+    (folder,) = backend.con.execute("SELECT current_setting('temp_directory')").fetchone()
+    if folder:
+        backend.con.execute("SET temp_directory = ''")
+    backend.con.execute("SET enable_external_access = false")
+    return backend
 
 
 def _connect(database: Path | str, **settings: Any) -> Any:
-    return load_ibis().duckdb.connect(database, **_QUIET, **settings, temp_directory=_private_folder())
+    return load_ibis().duckdb.connect(database, **_QUIET, **settings)
 
 
-@cache
-def _private_folder() -> str:
-    """Where DuckDB puts what does not fit in memory: nobody else can open it, and it goes when the program ends.
-
-    One for all connections, as those to one file must be alike.
-    """
-    folder = tempfile.mkdtemp(prefix="tightlip-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+def connect_sqlite(path: Path) -> Any:
+    """A SQLite file, whose groups and sorts stay in memory."""
+    backend = load_ibis("sqlite").sqlite.connect(path)
+    backend.con.execute("PRAGMA temp_store = MEMORY")
+    return backend
 
 
 def neutral_view(backend: Any, found: Any, names: Collection[str]) -> tuple[Any, Any]:

@@ -13,7 +13,7 @@ from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.table.checks import check_columns
 from tightlip.table.csv_header import read_header
 from tightlip.table.csv_kinds import detect_kinds, refuse_spellings, typed
-from tightlip.table.embedded import connect_file, connect_memory, neutral_view
+from tightlip.table.embedded import connect_file, connect_memory, connect_sqlite, neutral_view
 from tightlip.table.failure import engine_work, load_ibis
 from tightlip.table.frame import is_frame, read_frame
 from tightlip.table.kinds import Kind, kind_of, plain, refuse_type
@@ -203,10 +203,10 @@ def _open_file(path: Path, table: str | None) -> Table:
         raise InvalidInput(
             f"table {quoted(table)} is for databases, got the {form} file {path}; leave it out."
         )
-    ibis = load_ibis("sqlite" if form == "sqlite" else "duckdb")
+    load_ibis("sqlite" if form == "sqlite" else "duckdb")
     with engine_work(str(path)):
         if form == "sqlite":
-            return _named(str(path), ibis.sqlite.connect(path), table)
+            return _named(str(path), connect_sqlite(path), table)
         if form == "duckdb":
             return _named(str(path), connect_file(path), table)
         return _open_parquet(path) if form == "parquet" else _open_csv(path)
