@@ -1,39 +1,134 @@
-"""Writing a file wholly or not at all."""
+"""The only writer of files: wholly or not at all, never over a file unasked, and nothing stays of a killed writer."""
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
+import shutil
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tightlip.errors import InvalidInput
 
+_LEFTOVER = re.compile(r"\.tightlip-[0-9a-f]{16}\.partial")
+
 
 def write_whole(path: Path, text: str, *, force: bool) -> None:
-    """Write a file wholly or not at all: a new file beside it takes its name when it is complete.
+    """Write text to a file wholly or not at all; see `whole_file`."""
+    with whole_file(path, force=force) as written:
+        written.write_text(text, encoding="utf-8", newline="")
+
+
+@contextmanager
+def whole_file(path: Path, *, force: bool, private: bool = False) -> Iterator[Path]:
+    """A file (or folder) to write, which takes the name `path` when the block ends without an error.
+
+    It is made under its own name in a folder beside it that is closed to others. With `private` it stays so: only the
+    owner may read it, from the first byte on. Otherwise it is as open as the process's umask makes new files.
+    A forked child that leaves the block finishes and removes nothing: the file is its parent's.
 
     Raises
     ------
     InvalidInput
-        When the file exists and force is not set, or cannot be written; what was there stays.
+        When the name is taken and force is not set, is that of a folder, or the place cannot be written; nothing of
+        what was there is lost and nothing partial stays.
     """
-    require_free(path, force=force)
-    partial = path.parent / f".{path.name[:100]}.{secrets.token_hex(8)}.partial"
+    prepare_output(path, force=force)
+    writer, partial, lock = os.getpid(), None, None
     try:
-        with partial.open("x", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        take_name(partial, path, force=force)
+        partial, lock = _make_partial(path.parent)
+        written = partial / path.name
+        yield written
+        if os.getpid() == writer:
+            _finish(written, private)
+            require_free(path, force=force)
+            take_name(written, path, force=force)
     except (OSError, ValueError) as error:
         if isinstance(error, InvalidInput):
             raise
         reason = getattr(error, "strerror", None) or error
         raise InvalidInput(f"{path} cannot be written: {reason}; check the folder and the name.") from error
     finally:
-        _remove(partial)
+        if partial is not None and os.getpid() == writer:
+            shutil.rmtree(partial, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def prepare_output(path: Path, *, force: bool) -> None:
+    """Refuse, before any work, a file that could not be written, and clear its folder of what killed writers left.
+
+    Raises
+    ------
+    InvalidInput
+        When there is no such folder, it may not be written, or the name is taken.
+    """
+    if not path.parent.is_dir():
+        raise InvalidInput(f"{path} cannot be written: there is no folder {path.parent}; make it first.")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise InvalidInput(f"{path} cannot be written: its folder is closed to writing; choose another one.")
+    require_free(path, force=force)
+    _remove_leftovers(path.parent)
+
+
+def _make_partial(folder: Path) -> tuple[Path, int | None]:
+    """Make a folder for what is not complete, and lock it for as long as this process lives."""
+    while True:
+        partial = folder / f".tightlip-{secrets.token_hex(8)}.partial"
+        partial.mkdir(mode=0o700)
+        lock = None
+        with suppress(FileNotFoundError, BlockingIOError):
+            lock = _lock(partial)
+            # between the two lines above it was nobody's, and whoever clears leftovers may have taken it for one
+            if partial.is_dir():
+                return partial, lock
+        if lock is not None:
+            os.close(lock)
+
+
+def _lock(folder: Path) -> int | None:
+    """Lock a folder: a lock goes with its process, however that ends, where process numbers are used again.
+
+    None where the system or the file system has no such locks; an OSError where another process has it.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows: nothing tells whether a writer lives, so nothing is removed for it
+        return None
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise
+    except OSError:
+        os.close(lock)
+        return None
+    return lock
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove what is not complete and whose writer is gone."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        left = [Path(entry.path) for entry in entries if _LEFTOVER.fullmatch(entry.name)]
+        for partial in left:
+            with suppress(OSError):
+                lock = _lock(partial)
+                if lock is not None:
+                    shutil.rmtree(partial, ignore_errors=True)
+                    os.close(lock)
+
+
+def _finish(written: Path, private: bool) -> None:
+    """Close a file to others if it is private, and bring it to the disk before it takes its name."""
+    if private:
+        written.chmod(0o700 if written.is_dir() else 0o600)
+    if written.is_file():
+        with written.open("rb+") as file:
+            os.fsync(file.fileno())
 
 
 def take_name(partial: Path, path: Path, *, force: bool) -> None:
@@ -48,13 +143,6 @@ def take_name(partial: Path, path: Path, *, force: bool) -> None:
         else:
             return
     partial.replace(path)
-
-
-def _remove(partial: Path) -> None:
-    try:
-        partial.unlink(missing_ok=True)
-    except (OSError, ValueError):  # it was never made, or its folder is gone
-        return
 
 
 def require_free(path: Path, *, force: bool) -> None:

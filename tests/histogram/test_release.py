@@ -16,9 +16,10 @@ from scipy.stats import chisquare
 
 from tightlip import log_of
 from tightlip.errors import InvalidInput, WrongType
+from tightlip.files import write_whole
 from tightlip.histogram import release as releases
 from tightlip.histogram.quantization import Quantization
-from tightlip.histogram.release import plan_release, release_histogram, write_whole
+from tightlip.histogram.release import plan_release, release_histogram
 from tightlip.histogram.secret import Except, Ratio, RatioDifference, Share
 from tightlip.histogram.share_distortion import share_distortion
 from tightlip.histogram.space import HistogramSpace

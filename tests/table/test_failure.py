@@ -6,11 +6,11 @@ import stat
 import pytest
 
 from tightlip.errors import InvalidInput, WrongType
+from tightlip.files import whole_file
 from tightlip.table.counts import count_cells
 from tightlip.table.failure import engine_work
 from tightlip.table.policy import Policy
 from tightlip.table.source import open_table
-from tightlip.table.whole_file import whole_file
 
 
 def test_only_the_first_line_of_an_engine_is_shown_and_not_all_of_a_long_one():

@@ -2,10 +2,8 @@
 
 import gzip
 import os
-import stat
-import subprocess
-import sys
-from pathlib import Path
+import sqlite3
+from contextlib import closing
 
 import duckdb
 import pyarrow as pa
@@ -146,15 +144,33 @@ def test_types_with_long_descriptions_are_refused_in_one_line(tmp_path):
     refused(path, 'column "odd" has type unknown to Ibis', Policy("ill", ["odd"]))
 
 
-def test_what_does_not_fit_in_memory_goes_to_a_private_folder(tmp_path):
-    (tmp_path / "people.csv").write_text(PEOPLE)
-    with open_table(tmp_path / "people.csv") as table:
-        found = table.backend.con.execute("SELECT current_setting('temp_directory')").fetchone()
-    folder = Path(found[0])
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    program = (
-        "import sys; from tightlip.table.embedded import connect_memory; "
-        "print(connect_memory().con.execute(\"SELECT current_setting('temp_directory')\").fetchone()[0])"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert not Path(done.stdout.strip()).exists()
+def sqlite_file(folder, rows):
+    path = folder / "people.sqlite"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE people (age INTEGER, ill TEXT)")
+        connection.executemany("INSERT INTO people VALUES (?, ?)", rows)
+    return path
+
+
+@pytest.mark.parametrize("form", ["csv", "duckdb"])
+def test_rows_that_do_not_fit_in_memory_are_not_put_on_disk(tmp_path, monkeypatch, form):
+    """DuckDB's default is a folder in the current one, or beside a database; both would hold rows in the clear."""
+    rows = "SELECT hash(i)::VARCHAR AS age, 'yes' AS ill FROM range(2000000) r(i)"
+    source = tmp_path / f"people.{form}"
+    if form == "csv":
+        duckdb.sql(rows).write_csv(str(source))
+    else:
+        duckdb_file(tmp_path, f"CREATE TABLE people AS {rows}")
+    before = sorted(tmp_path.iterdir())
+    monkeypatch.chdir(tmp_path)
+    with open_table(source) as table:
+        table.backend.con.execute("SET memory_limit = '60MB'")
+        with pytest.raises(InvalidInput, match="does not fit in memory, and rows are not put on disk"):
+            count_cells(table, POLICY)
+        assert sorted(tmp_path.iterdir()) == before
+
+
+def test_sqlite_sorts_in_memory(tmp_path):
+    with open_table(sqlite_file(tmp_path, [(30, "yes"), (31, "no")])) as table:
+        assert table.backend.con.execute("PRAGMA temp_store").fetchone() == (2,)
+        assert count_cells(table, POLICY).cells == [("30",), ("31",)]

@@ -48,10 +48,10 @@ class Outputs:
         What shows values or rows is for the owner alone.
         """
         from tightlip.audit.risk import audited_counts, cell_risks
+        from tightlip.files import whole_file
         from tightlip.report.audit_html import audit_html
         from tightlip.table.policy_text import policy_toml
         from tightlip.table.risk import write_risks
-        from tightlip.table.whole_file import whole_file
 
         with ExitStack() as stack:
             if self.html is not None:
@@ -85,14 +85,12 @@ class Outputs:
             )
 
     def _check_path(self, path: Path, inputs: Mapping[str, list[str]]) -> None:
-        from tightlip.files import require_free
+        from tightlip.files import prepare_output
 
         for what, files in inputs.items():
             if any(os.path.exists(file) and path.exists() and path.samefile(file) for file in files):
                 raise InvalidInput(f"{path} must not be {what} itself; choose another name.")
-        if not path.parent.is_dir():
-            raise InvalidInput(f"{path} cannot be written: there is no folder {path.parent}; make it first.")
-        require_free(path, force=self.force)
+        prepare_output(path, force=self.force)
 
 
 def files_read(table: str, policy: Path | None, plan: Policy) -> dict[str, list[str]]:

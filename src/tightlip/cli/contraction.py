@@ -13,6 +13,7 @@ from tightlip.cli.arguments import Unit, read_level
 from tightlip.cli.channel_file import read_channel_file
 from tightlip.cli.output import print_json, print_text
 from tightlip.errors import InvalidInput
+from tightlip.files import whole_file
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats, level
 
@@ -60,7 +61,8 @@ def contraction(
         _refuse(gamma=gamma)
         record = _implied(n, epsilon, mass, unit)
     if chart is not None:
-        write_contraction_chart(record, chart)
+        with whole_file(chart, force=force) as file:
+            write_contraction_chart(record, file)
         record["chart"] = str(chart)
     print_json(record) if json else print_text(contraction_text(record))
 

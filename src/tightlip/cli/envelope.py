@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from enum import StrEnum
 from fractions import Fraction
 from functools import partial
@@ -16,7 +17,7 @@ from tightlip.cli.channel_file import read_channel_file
 from tightlip.cli.noise import NOISE_FORMS, SECRET_FORMS, envelope_of_noise
 from tightlip.cli.output import print_json, print_text, progress
 from tightlip.errors import InvalidInput
-from tightlip.files import require_apart, require_free, write_whole
+from tightlip.files import prepare_output, require_apart, whole_file
 
 
 class Adversary(StrEnum):
@@ -92,12 +93,14 @@ def envelope(
     else:
         assert channel is not None
         record, points = _of_channel(channel, deltas, adversary, symbols, options)
-    if certificate is not None and points[0].certificate is not None:
-        write_whole(certificate, points[0].certificate.to_json(), force=force)
-        record["certificate"] = str(certificate)
-    if chart is not None:
-        write_envelope_chart(record, chart)
-        record["chart"] = str(chart)
+    with ExitStack() as written:  # both files or none
+        if certificate is not None and points[0].certificate is not None:
+            file = written.enter_context(whole_file(certificate, force=force))
+            file.write_text(points[0].certificate.to_json(), encoding="utf-8")
+            record["certificate"] = str(certificate)
+        if chart is not None:
+            write_envelope_chart(record, written.enter_context(whole_file(chart, force=force)))
+            record["chart"] = str(chart)
     print_json(record) if json else print_text(envelope_text(record))
 
 
@@ -169,4 +172,4 @@ def _check_certificate(
         raise InvalidInput(
             "--certificate needs a channel file, got --noise, whose ends are proved as they are made."
         )
-    require_free(path, force=force)
+    prepare_output(path, force=force)

@@ -13,6 +13,7 @@ from tightlip.cli.arguments import read_levels
 from tightlip.cli.channel_file import read_channel_file, read_text
 from tightlip.cli.output import print_json, print_text
 from tightlip.errors import InvalidInput, TightlipError
+from tightlip.files import whole_file
 from tightlip.model.jsonio import as_object, check_keys
 from tightlip.model.labels import label_from_json, labels_from_json
 from tightlip.model.prior import Prior
@@ -69,7 +70,8 @@ def plan(
     given = read_study_file(study)
     record = plan_record(given, levels, samples, target)
     if chart is not None:
-        write_plan_chart(given, levels, samples, target, chart)
+        with whole_file(chart, force=force) as file:
+            write_plan_chart(given, levels, samples, target, file)
         record["chart"] = str(chart)
     print_json(record) if json else print_text(plan_text(record))
 

@@ -13,7 +13,7 @@ from tightlip.cli.arguments import Unit, read_level
 from tightlip.cli.command import Command
 from tightlip.cli.output import complain, print_json, print_text
 from tightlip.errors import InvalidInput, quoted
-from tightlip.files import require_apart
+from tightlip.files import prepare_output, require_apart
 from tightlip.histogram.secret import Except, Ratio, RatioDifference, Share, TableSecret, Where
 
 release = typer.Typer(
@@ -95,11 +95,10 @@ def histogram(
     ] = None,
 ) -> None:
     """Draw a histogram with the secret protected, and write its rows."""
-    from tightlip.files import require_free
     from tightlip.histogram.release import release_histogram
     from tightlip.report.release import release_record, release_text
 
-    require_free(out, force=force)
+    prepare_output(out, force=force)
     require_apart([out], table)
     names = [name.strip() for name in columns.split(",")]
     drawn = release_histogram(

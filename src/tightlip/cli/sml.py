@@ -58,7 +58,7 @@ def sml(
 
 
 def _require_free(certificate: Path, channel: Path, *, force: bool) -> None:
-    from tightlip.files import require_apart, require_free
+    from tightlip.files import prepare_output, require_apart
 
-    require_free(certificate, force=force)
+    prepare_output(certificate, force=force)
     require_apart([certificate], channel)

@@ -16,8 +16,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 
 from tightlip.errors import InvalidInput, WrongType, quoted
-from tightlip.files import require_free as require_free
-from tightlip.files import write_whole as write_whole
+from tightlip.files import write_whole
 from tightlip.histogram.conditional import ConditionalDraw, draw_given_secret
 from tightlip.histogram.maxl import MaxLMechanism
 from tightlip.histogram.privacy import Distortion, Privacy

@@ -1,8 +1,7 @@
-"""Charts as files: offline HTML, SVG or PNG by suffix, written whole or not at all."""
+"""Charts as files: offline HTML, SVG or PNG by suffix."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tightlip.errors import InvalidInput
-from tightlip.files import require_free
+from tightlip.files import prepare_output
 from tightlip.numeric.display import format_down, format_sides, format_up
 
 _SUFFIXES = (".html", ".svg", ".png")
@@ -55,9 +54,7 @@ def check_chart_path(path: Path, *, force: bool) -> None:
     """Refuse a suffix that is no picture, a folder that is not there, and a file that is there already."""
     if path.suffix.lower() not in _SUFFIXES:
         raise InvalidInput(f"chart must end in {', '.join(_SUFFIXES)}, got {path.name}; choose one of these.")
-    if not path.parent.is_dir():
-        raise InvalidInput(f"{path} cannot be written: {path.parent} is no folder; make it first.")
-    require_free(path, force=force)
+    prepare_output(path, force=force)
 
 
 def charting() -> Any:
@@ -128,12 +125,7 @@ def _tightened(rows: list[dict[str, Any]], x: str, y: str, bound: Bound) -> list
 
 
 def save_chart(chart: Any, path: Path) -> None:
-    """Write a chart by suffix; HTML works offline."""
-    suffix = path.suffix.lower()
-    partial = path.with_name(f".{path.stem[:100]}.{secrets.token_hex(8)}.partial{suffix}")
-    options: dict[str, Any] = {"inline": True} if suffix == ".html" else {}
-    try:
-        chart.save(str(partial), **options)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    """Write a chart by suffix, over what is there (see `files.whole_file`); HTML works offline."""
+    form = path.suffix.lower().removeprefix(".")
+    options: dict[str, Any] = {"inline": True} if form == "html" else {}
+    chart.save(str(path), format=form, **options)

@@ -47,6 +47,8 @@ def connect_sqlite(path: Path) -> Any:
     try:
         backend = ibis.sqlite.from_connection(connection)
         connection.execute("PRAGMA trusted_schema = OFF")
+        # groups and sorts stay in memory: no row is put on disk
+        connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute("BEGIN")
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     except sqlite3.Error as error:

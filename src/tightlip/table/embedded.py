@@ -1,12 +1,14 @@
-"""DuckDB as files and frames are read with: nothing is fetched, and rows that do not fit in memory stay private."""
+"""Engines as files and frames are read with: nothing is fetched, and no row of a table is put on disk.
+
+DuckDB would write what does not fit in memory to temporary files. It can encrypt them (`temp_file_encryption`, since
+1.4), but not with the cryptography that comes with it: writing needs the extension httpfs, which would have to be
+fetched, or `force_mbedtls_unsafe`, whose keys are drawn from a generator that is not secret. So there are no such
+files. Counts need memory for the cells alone; a risk file needs about 100 bytes a row for the time of the sort.
+"""
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
 from collections.abc import Collection
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +24,13 @@ _SETTINGS = {
     "autoload_known_extensions": False,
     "disabled_optimizers": _BELIEVING,
     "preserve_insertion_order": True,
+    "temp_directory": "",
 }
 
 
 def connect_memory() -> Any:
     """A database in memory, to read files and frames with."""
-    return load_ibis().duckdb.connect(":memory:", **_SETTINGS, temp_directory=_private_folder())
+    return load_ibis().duckdb.connect(":memory:", **_SETTINGS)
 
 
 def connect_file(path: Path) -> Any:
@@ -47,14 +50,6 @@ def distrust(backend: Any) -> None:
     """Switch the short cuts off in a DuckDB connection from outside too: its tables may be views of Parquet files."""
     before = backend.con.execute("SELECT current_setting('disabled_optimizers')").fetchone()[0]
     backend.con.execute(f"SET disabled_optimizers = '{','.join(filter(None, (before, _BELIEVING)))}'")
-
-
-@cache
-def _private_folder() -> str:
-    """Where DuckDB puts what does not fit in memory: nobody else can open it, and it goes when the program ends."""
-    folder = tempfile.mkdtemp(prefix="tightlip-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
 
 
 def neutral_view(backend: Any, found: Any, names: Collection[str]) -> tuple[Any, Any]:

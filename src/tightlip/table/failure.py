@@ -11,6 +11,7 @@ from typing import Any
 from tightlip.errors import InvalidInput, TightlipError
 
 _LONGEST = 200
+_MEMORY = "Out of Memory Error"
 NOT_UTF8 = "it has text that is not valid UTF-8; save it as UTF-8."
 _SIGNS_OF_THAT = (
     "not utf-8 encoded",
@@ -69,6 +70,8 @@ def _reason(error: Exception) -> str:
         return (
             f"the field in double quotes on line {unclosed.group(1)} has no end; close it or drop the quote."
         )
+    if text.startswith(_MEMORY):
+        return "it does not fit in memory, and rows are not put on disk; use fewer columns, Spark or more memory."
     if any(sign in text for sign in _SIGNS_OF_THAT):
         return NOT_UTF8
     if any(kind.__name__ in _OF_VALUES for kind in type(error).__mro__):

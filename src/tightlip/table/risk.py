@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.errors import InvalidInput, ShapeMismatch, quoted
+from tightlip.files import whole_file
 from tightlip.numeric.display import grouped
 from tightlip.table.counts import MAX_CELLS, CellCounts, cells_of_groups
 from tightlip.table.failure import engine_work
@@ -19,7 +20,6 @@ from tightlip.table.kinds import Kind
 from tightlip.table.policy import Policy
 from tightlip.table.risk_file import RISK_COLUMNS, tally_risks, write_batches
 from tightlip.table.source import Table
-from tightlip.table.whole_file import whole_file
 
 
 @dataclass(frozen=True, slots=True, eq=False)
