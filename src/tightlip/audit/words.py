@@ -50,11 +50,12 @@ def verdict(audit: Audit, *, unit: Unit = "nats") -> str:
         return "No budget was set, so there is no verdict."
     share = max(view.share_above_budget or Probability(0.0) for view in audit.views.values())
     allowed, above = f"{budget_words(budget, unit)} ({by_factor(budget)})", at_most(share)
+    known = f"it is at most {above}" if share else "nobody has one"
     if audit.mode == "sample":
         proved = "is proved to be" if audit.verdict else "could not be proved to be"
         return (
             f"The chance of a leak above the budget of {allowed} {proved} at most {about(audit.delta)}: "
-            f"with {sure(audit)} confidence it is at most {above}."
+            f"with {sure(audit)} confidence {known}."
         )
     worst = leakage(view.worst.leakage, unit)
     if audit.verdict:
@@ -117,7 +118,7 @@ def _sample_headline(audit: Audit, view: SecretView) -> str:
     level, above = min(known)
     return (
         f"With {sure(audit)} confidence, the release multiplies the probability of a secret ({view.name}) "
-        f"by at most {by_factor(level)} for all but {at_most(above)} of people."
+        f"by at most {by_factor(level)} for {f'all but {at_most(above)} of people' if above else 'everybody'}."
     )
 
 

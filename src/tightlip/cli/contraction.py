@@ -62,7 +62,9 @@ def contraction(
     if chart is not None:
         write_contraction_chart(record, chart)
         record["chart"] = str(chart)
-    print_json(record) if json else print_text(contraction_text(record))
+    print_json(record) if json else print_text(
+        contraction_text(record), wrote={"the picture": record.get("chart")}
+    )
 
 
 def _measured(path: Path, mass: Fraction, gamma: str | None, unit: Unit) -> dict[str, Any]:

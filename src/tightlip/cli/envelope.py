@@ -98,7 +98,10 @@ def envelope(
     if chart is not None:
         write_envelope_chart(record, chart)
         record["chart"] = str(chart)
-    print_json(record) if json else print_text(envelope_text(record))
+    print_json(record) if json else print_text(
+        envelope_text(record),
+        wrote={"the proof": record.get("certificate"), "the picture": record.get("chart")},
+    )
 
 
 def _of_channel(

@@ -71,7 +71,7 @@ def plan(
     if chart is not None:
         write_plan_chart(given, levels, samples, target, chart)
         record["chart"] = str(chart)
-    print_json(record) if json else print_text(plan_text(record))
+    print_json(record) if json else print_text(plan_text(record), wrote={"the picture": record.get("chart")})
 
 
 def _levels(

@@ -51,6 +51,15 @@ def grouped(count: int) -> str:
     return f"{count:,}".replace(",", " ")
 
 
+def several(count: int, one: str) -> str:
+    """A number of things, by the name of one of them.
+
+    >>> several(1, "cell"), several(0, "cell"), several(1200, "row")
+    ('1 cell', '0 cells', '1 200 rows')
+    """
+    return f"{grouped(count)} {one}{'' if count == 1 else 's'}"
+
+
 def _format(value: float | Fraction, digits: int, rounding: str) -> str:
     if isinstance(value, float) and math.isinf(value):
         return "inf" if value > 0 else "-inf"
