@@ -166,6 +166,7 @@ def test_a_search_that_is_cut_short_says_so_and_still_meets_the_budget(monkeypat
     for remedy in several:
         assert remedy.kind == "heuristic"
         assert "greedy search stopped after" in remedy.reason
+        assert ",;" not in remedy.reason
         assert audit(frame, policy=remedy.policy).joint.worst.leakage <= 0.4
     assert max(remedy.kept for remedy in cut.remedies) <= max(remedy.kept for remedy in full.remedies)
 

@@ -112,12 +112,15 @@ def test_write_policy_writes_what_meets_the_budget(capsys, table, tmp_path, monk
     )
     status, out, _ = run(capsys, *plan, "--write-policy", path)
     assert status == 1
-    assert "--write-policy" in out
+    said = " ".join(out.split())
+    assert f"a policy that keeps the budget, the first of these changes: {path}." in said.replace("/ ", "/")
+    assert "--write-policy FILE" not in said
     assert 'nurse = "office"' in path.read_text()  # the file is not below the policy's folder
     again = "audit", table, "--policy", path, "--budget", "0.5"
     assert run(capsys, *again)[0] == 0
     kept = tmp_path / "kept.toml"
-    assert run(capsys, *again, "--write-policy", kept)[0] == 0
+    status, out, _ = run(capsys, *again, "--write-policy", kept, "--json")
+    assert (status, json.loads(out)["written"]) == (0, {"policy": str(kept)})
     assert Policy.from_toml(kept) == Policy.from_toml(path)
 
 
@@ -127,6 +130,9 @@ def test_no_policy_is_written_where_none_meets_the_budget(capsys, table, tmp_pat
     status, out, _ = run(capsys, *plan, "--budget", "0", "--write-policy", path)
     assert (status, path.exists()) == (1, False)
     assert "still leaks" in " ".join(out.split())
+    assert "No policy was written, since none" in " ".join(out.split())
+    status, out, _ = run(capsys, *plan, "--budget", "0", "--write-policy", path, "--json")
+    assert json.loads(out)["written"] == {"policy": None}
     status, _, err = run(capsys, *plan, "--write-policy", path)
     assert (status, err.count("\n")) == (2, 1)
     assert "--write-policy must be given with --budget" in err

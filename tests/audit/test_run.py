@@ -290,11 +290,34 @@ def test_a_sample_with_all_cells_seen_can_keep_a_budget():
     assert "To meet the budget" in " ".join(paragraphs(worse))
 
 
+@pytest.mark.parametrize("sample", [True, 0.95, "sample", SampleMode])
+def test_a_sample_is_asked_for_by_its_mode(sample):
+    with pytest.raises(WrongType, match=r"sample must be a SampleMode, got .*; write SampleMode\(0.95\)"):
+        audit(people(12), "illness", ["age"], sample=sample)
+    with pytest.raises(WrongType, match="cells_complete must be True or False, got"):
+        SampleMode(0.9, "no")
+
+
+def test_one_cell_too_small_is_told_in_the_singular():
+    found = audit(people(12), "illness", ["age", "zip"], sample=SampleMode())
+    view = found.joint
+    for count, words in ((1, "; 1 cell ("), (2, "; 2 cells (")):
+        few = replace(view, certified=replace(view.certified, uncertified_cells=count))
+        said = paragraphs(replace(found, views={view.name: few}))
+        assert any(words in line for line in said)
+
+
+def test_too_many_cells_offers_only_what_there_is(monkeypatch):
+    monkeypatch.setattr(count_cells, "__kwdefaults__", {"max_cells": 2})
+    with pytest.raises(InvalidInput, match=r"got .*; coarsen or drop columns\.$"):
+        audit(people(12), "illness", ["age", "zip"])
+
+
 def test_tiny_samples_say_that_they_say_nothing():
     found = audit(people(12), "illness", ["age", "zip"], sample=SampleMode())
     assert found.joint.certified.uncertified_share == 1
     assert "by at most a factor of" in headline(found)
-    assert "for all but 0 % of people" in headline(found)
+    assert headline(found).endswith(" for everybody.")
     assert "does not prove" in " ".join(paragraphs(found))
 
 

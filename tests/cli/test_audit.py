@@ -96,12 +96,14 @@ def test_a_budget_decides_the_exit_status(capsys, table):
 
 def test_page_and_risks(capsys, table, tmp_path):
     page, risks = tmp_path / "report.html", tmp_path / "risks.csv"
-    status, _, err = run(
+    status, out, err = run(
         capsys, *command(table, "--html", page, "--risks", risks, "--id", "id", "--budget", 1)
     )
     assert (err, status) == ("", 1)
     assert "<h1" in page.read_text()
     assert "HIV" not in page.read_text()
+    said = " ".join(out.split()).replace("/ ", "/")
+    assert f"Wrote this report: {page}. Wrote the risk of each of 600 rows: {risks}." in said
     lines = risks.read_text().splitlines()
     assert len(lines) == 601
     assert lines[1].startswith('"p0",')

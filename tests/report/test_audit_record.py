@@ -120,6 +120,12 @@ def test_verdicts(budget, met, words, advice):
     assert advice in record["no_remedy"]
 
 
+def test_where_changes_are_listed_none_is_said_to_be_missing():
+    record = example_record()
+    assert record["remedies"]
+    assert record["no_remedy"] is None
+
+
 @pytest.mark.parametrize(("budget", "words"), [(2, "could not be proved"), (1000, "is proved")])
 def test_samples_say_how_sure_they_are(budget, words):
     record = example_record(sample=SampleMode(0.9), budget=tl.log_of(budget), show_values=False)

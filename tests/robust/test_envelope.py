@@ -155,7 +155,7 @@ def test_a_ball_with_many_corners_is_proved_on_one_hull():
     center = Prior(rng.dirichlet(np.full(8, 4.0)))
     found = robust_envelope(channel, PriorBall(center, 0.05), 0.3, tries=20)
     found.verify()
-    assert "1 cells" in found.method
+    assert "1 cell of" in found.method
     assert found.gap < 0.01
     assert found.lower >= envelope(channel, center, 0.3).lower
 
@@ -219,7 +219,7 @@ def test_a_single_prior_cannot_be_cut():
     channel = Channel(np.random.default_rng(8).dirichlet(np.ones(4), 3))
     point = (Fraction(1, 2), Fraction(1, 3), Fraction(1, 6))
     found = robust_envelope(channel, PriorBall(Prior(point), 0), 0.4, gap=1e-9)
-    assert "1 cells" in found.method
+    assert "1 cell of" in found.method
     assert found.exact
     bound = DualBound(channel.floats, [0, 1, 2], 0.4)
     [cell] = partition(bound, [(point,)], None, lambda _: 1.0, 10)

@@ -143,10 +143,10 @@ def _coarsened(search: _Search, climb: Climb) -> Iterator[Remedy | None]:
     columns = range(len(search.policy.release))
     if len(columns) > 1:
         best = climb.upwards(columns)
-        yield _at(search, best, _among(climb, columns, best, "ways to coarsen the columns or leave them out"))
+        yield _at(search, best, _among(climb, columns, best, "coarsen the columns or leave them out"))
     for column in columns:
         best = climb.upwards([column])
-        ways = f"ways to coarsen {search.policy.release[column].column} or leave it out"
+        ways = f"coarsen {search.policy.release[column].column} or leave it out"
         yield _at(search, best, _among(climb, [column], best, ways))
 
 
@@ -166,20 +166,24 @@ def _hidden(search: _Search, climb: Climb) -> Iterator[Remedy | None]:
     if start is not None:
         both.look(start)
     best = both.upwards(columns)
-    ways = (
-        f"ways to coarsen the columns or leave them out, each with the smallest min_count{over} that will do,"
-    )
+    ways = f"coarsen the columns or leave them out, each with the smallest min_count{over} that will do"
     yield _at(search, best, _among(both, columns, best, ways), hiding=True)
 
 
-def _among(climb: Climb, free: Sequence[int], best: Best, ways: str) -> str:
+def _among(climb: Climb, free: Sequence[int], best: Best, aim: str) -> str:
     """Among which changes a node was found best, or how far the search came."""
     size = climb.lattice.size(free) - 1
     counted = len({*climb.counted(free)} - {climb.lattice.bottom})
+    if size == 1:
+        return f"the only way to {aim}"
     if best.proved:
-        how = f"; {counted:,} were counted, the others follow" if counted < size else ""
-        return f"of the {size:,} {ways} no other that meets the budget keeps more detail{how}"
-    return f"a greedy search stopped after {counted:,} of the {size:,} {ways}; others may keep more"
+        how = (
+            f"; {counted:,} {'was' if counted == 1 else 'were'} counted, the others follow"
+            if counted < size
+            else ""
+        )
+        return f"of the {size:,} ways to {aim}, no other that meets the budget keeps more detail{how}"
+    return f"a greedy search stopped after {counted:,} of the {size:,} ways to {aim}; others may keep more"
 
 
 def _at(search: _Search, best: Best, reason: str, *, hiding: bool = False) -> Remedy | None:

@@ -78,6 +78,8 @@ def audit(
         about a statistic.
     """
     plan = _plan(secret, release, statistic, policy)
+    if sample is not None:
+        _require_judgeable(plan, sample)  # before the table is read
     if code_seed is not None:
         require_whole(code_seed, "code_seed", 0)
     with nullcontext(table) if isinstance(table, Table) else open_table(table) as opened:
@@ -111,7 +113,7 @@ def audit_counts(
 ) -> Audit:
     """The audit of a policy, given what counts a policy's columns before small cells are hidden."""
     if sample is not None:
-        _require_judgeable(policy)
+        _require_judgeable(policy, sample)
     on_stage("counting")
     counted = recount(policy)
     release = coded(released(counted, policy), code_seed)
@@ -251,7 +253,11 @@ def _read_budget(budget: Any) -> Nats:
     return Nats(nearest if Fraction(nearest) <= amount else down(nearest))
 
 
-def _require_judgeable(policy: Policy) -> None:
+def _require_judgeable(policy: Policy, sample: object) -> None:
+    if not isinstance(sample, SampleMode):
+        raise WrongType(
+            f"sample must be a SampleMode, got {quoted(sample)}; write SampleMode(0.95), or leave it out."
+        )
     if policy.min_count is not None:
         raise InvalidInput(
             "min_count hides cells that depend on the sample, so a sample cannot bound their tail; audit it without: "

@@ -21,7 +21,7 @@ from tightlip.audit.phrases import (
     surely,
 )
 from tightlip.audit.result import AttackGroup, Audit, SecretView, risen
-from tightlip.numeric.display import format_about, grouped
+from tightlip.numeric.display import format_about, several
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.unit import Unit
 
@@ -170,7 +170,9 @@ class ViewWords:
         covered = f"the bounds cover secrets held by at least {at_most(found.rarest)} of the population"
         if not found.uncertified_cells:
             return [f"{covered}."]
+        cells, share = several(found.uncertified_cells, "cell"), at_most(found.uncertified_share)
+        are, them = ("is", "it") if found.uncertified_cells == 1 else ("are", "them")
         return [
-            f"{covered}; {grouped(found.uncertified_cells)} cells ({at_most(found.uncertified_share)} of the rows) "
-            "are too small to certify: the sample says no more about them than about any other."
+            f"{covered}; {cells} ({share} of the rows) {are} too small to certify: the sample says no more about "
+            f"{them} than about any other."
         ]

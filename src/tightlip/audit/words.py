@@ -51,11 +51,12 @@ def verdict(audit: Audit, *, unit: Unit = "nats") -> str:
     share = max(view.share_above_budget or Probability(0.0) for view in audit.views.values())
     kept, above = audit.verdict is True, at_most(share)
     allowed = f"{budget_words(budget, unit, kept=kept)} ({by_factor(budget, up=kept)})"
+    known = f"it is at most {above}" if share else "nobody has one"
     if audit.mode == "sample":
         proved = "is proved to be" if audit.verdict else "could not be proved to be"
         return (
             f"The chance of a leak above the budget of {allowed} {proved} at most {both_sides(audit.delta)[kept]}: "
-            f"with {sure(audit)} confidence it is at most {above}."
+            f"with {sure(audit)} confidence {known}."
         )
     worst = leakage(view.worst.leakage, unit)
     if audit.verdict:
@@ -120,7 +121,7 @@ def _sample_headline(audit: Audit, view: SecretView) -> str:
     level, above = min(known)
     return (
         f"With {sure(audit)} confidence, the release multiplies the probability of a secret ({view.name}) "
-        f"by at most {by_factor(level)} for all but {at_most(above)} of people."
+        f"by at most {by_factor(level)} for {f'all but {at_most(above)} of people' if above else 'everybody'}."
     )
 
 

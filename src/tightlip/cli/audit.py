@@ -101,7 +101,7 @@ def audit(
             made=made,
         )
         tell("writing")
-        outputs.write(record, opened, plan, found)
+        record["written"] = outputs.write(record, opened, plan, found)
     print_json(record) if json else print_text(audit_text(record))
     if found.verdict is False:
         raise typer.Exit(1)

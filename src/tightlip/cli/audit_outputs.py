@@ -42,10 +42,12 @@ class Outputs:
         if self.html is not None and self.html.suffix.lower() not in (".html", ".htm"):
             raise InvalidInput(f"--html must end in .html, got {self.html.name}; browsers know a page by it.")
 
-    def write(self, record: dict[str, Any], table: Table, plan: Policy, audit: Audit) -> None:
+    def write(
+        self, record: dict[str, Any], table: Table, plan: Policy, audit: Audit
+    ) -> dict[str, str | None]:
         """The page, a policy and the risks: the first two take their names when the risks are written.
 
-        What shows values or rows is for the owner alone.
+        What shows values or rows is for the owner alone. Returns what is where; None for a policy that was not found.
         """
         from tightlip.audit.risk import audited_counts, cell_risks
         from tightlip.files import whole_file
@@ -67,6 +69,12 @@ class Outputs:
             if self.risks is not None:
                 found = cell_risks(audited_counts(audit), plan)
                 write_risks(table, plan, found, self.risks, id_column=self.id_column, force=self.force)
+        asked = {"html": self.html, "risks": self.risks, "policy": self.policy}
+        return {
+            name: str(path) if name != "policy" or kept else None
+            for name, path in asked.items()
+            if path is not None
+        }
 
     def _check_risks(self, population: bool) -> None:
         if self.risks is None:

@@ -64,7 +64,9 @@ def contraction(
         with whole_file(chart, force=force) as file:
             write_contraction_chart(record, file)
         record["chart"] = str(chart)
-    print_json(record) if json else print_text(contraction_text(record))
+    print_json(record) if json else print_text(
+        contraction_text(record), wrote={"the picture": record.get("chart")}
+    )
 
 
 def _measured(path: Path, mass: Fraction, gamma: str | None, unit: Unit) -> dict[str, Any]:

@@ -101,7 +101,10 @@ def envelope(
         if chart is not None:
             write_envelope_chart(record, written.enter_context(whole_file(chart, force=force)))
             record["chart"] = str(chart)
-    print_json(record) if json else print_text(envelope_text(record))
+    print_json(record) if json else print_text(
+        envelope_text(record),
+        wrote={"the proof": record.get("certificate"), "the picture": record.get("chart")},
+    )
 
 
 def _of_channel(

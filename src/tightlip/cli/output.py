@@ -12,6 +12,7 @@ from io import TextIOWrapper
 from typing import Any, TypeVar
 
 from rich.console import Console, RenderableType
+from rich.text import Text
 
 Step = TypeVar("Step")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -24,13 +25,21 @@ def print_json(record: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def print_text(content: RenderableType) -> None:
-    """Text for people; plain when stdout is not a terminal, and never stopped by its encoding."""
+def print_text(content: RenderableType, *, wrote: dict[str, str | None] | None = None) -> None:
+    """Text for people; plain when stdout is not a terminal, and never stopped by its encoding.
+
+    `wrote` says which files the command made, by what they hold.
+    """
+    from tightlip.report.audit_text import printable
+
+    lines = [f"Wrote {what}: {printable(path)}." for what, path in (wrote or {}).items() if path is not None]
     if isinstance(sys.stdout, TextIOWrapper) and not _speaks_unicode():
         sys.stdout.reconfigure(errors="replace")
     wide = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 110
     console = Console(highlight=False, width=wide)
     console.print(content)
+    for line in lines:
+        console.print(Text(line))
     sys.stdout.flush()
 
 

@@ -73,7 +73,7 @@ def plan(
         with whole_file(chart, force=force) as file:
             write_plan_chart(given, levels, samples, target, file)
         record["chart"] = str(chart)
-    print_json(record) if json else print_text(plan_text(record))
+    print_json(record) if json else print_text(plan_text(record), wrote={"the picture": record.get("chart")})
 
 
 def _levels(

@@ -54,7 +54,9 @@ def sml(
     if certificate is not None:
         write_whole(certificate, found.certificate.to_json(), force=force)
         record["certificate"] = str(certificate)
-    print_json(record) if json else print_text(statistic_text(record))
+    print_json(record) if json else print_text(
+        statistic_text(record), wrote={"the proof": record.get("certificate")}
+    )
 
 
 def _require_free(certificate: Path, channel: Path, *, force: bool) -> None:

@@ -97,6 +97,15 @@ def grouped(count: int) -> str:
     return f"{count:,}".replace(",", " ")
 
 
+def several(count: int, one: str) -> str:
+    """A number of things, by the name of one of them.
+
+    >>> several(1, "cell"), several(0, "cell"), several(1200, "row")
+    ('1 cell', '0 cells', '1 200 rows')
+    """
+    return f"{grouped(count)} {one}{'' if count == 1 else 's'}"
+
+
 def _exact_text(value: Fraction, *, ratios: bool) -> str | None:
     """A rational as a decimal or, if wanted, a ratio, if one of them is short."""
     if max(abs(value.numerator), value.denominator).bit_length() > _MOST_BITS:

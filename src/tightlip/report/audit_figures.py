@@ -27,7 +27,9 @@ def figures(audit: Audit, view: SecretView, unit: Unit) -> list[dict[str, str]]:
         found.append(
             {
                 "name": "People above the budget",
-                "value": f"at most {percent(view.share_above_budget)}",
+                "value": f"at most {percent(view.share_above_budget)}"
+                if view.share_above_budget
+                else "nobody",
                 "meaning": f"their released value leaks more than {budget_words(audit.budget, unit)}",
             }
         )

@@ -102,7 +102,10 @@ def _suppression(min_count: int | None) -> list[str]:
     return [] if min_count is None else [f"cells of fewer than {min_count} rows released as one"]
 
 
-def _no_remedy(audit: Audit, unit: Unit) -> str:
+def _no_remedy(audit: Audit, unit: Unit) -> str | None:
+    """Why no change is listed; None where some are."""
+    if audit.remedies:
+        return None
     if audit.verdict is None:
         return "Without a budget no change is needed; add --budget to have changes searched for."
     if audit.verdict:

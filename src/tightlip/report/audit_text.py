@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tightlip.numeric.display import grouped
+from tightlip.numeric.display import grouped, several
 
 _MOST_CELLS = 8
 _STYLES = {True: "bold green", False: "bold red", None: "dim"}
@@ -25,7 +25,7 @@ def audit_text(record: dict[str, Any]) -> RenderableType:
     ]
     for view in record["views"]:
         parts += [_words(view), _figures(view), _cells(view), _columns(view)]
-    parts += [_remedies(record), Text(record["privacy_note"], style="dim")]
+    parts += [_remedies(record), *_written(record), Text(record["privacy_note"], style="dim")]
     return Group(*(item for part in parts for item in (part, Text(""))))
 
 
@@ -85,7 +85,26 @@ def _remedies(record: dict[str, Any]) -> RenderableType:
         kept = remedy["kept"]["words"]
         found = f"{remedy['kind']}: {remedy['reason']}" if remedy["reason"] else remedy["kind"]
         _row(table, remedy["change"], remedy["leakage"]["words"], kept, found)
+    if "policy" in record.get("written", {}):
+        return table
     return Group(table, Text("--write-policy FILE writes the first of them as a policy file."))
+
+
+def _written(record: dict[str, Any]) -> list[RenderableType]:
+    """Which file holds what."""
+    said = {
+        "html": "this report",
+        "risks": f"the risk of each of {several(record['rows'], 'row')}",
+        "policy": "a policy that keeps the budget, "
+        + ("the plan itself" if record["verdict"]["met"] else "the first of these changes"),
+    }
+    lines = [
+        f"Wrote {said[name]}: {path}."
+        if path is not None
+        else "No policy was written, since none that keeps the budget was found."
+        for name, path in record.get("written", {}).items()
+    ]
+    return [Text("\n".join(lines))] if lines else []
 
 
 def _table(title: str, *names: str, right: frozenset[int] | set[int] = frozenset()) -> Table:

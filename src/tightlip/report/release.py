@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tightlip.histogram.release import HistogramRelease
-from tightlip.numeric.display import format_up, grouped
+from tightlip.numeric.display import format_up, several
 from tightlip.numeric.quantity import Probability
 from tightlip.report.amounts import Unit, leakage_json, probability_json, shown_amount, value_json
 
@@ -45,7 +45,7 @@ def release_text(record: dict[str, Any]) -> RenderableType:
     lines = {
         "secret": record["secret"],
         "mechanism": record["mechanism"],
-        "released": f"{grouped(record['rows'])} rows over {grouped(record['cells'])} cells",
+        "released": f"{several(record['rows'], 'row')} over {several(record['cells'], 'cell')}",
         "leakage about the secret": f"at most {shown_amount(record['privacy'], record['unit'])}",
         "expected distance (worst case)": f"at most {format_up(record['distortion']['value'])} total variation",
         "draw": f"{record['method']} ({'exact' if record['exact'] else 'approximate; privacy is not affected'})",

@@ -14,7 +14,7 @@ from tightlip.measure.maximal import maximal_leakage
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label, label_from_json, show
 from tightlip.numeric.ball import exp_bounds
-from tightlip.numeric.display import format_down, format_up
+from tightlip.numeric.display import format_down, format_up, several
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.unit import with_unit
 from tightlip.report.amounts import Unit, leakage_json, shown, shown_amount, value_json
@@ -71,7 +71,7 @@ def statistic_text(record: dict[str, Any]) -> RenderableType:
     amount = shown_amount(record["leakage"], record["unit"])
     headline = (
         f"The release makes the secret at most {record['factor']} times as easy to guess: {amount} "
-        f"({record['secrets']} secrets, any prior)."
+        f"({several(record['secrets'], 'secret')}, any prior)."
     )
     proof = (
         "Exact: the selection below reaches it."

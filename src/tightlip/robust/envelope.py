@@ -20,6 +20,7 @@ from tightlip.envelope.result import Envelope, read_delta
 from tightlip.errors import CertificateInvalid, InvalidInput
 from tightlip.model.channel import Channel
 from tightlip.model.prior_set import PriorList
+from tightlip.numeric.display import several
 from tightlip.numeric.parse import FloatArray, number
 from tightlip.robust.cells import DualBound, partition
 from tightlip.robust.certificate import ListCertificate, RegionCertificate
@@ -128,7 +129,7 @@ def _by_cells(
             proof.check(region, known, ratio, mass)
         except CertificateInvalid:
             continue
-        return [(proof, ratio, f"multipliers on {len(found)} cells of the set")]
+        return [(proof, ratio, f"multipliers on {several(len(found), 'cell')} of the set")]
     return []
 
 

@@ -21,7 +21,7 @@ from tightlip.certificate.statistic_table import COST, MAXIMAL, Kind, Table
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.matrix import dense
-from tightlip.numeric.display import format_up
+from tightlip.numeric.display import format_up, several
 from tightlip.numeric.parse import number
 from tightlip.statistic.branch import Found, Search
 from tightlip.statistic.cover import Cover, by_group
@@ -233,8 +233,8 @@ def _matching_words(found: Matching) -> str:
 
 def _search_words(found: Found, cover: Cover) -> str:
     splits = sum(isinstance(node, Split) for node in found.nodes)
-    how = f"branch and bound with {splits} splits" if splits else "greedy choice and exchange"
-    text = f"{how}, proved by prices of {cover.outputs} outputs"
+    how = f"branch and bound with {several(splits, 'split')}" if splits else "greedy choice and exchange"
+    text = f"{how}, proved by prices of {several(cover.outputs, 'output')}"
     if not found.met:
         apart = abs((found.upper - found.lower) / found.lower) if found.lower else math.inf
         text += f"; the ends of the sum are a relative {format_up(apart, 2)} apart"

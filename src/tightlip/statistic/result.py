@@ -9,7 +9,7 @@ from typing import Protocol
 
 from tightlip.errors import CertificateInvalid, InvalidInput
 from tightlip.model.labels import Label
-from tightlip.numeric.display import format_down, format_up
+from tightlip.numeric.display import format_down, format_up, several
 from tightlip.numeric.quantity import Nats
 
 
@@ -93,5 +93,5 @@ class StatisticLeakage:
         kind = "exact" if self.exact else "ends not met"
         return (
             f"StatisticLeakage({self.certificate.kind}, {format_down(self.lower)} to {format_up(self.upper)} nats, "
-            f"{kind}, {len(self.selection)} secrets, by {self.method})"
+            f"{kind}, {several(len(self.selection), 'secret')}, by {self.method})"
         )

@@ -98,7 +98,7 @@ def too_many_cells(got: str, max_cells: int) -> InvalidInput:
     """The refusal of a release that is nearly the table itself."""
     return InvalidInput(
         f"release must have at most {grouped(max_cells)} combinations of values, got {got}; "
-        "coarsen or drop columns, or raise max_cells."
+        "coarsen or drop columns."
     )
 
 
