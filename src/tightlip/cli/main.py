@@ -17,7 +17,7 @@ from tightlip.cli.contraction import contraction
 from tightlip.cli.convert import convert
 from tightlip.cli.envelope import envelope
 from tightlip.cli.measure import measure
-from tightlip.cli.output import complain
+from tightlip.cli.output import complain, reopen_closed, use_readable_width
 from tightlip.cli.plan import plan
 from tightlip.cli.release import release
 from tightlip.cli.sml import sml
@@ -65,6 +65,7 @@ def options(
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    use_readable_width()
     try:
         status = app(args=arguments or ["--help"], prog_name="tightlip", standalone_mode=False)
     except _USAGE_ERROR as error:
@@ -98,6 +99,7 @@ def _with_advice(error: Any) -> str:
 
 def run() -> None:
     """The entry point of the installed program; asked to stop, it removes what is half written as after Ctrl-C."""
+    reopen_closed()
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.default_int_handler)

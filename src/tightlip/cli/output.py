@@ -7,7 +7,8 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from typing import Any, TypeVar
 
@@ -15,14 +16,23 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 Step = TypeVar("Step")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNUSUAL = re.compile(r"[^\n -~]")
+_WIDE = 110  # columns where nobody says how many there are
+_MOST_DIGITS = 4  # of COLUMNS; a wider screen would fill the memory with spaces
+_NARROWEST = 40  # columns; tables in fewer are unreadable, and in none nothing is printed at all
 
 
 def print_json(record: dict[str, Any]) -> None:
-    """One JSON object on stdout and nothing else; file names that are no text come out as escapes."""
+    """One JSON object on stdout and nothing else; what could steer a terminal, or is no text, comes out as escapes."""
     text = json.dumps(record, ensure_ascii=not _speaks_unicode(), allow_nan=False, indent=2)
-    sys.stdout.write(_LONE_SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text) + "\n")
-    sys.stdout.flush()
+    with _reader_may_leave():
+        sys.stdout.write(_UNUSUAL.sub(_escaped, text) + "\n")
+        sys.stdout.flush()
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """A character as JSON escapes it unless it is printable: controls, marks of direction, halves of characters."""
+    return found.group() if found.group().isprintable() else json.dumps(found.group())[1:-1]
 
 
 def print_text(content: RenderableType, *, wrote: dict[str, str | None] | None = None) -> None:
@@ -35,12 +45,61 @@ def print_text(content: RenderableType, *, wrote: dict[str, str | None] | None =
     lines = [f"Wrote {what}: {printable(path)}." for what, path in (wrote or {}).items() if path is not None]
     if isinstance(sys.stdout, TextIOWrapper) and not _speaks_unicode():
         sys.stdout.reconfigure(errors="replace")
-    wide = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 110
-    console = Console(highlight=False, width=wide)
-    console.print(content)
-    for line in lines:
-        console.print(Text(line))
-    sys.stdout.flush()
+    console = _Console(highlight=False, width=_width())
+    with _reader_may_leave():
+        console.print(content)
+        for line in lines:
+            console.print(Text(line))
+        sys.stdout.flush()
+
+
+class _Console(Console):
+    """A console that leaves it to the command what a reader who has had enough means."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+@contextmanager
+def _reader_may_leave() -> Iterator[None]:
+    """Go on where the reader of stdout has had enough: what the command found still decides its exit status."""
+    try:
+        yield
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+
+
+def _width() -> int:
+    """Columns to write in: as COLUMNS says or the terminal has, where that is usable."""
+    given = _columns()
+    if given:
+        return max(given, _NARROWEST)
+    if not sys.stdout.isatty():
+        return _WIDE
+    return max(os.get_terminal_size(sys.stdout.fileno()).columns or _WIDE, _NARROWEST)
+
+
+def _columns() -> int:
+    """What COLUMNS says; 0 where that is no number of columns that a screen has."""
+    given = os.environ.get("COLUMNS", "").lstrip("0")
+    return int(given) if given.isdecimal() and len(given) <= _MOST_DIGITS else 0
+
+
+def use_readable_width() -> None:
+    """Correct an unusable COLUMNS for the libraries that write help and bars."""
+    if "COLUMNS" in os.environ and _columns() < _NARROWEST:
+        os.environ["COLUMNS"] = str(_width())
+
+
+def reopen_closed() -> None:
+    """Put nothing in the place of closed standard streams: a file opened later must not become one of them."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
 
 
 def _speaks_unicode() -> bool:
@@ -71,4 +130,5 @@ def complain(message: str) -> None:
     """One line on stderr, in which a name or value from a table cannot steer the terminal."""
     from tightlip.report.audit_text import printable
 
-    sys.stderr.write("tightlip: " + printable(" ".join(message.split())) + "\n")
+    with suppress(OSError):  # nobody may be there to read it; the exit status says it too
+        sys.stderr.write("tightlip: " + printable(" ".join(message.split())) + "\n")

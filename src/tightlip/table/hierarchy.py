@@ -35,6 +35,12 @@ class Hierarchy:
             When the file cannot be read, gives a value two groups, or has no such level.
         """
         require_whole(level, "mapping level", 0)
+        try:
+            str(path).encode()
+        except UnicodeEncodeError as error:
+            raise InvalidInput(
+                f"mapping file {path} must have a name in UTF-8, else no policy file can name it; rename it."
+            ) from error
         read = _toml_reader if path.suffix.lower() == ".toml" else _csv_reader
         try:
             groups_at = read(path)
