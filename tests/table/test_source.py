@@ -343,6 +343,12 @@ def test_sqlite_columns_of_mixed_types_are_refused(tmp_path, declared, value):
     refused(lambda: counted(path, table="people"), 'column "age" must hold one type, got 1 values')
 
 
+def test_zeros_of_a_sqlite_column_without_a_type(tmp_path):
+    """Which stores −0 as it is; a column of reals does not."""
+    path = sqlite_file(tmp_path, "age, ill TEXT", [(0.0, "yes"), (1.5, "no"), (-0.0, "no")])
+    refused(lambda: counted(path, table="people"), 'column "age" has both 0 and −0')
+
+
 def test_collations_do_not_merge_values(tmp_path):
     path = sqlite_file(tmp_path, "age TEXT COLLATE NOCASE, ill TEXT", [("a", "yes"), ("A", "no")])
     before = path.read_bytes()

@@ -7,6 +7,7 @@ from tightlip.errors import InvalidInput
 from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, Released
+from tightlip.table.recoding import BottomCode, TopCode
 from tightlip.table.source import open_table
 
 pytestmark = IGNORED
@@ -47,6 +48,13 @@ def test_one_value_written_in_two_ways_is_refused_where_it_is_kept(tmp_path, val
 def test_quotes_around_some_values_only_are_read(tmp_path):
     with opened(tmp_path, '"a,b"', "c", '"a,b"', '"d ""e"""', '""') as table:
         assert count_cells(table, Policy("ill", ["size"])).cells == [(None,), ("a,b",), ("c",), ('d "e"',)]
+
+
+def test_values_below_a_top_are_kept_too(tmp_path):
+    with opened(tmp_path, "1.10", "1.1", "2.5") as table:
+        for recoding in (TopCode(2), BottomCode(1)):
+            with pytest.raises(InvalidInput, match="in several ways"):
+                count_cells(table, Policy("ill", [Released("size", recoding)]))
 
 
 def test_it_is_no_matter_where_the_column_is_recoded(tmp_path):

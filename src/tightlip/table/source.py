@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tightlip.errors import InvalidInput, WrongType, quoted
-from tightlip.table.checks import check_columns
+from tightlip.table.checks import check_columns, refuse_twins
 from tightlip.table.csv_file import CsvFile
 from tightlip.table.csv_kinds import detect_kinds, refuse_spellings, typed
 from tightlip.table.embedded import connect_file, connect_memory, neutral_view
@@ -124,11 +124,13 @@ class Table:
         return [(self._plain(name), self._kinds[name]) for name in names]
 
     def require_one_spelling(self, names: Sequence[str]) -> None:
-        """Refuse columns that have one value in several ways (see `csv_kinds`)."""
+        """Refuse columns that have one value in several ways (see `csv_kinds` and `checks`)."""
         new = {name: (self.physical[name], self._kinds[name]) for name in names if name not in self._spelled}
         with engine_work(self.name):
             if self.csv is not None:
                 refuse_spellings(self.csv, new)
+            else:
+                refuse_twins(self.backend, self.expression, new)
         self._spelled.update(new)
 
     def fetch(self, expression: Any) -> Any:
