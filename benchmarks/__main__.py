@@ -5,6 +5,7 @@ from benchmarks import (
     audit_measures,
     audit_privattacks,
     contraction_speed,
+    csv_wide,
     dense_measures,
     envelope_speed,
     import_time,
@@ -22,6 +23,7 @@ BENCHMARKS = (
     release_speed,
     contraction_speed,
     audit_counting,
+    csv_wide,
     audit_measures,
     audit_privattacks,
 )

@@ -19,7 +19,7 @@ COLUMNS = {
 KINDS = dict(zip(COLUMNS, ("integer", "text", "integer", "real", "boolean", "date", "text"), strict=True))
 _JOBS = ["nurse", "Nurse", "None", "NA", "O'Brien; --", "\u00e9", "e\u0301", "nurse ", "=1+1", None]
 _AGES = [0, 29, 30, -1, 89, 90, None, -30, 2**53 + 1]
-_WEIGHTS = [0.1, 0.3, 1.0, -0.0, 0.0, None, 2.5, -0.3, 0.30000000000000004]
+_WEIGHTS = [0.1, 0.3, 1.0, -0.0, 7.25, None, 2.5, -0.3, 0.30000000000000004]
 _DISEASES = ["flu", "asthma", None, "none"]
 ROWS = [
     {
@@ -44,7 +44,6 @@ def arrow_table() -> pa.Table:
 
 def write_csv(path: Path) -> Path:
     def field(value: object) -> str:
-        value = 0.0 if value == 0.0 and isinstance(value, float) else value  # one number, one way to write it
         return "" if value is None else '"' + str(value).replace('"', '""') + '"'
 
     lines = [",".join(COLUMNS), *(",".join(map(field, row.values())) for row in ROWS)]

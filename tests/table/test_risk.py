@@ -55,12 +55,10 @@ def test_order_of_many_rows_in_files(tmp_path, form):
     assert out["leakage_nats"].to_pylist() == [place[str(age)] + 0.5 for age in table["age"].to_pylist()]
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_files_are_numbered_as_duckdb_documents_it(tmp_path, form):
+def test_files_are_numbered_as_duckdb_documents_it(tmp_path):
     """By `row_number()` with an empty OVER clause and insertion order preserved; a frame in it is not documented."""
-    path = tmp_path / f"people.{form}"
-    write = pyarrow.csv.write_csv if form == "csv" else pyarrow.parquet.write_table
-    write(PEOPLE, path)
+    path = tmp_path / "people.parquet"
+    pyarrow.parquet.write_table(PEOPLE, path)
     with open_table(path) as table:
         ordered = table.in_order()
         plan = table.backend.con.execute(f"EXPLAIN {table.backend.compile(ordered.expression)}").fetchall()[
@@ -230,31 +228,49 @@ def test_a_table_that_goes_away_leaves_no_file(tmp_path):
         risks = risks_for(table)
         path.unlink()
         with pytest.raises(InvalidInput, match=r"people\.csv cannot be"):
-            write_risks(table, POLICY, risks, tmp_path / "out.csv")
+            write_risks(table, POLICY, risks, tmp_path / "out.csv", id_column="name")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_csv_file_is_read_once_and_a_later_change_is_noticed_or_without_effect(tmp_path):
+    path = tmp_path / "people.csv"
+    pyarrow.csv.write_csv(PEOPLE, path)
+    with open_table(path) as table:
+        risks = risks_for(table)
+        pyarrow.csv.write_csv(PEOPLE.take([0, 2, 1]), path)
+        with pytest.raises(InvalidInput, match="has changed while it was read"):
+            write_risks(table, POLICY, risks, tmp_path / "out.csv", id_column="name")
+        write_risks(table, POLICY, risks, tmp_path / "out.csv")
+        assert table.rows() == 3
+    assert (tmp_path / "out.csv").read_text().splitlines()[1:] == ["2,0.5,0.5", "1,1.5,1", "2,0.5,0.5"]
 
 
 def test_rows_that_change_between_count_and_join(tmp_path, monkeypatch):
     from tightlip.table import risk
 
-    path = tmp_path / "people.csv"
-    pyarrow.csv.write_csv(PEOPLE, path)
-    real = risk._lookup
+    path = tmp_path / "people.sqlite"
+    connection = sqlite3.connect(path)
+    real, rows = risk._lookup, [(30, "yes"), (31, "no"), (30, "no")]
+    new = [(30, "no"), (99, "no")]  # in a cell that was counted, and in none
 
     def changing(*arguments):
         found = real(*arguments)
-        pyarrow.csv.write_csv(pa.concat_tables([PEOPLE, more]), path)
+        with connection:
+            connection.execute("INSERT INTO people VALUES (?, ?)", new.pop())
         return found
 
     monkeypatch.setattr(risk, "_lookup", changing)
-    for ages in ([30], [99]):  # in a cell that was counted, and in none
-        pyarrow.csv.write_csv(PEOPLE, path)
-        more = pa.table({"age": ages, "ill": ["no"], "name": ["new"]})
+    while new:
+        with connection:
+            connection.execute("DROP TABLE IF EXISTS people")
+            connection.execute("CREATE TABLE people (age INTEGER, ill TEXT)")
+            connection.executemany("INSERT INTO people VALUES (?, ?)", rows)
         with open_table(path) as table:
             risks = risks_for(table)
             with pytest.raises(InvalidInput, match="has changed since it was counted"):
                 write_risks(table, POLICY, risks, tmp_path / "out.csv")
-    assert [entry.name for entry in tmp_path.iterdir()] == ["people.csv"]
+    connection.close()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["people.sqlite"]
 
 
 def test_ids_that_give_away_the_secret_or_clash(tmp_path):

@@ -7,6 +7,7 @@ from tightlip.errors import InvalidInput
 from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, Released
+from tightlip.table.recoding import BottomCode, TopCode
 from tightlip.table.source import open_table
 
 pytestmark = IGNORED
@@ -21,14 +22,39 @@ def opened(folder, *values):
 
 @pytest.mark.parametrize(
     "values",
-    [("1.10", "1.1"), ("1.0", "1", "2.5"), ("-0", "0", "0.5"), ("1e5", "100000", "0.5"), ("TRUE", "true")],
+    [
+        ("1.10", "1.1"),
+        ("1.0", "1", "2.5"),
+        ("-0", "0", "0.5"),
+        ("1e5", "100000", "0.5"),
+        ("TRUE", "true"),
+        ('"a"', "a"),
+        ('"7"', "7"),
+        ('"2024-02-29"', "2024-02-29"),
+        ("x", "", '""'),
+    ],
 )
 def test_one_value_written_in_two_ways_is_refused_where_it_is_kept(tmp_path, values):
     with (
         opened(tmp_path, *values) as table,
-        pytest.raises(InvalidInput, match=r'"size" writes one \w+ in several ways'),
+        pytest.raises(
+            InvalidInput,
+            match=r'"size" writes one \w+ in several ways|"size" writes one value, .* both in double quotes',
+        ),
     ):
         count_cells(table, Policy("ill", ["size"]))
+
+
+def test_quotes_around_some_values_only_are_read(tmp_path):
+    with opened(tmp_path, '"a,b"', "c", '"a,b"', '"d ""e"""', '""') as table:
+        assert count_cells(table, Policy("ill", ["size"])).cells == [(None,), ("a,b",), ("c",), ('d "e"',)]
+
+
+def test_values_below_a_top_are_kept_too(tmp_path):
+    with opened(tmp_path, "1.10", "1.1", "2.5") as table:
+        for recoding in (TopCode(2), BottomCode(1)):
+            with pytest.raises(InvalidInput, match="in several ways"):
+                count_cells(table, Policy("ill", [Released("size", recoding)]))
 
 
 def test_it_is_no_matter_where_the_column_is_recoded(tmp_path):

@@ -91,7 +91,7 @@ def audit(
         return audit_counts(
             recount,
             plan,
-            kinds=opened.columns,
+            kinds=opened.kinds(plan.columns),
             delta=_read_delta(delta),
             budget=None if budget is None else _read_budget(budget),
             sample=sample,

@@ -1,7 +1,7 @@
-"""Columns that do not hold what their type says, where an engine allows that.
+"""Columns in which different values would be counted as one, so that the audit would say too little.
 
-SQLite stores text in columns of numbers. DuckDB columns may have a collation that takes "a" for "A". Either way
-different values would be counted as one, and the audit would say too little.
+SQLite stores text in columns of numbers. DuckDB columns may have a collation that takes "a" for "A". Reals have two
+zeros, 0 and −0, and two ways to be missing, NULL and NaN; engines disagree on which of them are equal.
 """
 
 from __future__ import annotations
@@ -34,6 +34,38 @@ def check_columns(backend: Any, expression: Any, columns: Mapping[str, tuple[str
                     f"column {quoted(name)} has a collation, by which different texts count as one; "
                     "copy it to a column without."
                 )
+
+
+def refuse_twins(backend: Any, expression: Any, columns: Mapping[str, tuple[str, Kind]]) -> None:
+    """Refuse columns of reals that have both 0 and −0, or both NULL and NaN: each pair is one value in plain form."""
+    reals = {name: column for name, (column, kind) in columns.items() if kind == "real"}
+    tests = {
+        (name, pair, number): test
+        for name, column in reals.items()
+        for pair, twins in _twins(expression[column].cast("float64"), backend.name).items()
+        for number, test in enumerate(twins)
+    }
+    if not tests:
+        return
+    sums = {f"s{place}": test.sum() for place, test in enumerate(tests.values())}
+    counts = backend.to_pyarrow(expression.aggregate(**sums)).to_pylist()[0].values()
+    found = {key for key, count in zip(tests, counts, strict=True) if count}
+    for name, pair, number in found:
+        if number and (name, pair, 0) in found:
+            raise InvalidInput(
+                f"column {quoted(name)} has both {pair}, which the release would tell apart; "
+                "write one for the other, or recode the column."
+            )
+
+
+def _twins(real: Any, engine: str) -> dict[str, tuple[Any, Any]]:
+    """Tests for values that are not told apart in plain form."""
+    text = real.cast("string")
+    # no text that SQLite makes of −0 has the sign; other engines may take −0 for 0 before they find an angle
+    minus = real.atan2(-1.0) < 0 if engine == "sqlite" else text.startswith("-")
+    zeros = {"0 and −0": ((real == 0) & ~minus, (real == 0) & minus)}
+    # SQLite stores NaN as NULL; Ibis takes NaN for NULL on Spark, but not the text of it
+    return zeros if engine == "sqlite" else zeros | {"NULL and NaN": (text.isnull(), real.isnan())}
 
 
 def _refuse_mixed(backend: Any, expression: Any, columns: Mapping[str, tuple[str, Kind]]) -> None:

@@ -2,7 +2,8 @@
 
 A column is of whole numbers, reals, booleans or dates only if all of its fields are written so. "01234" is text: as
 a number it would be taken for 1234. So are digits too many for a float to tell apart, and numbers too small for one. An
-empty field, in quotes or not, is missing; NA, None and null are text.
+empty field, in quotes or not, is missing; NA, None and null are text. Quotes are no part of a value, but see
+`refuse_spellings`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tightlip.errors import InvalidInput, quoted
+from tightlip.table.csv_file import CsvFile
 from tightlip.table.kinds import ISO_DATE, Kind
 
 _REAL = r"^-?(0|[1-9][0-9]{0,14})(\.[0-9]+)?([eE][-+]?[0-9]+)?$"
@@ -69,27 +71,31 @@ def _is_exact(column: Any) -> Any:
     return number.notnull() & large & ((digits.length() <= _DIGITS) | (number.cast("string") == column))
 
 
-def refuse_spellings(backend: Any, expression: Any, columns: Mapping[str, tuple[str, Kind]]) -> None:
-    """Refuse columns that write one number or boolean in several ways, as 1.10 and 1.1; `columns` as for `checks`.
+def refuse_spellings(file: CsvFile, columns: Mapping[str, tuple[str, Kind]]) -> None:
+    """Refuse columns that write one value in several ways, as 1.10 and 1.1 or "a" and a; `columns` as for `checks`.
 
     Kept as they are, they would be released apart but counted as one, and the audit would say too little. Whole numbers
-    and dates can be written in one way only.
+    and dates can be written in one way only, but for quotes.
     """
     unsure = {name: pair for name, pair in columns.items() if pair[1] in ("real", "boolean")}
-    if not unsure:
-        return
     distinct: dict[str, Any] = {}
     for place, (column, kind) in enumerate(unsure.values()):
-        text = expression[column]
+        text = file.expression[column]
         distinct |= {f"t{place}": text.nunique(), f"v{place}": typed(text, kind).nunique()}
-    found = backend.to_pyarrow(expression.aggregate(**distinct)).to_pylist()[0]
+    found = file.backend.to_pyarrow(file.expression.aggregate(**distinct)).to_pylist()[0] if distinct else {}
     for place, (name, (_, kind)) in enumerate(unsure.items()):
         if found[f"t{place}"] != found[f"v{place}"]:
-            what = "number" if kind == "real" else "boolean"
-            raise InvalidInput(
-                f"column {quoted(name)} writes one {what} in several ways, which the file would tell apart; "
-                "write each in one way, or recode the column."
-            )
+            raise _several_ways(name, f"one {'number' if kind == 'real' else 'boolean'} in several ways")
+    for name, (column, _) in columns.items():
+        if file.quotes_differ(column):
+            raise _several_ways(name, "one value, or the empty field, both in double quotes and without")
+
+
+def _several_ways(name: str, what: str) -> InvalidInput:
+    return InvalidInput(
+        f"column {quoted(name)} writes {what}, which the file would tell apart; "
+        "write each in one way, or recode the column."
+    )
 
 
 def _count_each(backend: Any, expression: Any, names: Sequence[str], tests: Any) -> dict[str, list[int]]:

@@ -22,12 +22,7 @@ _SIGNS_OF_THAT = (
     "Could not decode to UTF-8",
 )
 _OF_VALUES = ("DataError", "DateTimeException", "NumberFormatException", "ArithmeticException")
-_LINE_ENDS = "The CSV Parser state machine reached an invalid state"
 _IN_QUOTES = re.compile(r"""(?<!\w)(['"`])(.*\1|.*)""")  # to the last quote: a value may have quotes in it
-_RAGGED = re.compile(
-    r"CSV Error on Line: (\d+)\b.*?^Expected Number of Columns: (\d+) Found: (\d+)", re.S | re.M
-)
-_UNCLOSED = re.compile(r"CSV Error on Line: (\d+)\b.*?^Value with unterminated quote found", re.S | re.M)
 _INSTALL = {"duckdb": "table", "sqlite": "table", "pyspark": "spark", "postgres": "postgres"}
 
 
@@ -62,22 +57,12 @@ def engine_work(name: str, done: str = "read") -> Iterator[None]:
 def _reason(error: Exception) -> str:
     """The first line of an engine's message, without what stands in quotes: both may show values of the table."""
     text = str(error).strip()
-    ragged = _RAGGED.search(text)
-    if ragged:
-        line, expected, found = ragged.groups()
-        return f"line {line} must have {expected} fields, got {found}; correct it, or put a field in double quotes."
-    if unclosed := _UNCLOSED.search(text):
-        return (
-            f"the field in double quotes on line {unclosed.group(1)} has no end; close it or drop the quote."
-        )
     if text.startswith(_MEMORY):
         return "it does not fit in memory, and rows are not put on disk; use fewer columns, Spark or more memory."
     if any(sign in text for sign in _SIGNS_OF_THAT):
         return NOT_UTF8
     if any(kind.__name__ in _OF_VALUES for kind in type(error).__mro__):
         return "a value does not fit the type of its column; convert the column, or make it text."
-    if _LINE_ENDS in text:
-        return "its lines do not all end alike, or a quote is not closed; save it anew."
     first = text.splitlines()[0].strip() if text else type(error).__name__
     first = _IN_QUOTES.sub("…", first)
     if len(first) > _LONGEST:

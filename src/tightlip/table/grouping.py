@@ -18,7 +18,7 @@ from tightlip.numeric.display import grouped
 from tightlip.table.failure import engine_work
 from tightlip.table.kinds import Kind
 from tightlip.table.policy import Policy
-from tightlip.table.recoding import Keep, Recoding
+from tightlip.table.recoding import BottomCode, Keep, Recoding, TopCode
 from tightlip.table.source import Table
 
 Codes = NDArray[np.int64]
@@ -60,7 +60,9 @@ def keys_of(table: Table, policy: Policy) -> list[Key]:
     recodings = [*(Keep() for _ in policy.secret), *(item.recoding for item in policy.release)]
     plain = table.plain_columns(policy.columns)
     kept = [
-        name for name, recoding in zip(policy.columns, recodings, strict=True) if isinstance(recoding, Keep)
+        name
+        for name, recoding in zip(policy.columns, recodings, strict=True)
+        if isinstance(recoding, (Keep, TopCode, BottomCode))
     ]
     table.require_one_spelling(kept)
     keys = []

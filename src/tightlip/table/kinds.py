@@ -2,7 +2,7 @@
 
     text      as it is, compared byte by byte
     integer   64 bits
-    real      64 bits; NaN is missing and −0 is 0
+    real      64 bits; NaN is missing and −0 is 0, and a column that keeps both is refused (see `checks`)
     boolean   the texts "true" and "false"
     date      the text "2024-02-29"
 

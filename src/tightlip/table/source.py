@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tightlip.errors import InvalidInput, WrongType, quoted
-from tightlip.table.checks import check_columns
-from tightlip.table.csv_header import read_header
+from tightlip.table.checks import check_columns, refuse_twins
+from tightlip.table.csv_file import CsvFile
 from tightlip.table.csv_kinds import detect_kinds, refuse_spellings, typed
 from tightlip.table.database_file import connect_sqlite, require_stored
 from tightlip.table.embedded import ATTACHED, connect_file, connect_memory, distrust, neutral_view
@@ -25,6 +25,14 @@ from tightlip.table.policy import require_known
 _POSTGRES = ("postgres://", "postgresql://")
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _TEXT_FILES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+_PACKED = {
+    b"\x1f\x8b": "gzip",
+    b"BZh91AY&SY": "bzip2",
+    b"\xfd7zXZ\0": "xz",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+    b"\x04\x22\x4d\x18": "LZ4",
+    b"PK\3\4": "zip",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +46,7 @@ class Table:
     physical : users' column names and the engine's
     ordered_by : an Ibis expression of the row's place in the input; None where the engine keeps no order
     numbered : the rows of a file with their places, from which `in_order` makes `ordered_by`
-    all_text : whether the columns are text still to be typed (CSV)
+    csv : the file whose columns are loaded when they are used, as text still to be typed
     parquet : the Parquet file that is read, if it is one
     refused : columns that cannot be read, and their type
     loose : whether columns may hold what their types do not say
@@ -51,7 +59,7 @@ class Table:
     physical: dict[str, str]
     ordered_by: Any = None
     numbered: Any = None
-    all_text: bool = False
+    csv: CsvFile | None = None
     parquet: ParquetFile | None = None
     refused: dict[str, str] = field(default_factory=dict)
     loose: bool = False
@@ -62,10 +70,14 @@ class Table:
     @property
     def columns(self) -> dict[str, str]:
         """Each column's kind: text, integer, real, boolean or date; the engine's type where it is none of these."""
-        self._learn([*self.physical])
+        return self.kinds([*self.physical]) | self.refused
+
+    def kinds(self, names: Sequence[str]) -> dict[str, str]:
+        """The same of some columns; what is no column or cannot be read is left out."""
+        known = {name: self.physical[name] for name in names if name in self.physical}
+        self._learn([*known])
         schema = self.expression.schema()
-        kinds = {name: self._kinds.get(name) or str(schema[column]) for name, column in self.physical.items()}
-        return kinds | self.refused
+        return {name: self._kinds.get(name) or str(schema[column]) for name, column in known.items()}
 
     def in_order(self) -> Table:
         """The same table, with its rows numbered where there is an order of them."""
@@ -88,6 +100,8 @@ class Table:
     def rows(self) -> int:
         """The number of rows."""
         with engine_work(self.name):
+            if self.csv is not None:
+                self.csv.load(())
             return int(self.fetch(self.expression.aggregate(n=self.expression.count()))["n"][0].as_py())
 
     def plain_columns(self, names: Sequence[str]) -> list[tuple[Any, Kind]]:
@@ -123,11 +137,13 @@ class Table:
                 self.parquet.require_unchanged()
 
     def require_one_spelling(self, names: Sequence[str]) -> None:
-        """Refuse columns of a text file that write one value in several ways (see `csv_kinds`)."""
+        """Refuse columns that have one value in several ways (see `csv_kinds` and `checks`)."""
         new = {name: (self.physical[name], self._kinds[name]) for name in names if name not in self._spelled}
-        if self.all_text:
-            with engine_work(self.name):
-                refuse_spellings(self.backend, self.expression, new)
+        with engine_work(self.name):
+            if self.csv is not None:
+                refuse_spellings(self.csv, new)
+            else:
+                refuse_twins(self.backend, self.expression, new)
         self._spelled.update(new)
 
     def fetch(self, expression: Any) -> Any:
@@ -136,15 +152,16 @@ class Table:
 
     def _plain(self, name: str) -> Any:
         column, kind = self.expression[self.physical[name]], self._kinds[name]
-        if self.all_text:
+        if self.csv is not None:
             column = typed(column, kind)
             kind = "text" if kind == "date" else kind
         return plain(column, kind, self.backend.name)
 
     def _learn(self, names: Sequence[str]) -> None:
         new = [name for name in names if name not in self._kinds]
-        if self.all_text:
+        if self.csv is not None:
             with engine_work(self.name):
+                self.csv.load([int(self.physical[name].removeprefix("c")) for name in new])
                 found = detect_kinds(self.backend, self.expression, [self.physical[name] for name in new])
             self._kinds.update(zip(new, found, strict=True))
             return
@@ -236,11 +253,10 @@ def _open_parquet(path: Path) -> Table:
 
 
 def _open_csv(path: Path) -> Table:
-    header = read_header(path)
-    backend, physical = connect_memory(), neutral_names(header.names, str(path))
-    found = backend.read_csv(_without_wildcards(path), **header.options())
-    expression, numbered = neutral_view(backend, found, physical.values())
-    return Table(str(path), backend, expression, physical, numbered=numbered, all_text=True)
+    backend = connect_memory()
+    csv = CsvFile.open(path, backend)
+    physical = neutral_names(csv.header.names, str(path))
+    return Table(str(path), backend, csv.expression, physical, ordered_by=csv.expression[ROW], csv=csv)
 
 
 def _form(path: Path) -> Literal["csv", "parquet", "duckdb", "sqlite"]:
@@ -260,10 +276,15 @@ def _form(path: Path) -> Literal["csv", "parquet", "duckdb", "sqlite"]:
         return "duckdb"
     if start.startswith(b"PAR1"):
         return "parquet"
+    packed = next((name for magic, name in _PACKED.items() if start.startswith(magic)), None)
+    if packed and not (packed == "gzip" and path.suffix.lower() == ".gz"):
+        raise InvalidInput(
+            f"{path} is packed with {packed}; unpack it, or name what gzip packed .csv.gz or .tsv.gz."
+        )
     if not path.name.lower().endswith(_TEXT_FILES):
         raise InvalidInput(
             f"{path} must be a CSV, Parquet, DuckDB or SQLite file, got none of these; "
-            "a CSV file's name ends with .csv or .tsv."
+            "a CSV file's name ends with .csv or .tsv, or with .csv.gz or .tsv.gz where gzip packed it."
         )
     if not start:
         raise InvalidInput(f"{path} is empty; a CSV file starts with a line of column names.")
