@@ -15,7 +15,6 @@ import pytest
 
 from contract.warnings_of_engines import IGNORED
 from tightlip.errors import InvalidInput
-from tightlip.table import embedded
 from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, Released
@@ -109,7 +108,6 @@ def test_generated_columns_of_a_duckdb_file_are_refused(tmp_path):
 
 def test_a_duckdb_file_is_opened_first_by_several_threads(tmp_path, monkeypatch):
     path = duckdb_file(tmp_path, PEOPLE)
-    embedded._private_folder.cache_clear()
     make = tempfile.mkdtemp
 
     def slowly(*arguments, **options):
