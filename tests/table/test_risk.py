@@ -246,31 +246,29 @@ def test_a_csv_file_is_read_once_and_a_later_change_is_noticed_or_without_effect
 
 
 def test_rows_that_change_between_count_and_join(tmp_path, monkeypatch):
+    import ibis
+
     from tightlip.table import risk
 
-    path = tmp_path / "people.sqlite"
-    connection = sqlite3.connect(path)
-    real, rows = risk._lookup, [(30, "yes"), (31, "no"), (30, "no")]
-    new = [(30, "no"), (99, "no")]  # in a cell that was counted, and in none
+    backend = ibis.duckdb.connect()
+    real = risk._lookup
+    new = [30, 99]  # in a cell that was counted, and in none
 
     def changing(*arguments):
         found = real(*arguments)
-        with connection:
-            connection.execute("INSERT INTO people VALUES (?, ?)", new.pop())
+        backend.con.execute(f"INSERT INTO people VALUES ({new.pop()}, 'no', 'new')")
         return found
 
     monkeypatch.setattr(risk, "_lookup", changing)
     while new:
-        with connection:
-            connection.execute("DROP TABLE IF EXISTS people")
-            connection.execute("CREATE TABLE people (age INTEGER, ill TEXT)")
-            connection.executemany("INSERT INTO people VALUES (?, ?)", rows)
-        with open_table(path) as table:
-            risks = risks_for(table)
-            with pytest.raises(InvalidInput, match="has changed since it was counted"):
-                write_risks(table, POLICY, risks, tmp_path / "out.csv")
-    connection.close()
-    assert [entry.name for entry in tmp_path.iterdir()] == ["people.sqlite"]
+        backend.con.execute("DROP TABLE IF EXISTS people")
+        backend.con.from_arrow(PEOPLE).create("people")
+        table = open_table(backend.table("people"))
+        risks = risks_for(table)
+        with pytest.raises(InvalidInput, match="has changed since it was counted"):
+            write_risks(table, POLICY, risks, tmp_path / "out.csv")
+    backend.disconnect()
+    assert not list(tmp_path.iterdir())
 
 
 def test_ids_that_give_away_the_secret_or_clash(tmp_path):

@@ -50,8 +50,8 @@ def refuse_twins(backend: Any, expression: Any, columns: Mapping[str, tuple[str,
     sums = {f"s{place}": test.sum() for place, test in enumerate(tests.values())}
     counts = backend.to_pyarrow(expression.aggregate(**sums)).to_pylist()[0].values()
     found = {key for key, count in zip(tests, counts, strict=True) if count}
-    for name, pair, number in found:
-        if number and (name, pair, 0) in found:
+    for name, pair, number in tests:
+        if number and {(name, pair, 0), (name, pair, 1)} <= found:
             raise InvalidInput(
                 f"column {quoted(name)} has both {pair}, which the release would tell apart; "
                 "write one for the other, or recode the column."
