@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from tightlip.convert._amount import Amount, Mass, largest, read_level, read_mass, tighter, total
 from tightlip.convert._theory import (
     cap,
-    limit_of,
+    limit_words,
     pmc_from_ldp,
     pmc_from_pml,
     pml_from_ldp,
@@ -17,7 +17,7 @@ from tightlip.convert._theory import (
 )
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.alip import Alip
-from tightlip.numeric.display import format_down, format_up
+from tightlip.numeric.display import format_up
 from tightlip.numeric.quantity import Nats
 
 Kind = Literal["ldp", "pml", "pmc", "lip", "alip"]
@@ -185,5 +185,5 @@ _RULES = {"ldp": _of_ldp, "pml": _of_pml, "pmc": _of_pmc, "lip": _of_alip, "alip
 def _ruled_out(upper: Amount, mass: Mass) -> str:
     return (
         f"infinite: the PML level {format_up(upper.nats())} nats is not below "
-        f"log 1/(1−p_min) = {format_down(limit_of(mass))} nats, so a secret may be ruled out"
+        f"log 1/(1−p_min) = {limit_words(mass)} nats, so a secret may be ruled out"
     )

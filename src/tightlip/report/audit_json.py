@@ -84,7 +84,7 @@ def audit_record(
 
 
 def _budget(budget: Nats, unit: Unit) -> dict[str, Any]:
-    return amount(budget, unit) | {"exact": level_exact(budget), "words": budget_words(budget, unit)}
+    return amount(budget, unit) | {"given": level_exact(budget), "words": budget_words(budget, unit)}
 
 
 def _privacy_note(show_values: bool) -> str:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from tightlip.model.labels import label_from_json, show
 from tightlip.numeric.ball import exp_bounds
-from tightlip.numeric.display import format_down, format_exactly, format_up
+from tightlip.numeric.display import format_about, format_down, format_exactly, format_up
 from tightlip.numeric.parse import number
 from tightlip.numeric.unit import nats_of_bits, with_unit
 from tightlip.report.amounts import shown
@@ -189,7 +189,7 @@ def _outcomes(record: dict[str, Any], every: bool) -> Table:
     for entry in kept:
         table.add_row(
             _show(entry["outcome"]),
-            f"{entry['probability']:.6g}",
+            format_about(number(entry.get("probability_exact", entry["probability"]), "probability")),
             shown({"value": entry["pml"]}),
             _show(entry["pml_secret"]),
             shown({"value": entry["pmc"]}),
