@@ -110,6 +110,27 @@ def test_seeds_are_for_tests(capsys, table, tmp_path):
     assert json.loads(run(capsys, *plain)[1])["seeded"] is False
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--bin-size", 2, "--feasible", "values.csv"),
+        ("--bin-size", 2, "--secret", "sex=X"),
+        ("--bin-size", 2, "--within", "ill=maybe"),
+        ("--bin-size", 2, "--columns", "sex,ill,name", "--feasible", "names.csv"),
+    ],
+)
+def test_errors_hold_no_values_of_people(capsys, tmp_path, monkeypatch, options):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "values.csv").write_text("sex,ill\nF,no\nM,no\n")
+    (tmp_path / "names.csv").write_text("sex,ill,name\nF,no,a\nM,no,b\n")
+    (tmp_path / "table.csv").write_text("sex,ill,name\nF,no,Anna\nM,HIV-positive,Otto\nF,no,Eva\n")
+    given = ["release", "histogram", "table.csv", "--columns", "sex,ill", "--out", "out.csv"]
+    secret = [] if "--secret" in options else ["--secret", "ill=no"]
+    status, _, err = run(capsys, *given, *secret, *options)
+    assert (status, err.count("\n")) == (2, 1)
+    assert not any(value in err for value in ("HIV", "Anna", "Otto", "Eva"))
+
+
 def test_formulas(capsys, tmp_path):
     table = tmp_path / "t.csv"
     table.write_text("a,b\n=1+1,x\n@cmd,y\n")

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import histogram_oracle as oracle
+from tightlip.errors import NumericalFailure
+from tightlip.histogram.chain import chain_group_counts
 from tightlip.histogram.conditional import draw_given_secret
 from tightlip.histogram.quantization import Quantization
 from tightlip.histogram.ratio_blocks import draw_ratio
@@ -141,6 +143,19 @@ def test_exactly_one_is_drawn_exactly(resolution):
                 assert int(grouped.index_each(rows[None, :])[0]) in range(start, stop)
                 drawn = draw_given_secret(grouped, range(start, stop), random)
                 assert grouped.index(drawn.counts) in range(start, stop)
+
+
+def test_errors_do_not_tell_the_bin(monkeypatch):
+    """It is the one of the table: who sees the message would know the secret."""
+    secret = RatioDifference({"income": "high"}, {"group": "a"}, {"group": "b"}, resolution="1/4")
+    grouped = secret.on(cells(2000, FEASIBLE).domain, 2000)
+    monkeypatch.setattr("tightlip.histogram.chain._START_ROUNDS", 0)
+    told = set()
+    for value in (0, 8):
+        with pytest.raises(NumericalFailure) as caught:
+            chain_group_counts(grouped, range(value, value + 1), RandomSource())
+        told.add(str(caught.value))
+    assert len(told) == 1
 
 
 @pytest.mark.parametrize(("feasible", "other"), [(FEASIBLE, "b"), (WITH_OTHERS, "c")])

@@ -91,17 +91,6 @@ def use_readable_width() -> None:
         os.environ["COLUMNS"] = str(_width())
 
 
-def reopen_closed() -> None:
-    """Put nothing in the place of closed standard streams: a file opened later must not become one of them."""
-    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
-
-
 def _speaks_unicode() -> bool:
     return (sys.stdout.encoding or "").lower().replace("-", "") in {"utf8", "utf16", "utf32"}
 

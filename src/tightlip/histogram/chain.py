@@ -200,7 +200,8 @@ class _Chains:
             if sum(map(len, found)) >= CHAINS:
                 return np.concatenate(found)[:CHAINS]
         raise NumericalFailure(
-            f"no table of {self.secret.total} rows with a secret in [{low:g}, {high:g}] was found to start from; "
+            # which bin it is must not be told: it is the table's own
+            f"no table of {self.secret.total} rows with a secret in a bin was found to start from; "
             "choose a coarser resolution."
         )
 

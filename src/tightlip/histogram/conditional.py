@@ -98,7 +98,7 @@ def _listed(secret: GroupedSecret, used: int, values: range) -> Integers:
     index = secret.index_each(vectors)
     states = vectors[(index >= values.start) & (index < values.stop)]
     if not len(states):
-        raise InvalidInput(f"no table of {secret.total} rows has a secret in {values}; choose larger bins.")
+        raise InvalidInput(f"no table of {secret.total} rows has a secret in a bin; choose larger bins.")
     return states
 
 

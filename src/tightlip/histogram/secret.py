@@ -96,8 +96,8 @@ class Category:
             known = domain.values[place]
             for value in sorted(condition.values - set(known)):
                 raise InvalidInput(
-                    f"column {quoted(condition.column)} must have the value {quoted(value)} of the secret, got only "
-                    f"{quoted(', '.join(known))}; check the spelling or add it to the feasible values."
+                    f"column {quoted(condition.column)} must have the value {quoted(value)} of the secret, got "
+                    f"{len(known)} others; check the spelling or add it to the feasible values."
                 )
             wanted = np.array([(value in condition.values) != condition.negated for value in known])
             inside &= wanted[domain.codes[:, place]]

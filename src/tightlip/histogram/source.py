@@ -60,10 +60,15 @@ def _from_records(records: list[Any], wanted: Sequence[str] | None) -> Columns:
     for at, record in enumerate(records):
         if not isinstance(record, Mapping) or record.keys() != records[0].keys():
             raise WrongType(
-                f"table record {at} must be a mapping with the columns of the first, got {quoted(record)}."
+                f"table record {at} must be a mapping with the columns of the first, got {_kind(record)}."
             )
     names = _names(wanted, list(records[0])) if records else []
     return {str(name): _texts([record[name] for record in records], name) for name in names}
+
+
+def _kind(record: object) -> str:
+    """What a record is, without what stands in it."""
+    return "other columns" if isinstance(record, Mapping) else f"a {type(record).__name__}"
 
 
 def _texts(values: Iterable[object], column: object) -> list[str]:

@@ -206,8 +206,8 @@ def _codes(column: Sequence[str], name: str, values: tuple[str, ...]) -> Integer
     if (codes < 0).any():
         row = int(codes.argmin())
         raise InvalidInput(
-            f"table row {row + 1}, column {quoted(name)} must be a feasible value, got {quoted(column[row])}; "
-            "add it to the feasible values."
+            f"table row {row + 1}, column {quoted(name)} must be a feasible value, got another; "
+            "look there, and add it to the feasible values."
         )
     return codes
 
@@ -226,8 +226,8 @@ def _counted_in_list(
     if len(wrong):
         row = int(wrong[0])
         raise InvalidInput(
-            f"table row {row + 1} must be a feasible combination, got {quoted(tuple(c[row] for c in kept))}; "
-            "add it to the feasible rows."
+            f"table row {row + 1} must be a feasible combination, got another; "
+            "look there, and add it to the feasible rows."
         )
     domain = Domain(names, values, in_list[first].astype(np.int32), _CELLS_SEEN if feasible is None else None)
     return CellTable(domain, np.bincount(found, minlength=len(cells)).astype(np.int64))
