@@ -85,22 +85,31 @@ def _likelihoods(ends: FloatArray, grid: NoiseGrid) -> FloatArray:
 
 def best_attack(cells: OutcomeCells, delta: float, ceiling: float) -> tuple[CellAttack, CellAttack]:
     """The attack with about the largest t ≤ ceiling at which it has probability δ, and one just beyond."""
+    from scipy.optimize import brentq
+
     target = min(delta * (1 + _AIM), float(cells.below.sum()) * (1 - _ROUNDING))
-    low, high = 0.0, math.log(ceiling) + 2 * _STEP
-    best, beyond = solved(cells, math.exp(low), delta), solved(cells, math.exp(high), delta)
-    left, right = _excess(cells, best, target), _excess(cells, beyond, target)
-    while high - low > _STEP:
-        share = min(max(left / (left - right), 0.02), 0.98)
-        guess = low + (high - low) * share
-        found = solved(cells, math.exp(guess), delta)
-        excess = _excess(cells, found, target)
-        if excess >= 0:
-            right = right / 2 if best.ratio > 1 else right  # Illinois: neither end may stand still
-            low, left, best = guess, excess, found
+    best, beyond = (solved(cells, ratio, delta) for ratio in (1.0, ceiling * math.exp(2 * _STEP)))
+
+    def excess(level: float) -> float:
+        nonlocal best, beyond
+        found = solved(cells, math.exp(level), delta)
+        reached = _excess(cells, found, target)
+        if reached >= 0:
+            best = max(best, found, key=_ratio)
         else:
-            left = left / 2
-            high, right, beyond = guess, excess, found
+            beyond = min(beyond, found, key=_ratio)
+        return reached
+
+    if _excess(cells, best, target) > 0 > _excess(cells, beyond, target):
+        root = brentq(excess, math.log(best.ratio), math.log(beyond.ratio), xtol=_STEP, rtol=1e-15)
+        for level in (root - _STEP, root + _STEP):
+            if best.ratio < math.exp(level) < beyond.ratio:
+                excess(level)
     return best, beyond
+
+
+def _ratio(attack: CellAttack) -> float:
+    return attack.ratio
 
 
 def _value(cells: OutcomeCells, attack: CellAttack) -> float:
@@ -203,7 +212,8 @@ def _unused(channel: Channel, cells: OutcomeCells) -> Fraction:
 def _shares(channel: Channel) -> list[list[Fraction]]:
     """The stored rows as rationals that sum to 1 exactly."""
     rows = [[Fraction(entry) for entry in row] for row in dense(channel.matrix).tolist()]
-    return [[entry / sum(row) for entry in row] for row in rows]
+    totals = [sum(row) for row in rows]
+    return [[entry / total for entry in row] for row, total in zip(rows, totals, strict=True)]
 
 
 def _rationals(values: FloatArray) -> list[Fraction]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
@@ -32,8 +33,11 @@ MARGIN = 1e-11  # relative, for exp, ndtr and float sums
 TINY = 1e-300
 _BITS = 128
 _CHUNK = 1 << 21
-_SUSPECTS = 65
-_PER_WIDTH = 20  # at least so many cells of x per noise width
+_SUSPECTS = 64  # at least; one for each cell of a wide secret costs time and lifts the lower end
+_PER_WIDTH = 20  # at least so many cells of x per noise width, and no more suspects
+_FINER = (
+    16  # parts of a cell of x for f_Y alone: its bounds are off by half of such a part, and cost a cdf each
+)
 _FINEST = 4000  # steps beyond the secret that are always fine enough
 _BEND = 0.5  # largest product of step and D
 
@@ -83,7 +87,7 @@ class NoiseGrid:
             low, high = edges[:-1], edges[1:]
             nodes = np.unique(np.concatenate(places))
             below, above, moment = _uniform_density(nodes, length, gaussian)
-            suspects = _spread(length)
+            suspects = _spread(length, cells)
         elif isinstance(secret, DiscreteSecret):
             atoms = [((x - start) / width, mass) for x, mass in secret.atoms]
             low = np.array([_down(x) for x, _ in atoms])
@@ -95,11 +99,10 @@ class NoiseGrid:
             cut = np.array([float(start + width * Fraction(edge)) for edge in edges.tolist()])
             cut[0], cut[-1] = (float(end) for end in secret.support)
             cut = np.unique(np.append(cut, float(secret.distribution.median())))
-            exact = [(Fraction(x) - start) / width for x in cut.tolist()]
-            low, high = np.array([_down(x) for x in exact[:-1]]), np.array([_up(x) for x in exact[1:]])
+            low, high = _placed(cut, start, width)
             nodes = np.unique(np.concatenate([*places, np.maximum(low, 0.0), high]))
-            below, above, moment = _distribution_density(nodes, low, high, cut, secret, gaussian)
-            suspects = _shown(secret, start, width, length)
+            below, above, moment = _distribution_density(nodes, cut, secret, start, width, gaussian)
+            suspects = _shown(secret, start, width, length, cells)
         return cls(gaussian, low, high, nodes, below, above, moment, suspects)
 
     @property
@@ -193,17 +196,25 @@ def _discrete_density(
 
 def _distribution_density(
     nodes: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
     cuts: FloatArray,
     secret: DistributionSecret,
+    start: Fraction,
+    width: Fraction,
     gaussian: bool,
 ) -> _Densities:
-    """Bounds of each cell's mass make it a mixture: a Riemann–Stieltjes bracket."""
+    """Bounds of each cell's mass make it a mixture: a Riemann–Stieltjes bracket, on parts of the cells of x."""
+    parts = [np.linspace(a, b, _FINER, endpoint=False) for a, b in pairwise(cuts.tolist())]
+    fine = np.unique(np.concatenate([*parts, cuts[-1:]]))
     masses = TailMasses.of(secret.distribution, secret.cdf_error)
     with quiet():
-        least, most = (np.exp(logs) for logs in masses.of_cells(cuts, *masses.log_tails(cuts)))
-    return _mixture(nodes, low, high, least, most, gaussian)
+        least, most = (np.exp(logs) for logs in masses.of_cells(fine, *masses.log_tails(fine)))
+    return _mixture(nodes, *_placed(fine, start, width), least, most, gaussian)
+
+
+def _placed(cuts: FloatArray, start: Fraction, width: Fraction) -> tuple[FloatArray, FloatArray]:
+    """The ends of the cells between cuts in noise widths, rounded outward."""
+    exact = [(Fraction(x) - start) / width for x in cuts.tolist()]
+    return np.array([_down(x) for x in exact[:-1]]), np.array([_up(x) for x in exact[1:]])
 
 
 def _mixture(
@@ -223,20 +234,22 @@ def _mixture(
     return below * (1 - MARGIN), above * (1 + MARGIN) + TINY, moment * (1 + MARGIN) + TINY * gaussian
 
 
-def _spread(length: Fraction) -> tuple[Fraction, ...]:
-    return tuple(length * k / (_SUSPECTS - 1) for k in range(_SUSPECTS))
+def _spread(length: Fraction, cells: int) -> tuple[Fraction, ...]:
+    """Both ends, and the middles of equal parts; a suspect off the middle of its outcomes reaches less."""
+    parts = max(_SUSPECTS, min(cells, math.ceil(_PER_WIDTH * length)))
+    return (Fraction(0), *(length * (2 * k + 1) / (2 * parts) for k in range(parts)), length)
 
 
 def _thinned(places: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
-    chosen = np.unique(np.linspace(0, len(places) - 1, _SUSPECTS).round().astype(int))
+    chosen = np.unique(np.linspace(0, len(places) - 1, _SUSPECTS + 1).round().astype(int))
     return tuple(places[i] for i in chosen.tolist())
 
 
 def _shown(
-    secret: DistributionSecret, start: Fraction, width: Fraction, length: Fraction
+    secret: DistributionSecret, start: Fraction, width: Fraction, length: Fraction, cells: int
 ) -> tuple[Fraction, ...]:
     """Places that a positive density or a quantile shows to be in the support."""
-    wanted = [float(start + width * place) for place in _spread(length)]
+    wanted = [float(start + width * place) for place in _spread(length, cells)]
     shown = {support_point_near(secret.distribution, place) for place in wanted}
     return tuple((Fraction(place) - start) / width for place in sorted(shown))
 

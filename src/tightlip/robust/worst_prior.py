@@ -12,7 +12,7 @@ from fractions import Fraction
 from tightlip.envelope.exact import envelope
 from tightlip.envelope.result import Envelope
 from tightlip.model.channel import Channel
-from tightlip.robust.region import Point, Region, as_prior, mean, mixed
+from tightlip.robust.region import Point, Region, as_prior, dot, mean, mixed
 
 _MOST_POLES = 24
 _STEPS = [Fraction(1, 2**power) for power in range(1, 8)]
@@ -68,9 +68,25 @@ def poles_of(region: Region, columns: tuple[tuple[Fraction, ...], ...]) -> list[
     return list(found)[:_MOST_POLES]
 
 
+def rare_points(region: Region, columns: tuple[tuple[Fraction, ...], ...], delta: Fraction) -> list[Point]:
+    """Members under which outcomes, one or the rarest few together, have probability δ exactly.
+
+    An outcome leaks the more the rarer it is, and below δ it counts for less: the worst prior may be this narrow ridge.
+    """
+    middle = region.inside()
+    least = sorted(columns, key=lambda column: region.lowest(column)[0])[:_MOST_POLES]
+    together = [tuple(map(sum, zip(*least[:count], strict=True))) for count in range(2, len(least))]
+    found: dict[Point, None] = {}
+    for column in (*least, *together):
+        (low, point), high = region.lowest(column), dot(column, middle)
+        if low < delta < high:
+            found[mixed(point, middle, (delta - low) / (high - low))] = None
+    return list(found)[:_MOST_POLES]
+
+
 def seek(seeker: Seeker, region: Region, columns: tuple[tuple[Fraction, ...], ...]) -> None:
-    """Try a member inside, the poles, their mean, and steps between them."""
+    """Try a member inside, the poles, their mean, members with outcomes as rare as δ, and steps between the poles."""
     poles = poles_of(region, columns)
-    for point in (region.inside(), mean(poles), *poles):
+    for point in (region.inside(), mean(poles), *poles, *rare_points(region, columns, seeker.delta)):
         seeker.try_prior(point)
     seeker.try_near(poles)
