@@ -4,9 +4,7 @@ import os
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import threading
-import time
 
 import duckdb
 import numpy as np
@@ -106,15 +104,8 @@ def test_generated_columns_of_a_duckdb_file_are_refused(tmp_path):
     refused(path, f"{STORED} a table with generated columns")
 
 
-def test_a_duckdb_file_is_opened_first_by_several_threads(tmp_path, monkeypatch):
+def test_a_duckdb_file_is_opened_first_by_several_threads(tmp_path):
     path = duckdb_file(tmp_path, PEOPLE)
-    make = tempfile.mkdtemp
-
-    def slowly(*arguments, **options):
-        time.sleep(0.05)  # so that others come meanwhile
-        return make(*arguments, **options)
-
-    monkeypatch.setattr(tempfile, "mkdtemp", slowly)
     start, found = threading.Barrier(8), []
 
     def work():
