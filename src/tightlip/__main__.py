@@ -1,6 +1,6 @@
 """`python -m tightlip` is the program `tightlip`."""
 
-from tightlip.cli.main import run
+from tightlip.cli.interrupt import run
 
 if __name__ == "__main__":
     run()

@@ -1,4 +1,4 @@
-"""How every command shows its help: arguments by name, flags without a type."""
+"""How every command shows its help (arguments by name, flags without a type), and how it is interrupted."""
 
 from __future__ import annotations
 
@@ -6,9 +6,18 @@ from typing import Any
 
 from typer.core import TyperCommand
 
+from tightlip.cli.interrupt import Interrupted
+
 
 class Command(TyperCommand):
     """A command whose help speaks of what to write, not of Python's types."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run it; of an interrupt different versions of click make different things, all silent."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise Interrupted from error
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The parameters with the names that the help shows for what they take."""

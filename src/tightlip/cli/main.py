@@ -1,10 +1,9 @@
-"""The program `tightlip`: 0 done, 1 a budget or check did not hold, 2 bad input (one line on stderr)."""
+"""The commands of `tightlip`: 0 done, 1 a budget or check did not hold, 2 bad input (one line on stderr)."""
 
 from __future__ import annotations
 
 import os
 import re
-import signal
 import sys
 from typing import Annotated, Any
 
@@ -16,6 +15,8 @@ from tightlip.cli.command import Command
 from tightlip.cli.contraction import contraction
 from tightlip.cli.convert import convert
 from tightlip.cli.envelope import envelope
+from tightlip.cli.interrupt import Interrupted, tell_interrupted
+from tightlip.cli.interrupt import run as run
 from tightlip.cli.measure import measure
 from tightlip.cli.output import complain
 from tightlip.cli.plan import plan
@@ -82,9 +83,13 @@ def main(arguments: list[str] | None = None) -> int:
             or "not enough memory for this input."
         )
         return 2
-    except typer.Abort:
-        complain("interrupted.")
-        return 130
+    except (Interrupted, KeyboardInterrupt) as error:
+        return tell_interrupted(error)
+    except typer.Abort as error:  # click makes it of an EOFError too
+        if not isinstance(error.__cause__, EOFError):
+            return tell_interrupted(error)
+        complain("the input ended too early; check that it is whole.")
+        return 2
     return status if isinstance(status, int) else 0
 
 
@@ -94,11 +99,3 @@ def _with_advice(error: Any) -> str:
     message = error.format_message()
     stop = "" if message.endswith((".", "?")) else "."
     return f"{message}{stop} Try '{context.command_path if context else 'tightlip'} --help'."
-
-
-def run() -> None:
-    """The entry point of the installed program; asked to stop, it removes what is half written as after Ctrl-C."""
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.default_int_handler)
-    sys.exit(main())

@@ -20,6 +20,7 @@ _SIGNS_OF_THAT = (
     "codec can't decode",
     "Could not decode to UTF-8",
 )
+_INTERRUPTED = ("Query interrupted", "INTERRUPT Error: Interrupted!", "interrupted")  # DuckDB twice, SQLite
 _OF_VALUES = ("DataError", "DateTimeException", "NumberFormatException", "ArithmeticException")
 _LINE_ENDS = "The CSV Parser state machine reached an invalid state"
 _IN_QUOTES = re.compile(r"""(?<!\w)(['"`])(.*\1|.*)""")  # to the last quote: a value may have quotes in it
@@ -48,13 +49,16 @@ def load_ibis(engine: str = "duckdb") -> Any:
 def engine_work(name: str, done: str = "read") -> Iterator[None]:
     """Turn whatever an engine raises into one InvalidInput that names the table.
 
-    Engines have exceptions of many kinds (DuckDB, SQLite, psycopg, Py4J, Arrow), so all but our own are caught.
+    Engines have exceptions of many kinds (DuckDB, SQLite, psycopg, Py4J, Arrow), so all but our own are caught. Ctrl-C,
+    of which some of them make an error of their own, is a KeyboardInterrupt again.
     """
     try:
         yield
     except (TightlipError, MemoryError):
         raise
     except Exception as error:
+        if str(error) in _INTERRUPTED:
+            raise KeyboardInterrupt from error
         raise InvalidInput(f"{name} cannot be {done}: {_reason(error)}") from error
 
 

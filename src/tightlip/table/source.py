@@ -22,6 +22,7 @@ from tightlip.table.policy import require_known
 
 _POSTGRES = ("postgres://", "postgresql://")
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_STEPS = 1_000_000  # of SQLite's machine, some 10 ms: how long an interrupt waits; fewer would slow queries
 _TEXT_FILES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
 
@@ -73,6 +74,8 @@ class Table:
         """Close the connection, unless it came from outside; `with open_table(…) as table:` does so too."""
         if self.owned:
             with suppress(Exception):  # it may be gone already
+                if self.backend.name == "duckdb":  # of an interrupted query it would wait for the rest
+                    self.backend.con.interrupt()
                 self.backend.disconnect()
 
     def __enter__(self) -> Table:
@@ -290,8 +293,14 @@ def _named(name: str, backend: Any, table: str | None) -> Table:
 
 def _of_database(name: str, backend: Any, expression: Any, *, owned: bool) -> Table:
     physical = {column: column for column in expression.columns}
+    if owned and backend.name == "sqlite":  # it looks at no signal while a query runs, unless it calls us
+        backend.con.set_progress_handler(_no_objection, _STEPS)
     row_id = _row_id(backend, expression)
     return Table(name, backend, expression, physical, ordered_by=row_id, loose=True, owned=owned)
+
+
+def _no_objection() -> int:
+    return 0
 
 
 def _row_id(backend: Any, expression: Any) -> Any:
