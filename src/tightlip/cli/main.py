@@ -86,7 +86,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     except (Interrupted, KeyboardInterrupt) as error:
         return tell_interrupted(error)
-    except typer.Abort:  # what click makes of an EOFError
+    except typer.Abort as error:  # click makes it of an EOFError too
+        if not isinstance(error.__cause__, EOFError):
+            return tell_interrupted(error)
         complain("the input ended too early; check that it is whole.")
         return 2
     return status if isinstance(status, int) else 0
