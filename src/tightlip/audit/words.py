@@ -8,7 +8,16 @@ from __future__ import annotations
 from fractions import Fraction
 
 from tightlip.audit.names import SMALL, Names
-from tightlip.audit.phrases import about, at_most, both_sides, budget_words, by_factor, factor, leakage
+from tightlip.audit.phrases import (
+    about,
+    at_most,
+    both_sides,
+    budget_words,
+    by_factor,
+    factor,
+    leakage,
+    no_more,
+)
 from tightlip.audit.result import Audit, Remedy, SecretView
 from tightlip.audit.view_words import ViewWords
 from tightlip.numeric.display import format_down, grouped
@@ -49,20 +58,20 @@ def verdict(audit: Audit, *, unit: Unit = "nats") -> str:
     if budget is None or view.share_above_budget is None:
         return "No budget was set, so there is no verdict."
     share = max(view.share_above_budget or Probability(0.0) for view in audit.views.values())
-    kept, above = audit.verdict is True, at_most(share)
+    kept = audit.verdict is True
     allowed = f"{budget_words(budget, unit, kept=kept)} ({by_factor(budget, up=kept)})"
     if audit.mode == "sample":
         proved = "is proved to be" if audit.verdict else "could not be proved to be"
         return (
             f"The chance of a leak above the budget of {allowed} {proved} at most {both_sides(audit.delta)[kept]}: "
-            f"with {sure(audit)} confidence it is at most {above}."
+            f"with {sure(audit)} confidence it is at most {at_most(share)}."
         )
     worst = leakage(view.worst.leakage, unit)
     if audit.verdict:
         return f"Within the budget of {allowed}: no released value leaks more than {worst}."
     return (
         f"Over the budget of {allowed}: the worst released value leaks {worst}, "
-        f"and at most {above} of people have one that leaks more than the budget."
+        f"and {no_more(share)} of people have one that leaks more than the budget."
     )
 
 
