@@ -8,7 +8,16 @@ from __future__ import annotations
 from fractions import Fraction
 
 from tightlip.audit.names import SMALL, Names
-from tightlip.audit.phrases import about, at_most, both_sides, budget_words, by_factor, factor, leakage
+from tightlip.audit.phrases import (
+    about,
+    at_most,
+    both_sides,
+    budget_words,
+    by_factor,
+    factor,
+    leakage,
+    no_more,
+)
 from tightlip.audit.result import Audit, Remedy, SecretView
 from tightlip.audit.view_words import ViewWords
 from tightlip.numeric.display import format_down, grouped
@@ -49,9 +58,9 @@ def verdict(audit: Audit, *, unit: Unit = "nats") -> str:
     if budget is None or view.share_above_budget is None:
         return "No budget was set, so there is no verdict."
     share = max(view.share_above_budget or Probability(0.0) for view in audit.views.values())
-    kept, above = audit.verdict is True, at_most(share)
+    kept = audit.verdict is True
     allowed = f"{budget_words(budget, unit, kept=kept)} ({by_factor(budget, up=kept)})"
-    known = f"it is at most {above}" if share else "nobody has one"
+    known = f"it is at most {at_most(share)}" if share else "nobody has one"
     if audit.mode == "sample":
         proved = "is proved to be" if audit.verdict else "could not be proved to be"
         return (
@@ -63,7 +72,7 @@ def verdict(audit: Audit, *, unit: Unit = "nats") -> str:
         return f"Within the budget of {allowed}: no released value leaks more than {worst}."
     return (
         f"Over the budget of {allowed}: the worst released value leaks {worst}, "
-        f"and at most {above} of people have one that leaks more than the budget."
+        f"and {no_more(share)} of people have one that leaks more than the budget."
     )
 
 
