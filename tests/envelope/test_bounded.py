@@ -283,3 +283,10 @@ def test_a_useless_attack_or_dual_proves_only_what_is_always_true(monkeypatch):
     assert upper_end(extended(grid, beyond), Fraction(0), 1.0, 0.5) is None
     monkeypatch.setattr(noise_attack, "_measured", lambda *args: [])
     assert bounded_envelope(UNIT, "0.1", cells=20).lower == 0
+
+
+def test_a_range_of_many_laplace_widths_has_closer_ends():
+    """beta(2, 2) on [−.2, 3], scale .2: a suspect for each cell, and a finer f_Y; the ends were .191 apart."""
+    secret = DistributionSecret(stats.beta(2, 2, loc=-0.2, scale=3.2))
+    found = bounded_envelope(AdditiveNoise(secret, Laplace("0.2")), "0.9", cells=60)
+    assert 1.79 < found.lower < found.upper < 1.92

@@ -17,6 +17,9 @@ from hypothesis import strategies as st
 import tightlip as tl
 from envelope_oracle import largest_ratio
 from strategies import exact_pairs
+from tightlip.envelope.attack import Shares, grown, worth
+from tightlip.envelope.exact import Release
+from tightlip.model.align import align
 
 CLOSE = Fraction(1, 10**8)
 STEPS = [Fraction(1, 10**digits) for digits in (1, 3, 6, 9, 12, 15)]
@@ -139,3 +142,30 @@ def test_an_attack_may_have_to_pay_all_of_it():
     points = tl.envelope_curve(channel, prior, ["1/10", "1/8", "1/5", "1/2"])
     paid = [float(point.delta * point.certificate.upper.ratio) for point in points]
     assert paid == pytest.approx([1, 1, 1, 1], rel=1e-9)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_beside_a_jump_of_tiny_masses_the_attack_grows(step):
+    """Masses of 1e-9: what leaks 5·10⁸ with probability 2e-9 leaks that divided by 1 + s with as much more."""
+    mass = Fraction(1, 10**9)
+    channel = tl.Channel([["1", "0"], ["1", "0"], ["0", "1"]])
+    found = tl.envelope(channel, tl.Prior([mass, mass, 1 - 2 * mass]), 2 * mass * (1 + step))
+    found.verify()
+    reached = np.log(float(1 / (2 * mass * (1 + step))))
+    assert found.lower == pytest.approx(reached, abs=1e-9)
+    assert found.gap < 1e-6 if step > CLOSE else found.gap < 2e-9
+
+
+@settings(max_examples=60, deadline=None)
+@given(exact_pairs(), unit, st.fractions(Fraction(1, 20), Fraction(9, 10), max_denominator=100))
+def test_a_grown_attack_loses_no_more_than_the_mass_it_lacked(pair, delta, kept):
+    release = Release.of(pair[0], align(pair[1], pair[0]))
+    pairs, count = release.pairs, max(int(kept * release.pairs.outcomes), 1)
+    attack = Shares(pairs.leads[:count], np.ones(count))
+    ratio, mass = worth(pairs, attack)
+    wanted = float(delta) * (1 - 1e-9)
+    after, reached = worth(pairs, grown(pairs, attack, wanted))
+    assert (grown(pairs, attack, wanted).totals(pairs) <= 1 + 1e-12).all()
+    if mass < wanted < 1 - 1e-6:
+        assert reached >= wanted
+        assert after >= ratio * mass / wanted * (1 - 1e-12)

@@ -16,6 +16,7 @@ from tightlip.envelope.attack import Shares, repaired, worth
 from tightlip.envelope.exact import Release, envelope, envelope_curve
 from tightlip.envelope.failure import failure_probability
 from tightlip.envelope.program import RestrictedProgram
+from tightlip.measure.joint import Joint
 from tightlip.numeric.ball import log_exceeds
 
 checked = settings(max_examples=40, deadline=None)
@@ -379,7 +380,7 @@ class TestRefusals:
             return solve(self)
 
         monkeypatch.setattr(RestrictedProgram, "solve", tiring)
-        found = envelope(*random_release(12, 12, 3), 0.2)
+        found = envelope(*random_release(12, 12, 3), 0.9)
         assert len(calls) == 2
         assert found.gap > 1e-6
         assert "could not be brought closer" in found.method
@@ -409,3 +410,17 @@ class TestRefusals:
             tl.errors.SolverFailure, match=r"must end at an optimum, got status .* infeasibility"
         ):
             envelope(self.channel, self.prior, 0.2)
+
+
+def test_all_outcomes_are_added_up_once_at_delta_one(monkeypatch):
+    """Each attack is compared with everything there is; what it leaves over is added up instead."""
+    channel, prior = random_release(5, 30, 40)
+    exact_mass, sizes = Joint.exact_mass, []
+
+    def counted(self, outcomes):
+        sizes.append(len(outcomes))
+        return exact_mass(self, outcomes)
+
+    monkeypatch.setattr(Joint, "exact_mass", counted)
+    envelope(channel, prior, 1).verify()
+    assert sorted(sizes)[-2] < 20 < max(sizes) == 40

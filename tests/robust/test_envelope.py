@@ -102,6 +102,31 @@ def test_the_worst_prior_need_not_be_a_corner():
     assert corner.upper == pytest.approx(math.log(10 / 9), abs=1e-9)
 
 
+@pytest.mark.parametrize("cells", [1, 200])
+def test_the_worst_prior_may_make_an_outcome_exactly_as_rare_as_delta(cells):
+    """Rarer outcomes leak more, and below δ they count for less: a ridge that steps from afar do not find."""
+    channel = Channel([["100/101", "0", "1/101"], ["1/1001", "1000/1001", "0"], ["1/2", "0", "1/2"]])
+    around, delta = PriorBall(Prior(["1/21", "5/21", "5/7"]), "7/10"), Fraction(1, 100)
+    member = Prior(
+        [Fraction(1, 3), delta * Fraction(1001, 1000), Fraction(2, 3) - delta * Fraction(1001, 1000)]
+    )
+    assert member in around
+    found = robust_envelope(channel, around, delta, cells=cells)
+    assert found.lower >= envelope(channel, member, delta).lower - 1e-9 > 4.6
+    found.verify()
+
+
+def test_the_ends_meet_in_a_ball_around_a_likely_secret():
+    rows = [
+        ["10/21", "10/21", "1/21"],
+        ["10/1011", "1/1011", "1000/1011"],
+        ["1/1101", "1000/1101", "100/1101"],
+    ]
+    found = robust_envelope(Channel(rows), PriorBall(Prior(["2/35", "6/7", "3/35"]), "7/10"), "1/1000")
+    assert found.gap < 1e-3
+    assert found.lower > 6.81
+
+
 def test_at_small_delta_it_is_the_capacity():
     channel = Channel([["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/4", "1/4", "1/2"]])
     found = robust_envelope(channel, PriorSet(min_mass="1/10"), "1/100")
