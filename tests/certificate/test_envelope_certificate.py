@@ -11,7 +11,7 @@ from scipy.sparse import coo_array
 
 import tightlip as tl
 from tightlip.certificate.attack import Attack
-from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof, input_digest
+from tightlip.certificate.envelope import KIND, EnvelopeCertificate, UpperProof, input_digest
 from tightlip.envelope.exact import envelope
 from tightlip.errors import CertificateInvalid
 from tightlip.model.matrix import is_sparse
@@ -28,7 +28,7 @@ def test_round_trip(certificate):
     again = EnvelopeCertificate.from_json(certificate.to_json())
     again.verify()
     assert (again.upper, again.lower) == (certificate.upper, certificate.lower)
-    assert again.digest() == certificate.digest() == input_digest(CHANNEL, PRIOR)
+    assert again.digest() == certificate.digest() == input_digest(KIND, CHANNEL, PRIOR)
 
 
 def test_fresh_process(certificate, tmp_path):

@@ -12,6 +12,7 @@ import pytest
 import tightlip as tl
 from tightlip.certificate.statistic import Leaf, Split, StatisticCertificate, statistic_digest
 from tightlip.certificate.statistic_map import MapCertificate, map_digest
+from tightlip.certificate.statistic_table import COST, MAXIMAL
 from tightlip.statistic.maximal import (
     statistic_cost_leakage,
     statistic_maximal_leakage,
@@ -52,7 +53,7 @@ def test_round_trip(measure, channel):
     again = StatisticCertificate.from_json(proof.to_json())
     again.verify()
     assert (again.upper, again.lower, again.ends()) == (proof.upper, proof.lower, proof.ends())
-    assert again.digest() == proof.digest() == statistic_digest(channel, SECRET)
+    assert again.digest() == proof.digest() == statistic_digest(proof.kind, channel, SECRET)
 
 
 def test_fresh_process(certificate, tmp_path):
@@ -130,7 +131,7 @@ class TestTampering:
         with pytest.raises(FAILS, match="a secret for each of 14 rows"):
             replace(certificate, secret=("a",)).verify()
         with pytest.raises(FAILS, match="fails"):
-            replace(certificate, kind="smallest").verify()
+            replace(certificate, kind=COST).verify()
 
     def test_ends_that_the_certificate_does_not_prove(self, found):
         for wrong in (replace(found, lower=0.0, upper=0.1), replace(found, lower=found.upper, upper=1.0)):
@@ -145,7 +146,7 @@ class TestJson:
             statistic_maximal_leakage(tl.Channel([[1, 0], [0, 1]]), [1, 1]).certificate.to_json()
         )
         record["secret"] = [1, True]
-        record["inputs"] = statistic_digest(tl.Channel([[1, 0], [0, 1]]), (1, True))
+        record["inputs"] = statistic_digest(MAXIMAL, tl.Channel([[1, 0], [0, 1]]), (1, True))
         with pytest.raises(FAILS, match="secret must not have labels as alike as 1 and true"):
             StatisticCertificate.from_json(json.dumps(record))
         record = json.loads(statistic_maximal_leakage_of_map([1, 1], ["a", "b"]).certificate.to_json())

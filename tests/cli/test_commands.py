@@ -227,7 +227,13 @@ class TestConvert:
         assert (status, err) == (0, "")
         assert record["value"] == pytest.approx(-math.log(0.2 + 0.8 * math.exp(-1)))
         assert record["implied"][0]["guarantee"] == "PML"
-        assert record["given"] == {"guarantee": "LDP", "epsilon": [1.0], "unit": "nats"}
+        assert record["given"] == {
+            "guarantee": "LDP",
+            "epsilon": [1.0],
+            "epsilon_exact": ["1"],
+            "words": ["1"],
+            "unit": "nats",
+        }
 
     def test_exact_levels(self, capsys):
         _, out, _ = run(capsys, "convert", "pml", "log(6/5)", "--to", "pmc", "--min-mass", "1/5", "--json")
@@ -235,7 +241,7 @@ class TestConvert:
 
     def test_everything_implied(self, capsys):
         _, out, _ = run(capsys, "convert", "pml", "1.0", "--min-mass", "0.2")
-        for part in ("What PML 1.0 nats implies", "infinite", "nats is not below log", "LDP", "ALIP"):
+        for part in ("What PML 1 nat implies", "infinite", "nats is not below log", "LDP", "ALIP"):
             assert part in out
 
     def test_bits_and_pairs(self, capsys):

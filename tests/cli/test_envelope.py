@@ -256,7 +256,7 @@ def test_bad_requests(capsys, channel_file, tmp_path):
     assert "must end in .html, .svg, .png" in run(capsys, "envelope", channel_file, "--chart", "x.pdf")[2]
     assert "must be valid JSON" in run(capsys, "verify", _written(tmp_path, "{"))[2]
     assert run(capsys, "verify", _written(tmp_path, "{}"))[0] == 2
-    content = {"format": "tightlip envelope certificate 1", "channel": []}
+    content = {"format": "tightlip envelope certificate 2", "kind": "envelope", "channel": []}
     path = _written(tmp_path, json.dumps(content))
     assert f'{path}: certificate must have the key "inputs"' in run(capsys, "verify", path)[2]
 

@@ -71,7 +71,7 @@ def test_certificate_and_verify(capsys, channel_file, tmp_path):
     proof = tmp_path / "proof.json"
     assert run(capsys, "sml", channel_file, "--certificate", proof)[0] == 0
     status, out, _ = run(capsys, "verify", proof, "--channel", channel_file)
-    assert (status, out.startswith("Valid: some prior")) == (0, True)
+    assert (status, out.startswith("Valid: the statistic maximal leakage, ")) == (0, True)
     record = json.loads(run(capsys, "verify", proof, "--json")[1])
     assert record["valid"] is True
     assert record["lower"] <= 0.4054651081081644 <= record["upper"]

@@ -115,7 +115,7 @@ def test_reasons_of_a_finite_answer():
 
 
 CAPPED = "no PML is above log 1/p_min"
-RULED_OUT = "is not below log 1/(1−p_min) = 0.223144 nats, so a secret may be ruled out"
+RULED_OUT = "is not below log 1/(1−p_min) = 0.223143 nats, so a secret may be ruled out"
 
 
 @pytest.mark.parametrize(

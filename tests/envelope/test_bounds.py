@@ -112,7 +112,7 @@ def test_example_1():
     assert (found.upper.ratio, found.upper_from) == (Fraction(23, 9), "tail_mean")
     assert found.lower.ratio < Fraction(22, 9) <= found.upper.ratio
     assert found.lower.rounding == "down"
-    assert repr(found).startswith("EnvelopeBounds(delta=0.2, 0.510825 (event)")
+    assert repr(found).startswith("EnvelopeBounds(delta=1/5, 0.510825 (event)")
     assert envelope_bounds(EXAMPLE, UNIFORM, "1/10").lower_from == "quantile"
 
 

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tightlip.numeric.display import NEGLIGIBLE, format_about, format_down, format_up
+from tightlip.numeric.display import (
+    NEGLIGIBLE,
+    format_about,
+    format_down,
+    format_exactly,
+    format_python,
+    format_sides,
+    format_up,
+)
 
 anything = st.floats(allow_nan=False, allow_infinity=False)
 rationals = st.fractions(min_value=-(10**9), max_value=10**9)
@@ -71,3 +79,47 @@ def test_about_beyond_the_float_range():
     assert format_about(Fraction(7 * 10**5000)) == "7e+5000"
     assert format_about(0.25) == "0.25"
     assert format_about(Fraction(0)) == "0"
+
+
+ROUND = st.sampled_from(
+    [Fraction(text) for text in ("1/10", "1/8", "1/3", "1/2", "1", "1/100", "3/10", "1e-9", "1e-30")]
+)
+OFF = st.sampled_from(
+    [Fraction(0), *(sign * Fraction(1, 10**power) for power in (7, 17, 30, 40) for sign in (1, -1))]
+)
+near_round = st.one_of(
+    st.builds(lambda number, off: number * (1 + off), ROUND, OFF),
+    st.builds(
+        lambda number, step: Fraction(math.nextafter(float(number), step)), ROUND, st.sampled_from([0, 9])
+    ),
+    st.builds(lambda number: Fraction(float(number)), ROUND),
+    rationals,
+)
+
+
+@given(near_round, st.booleans())
+def test_sides_are_the_number_or_lie_around_it(value, ratios):
+    below, above = format_sides(value, ratios=ratios)
+    assert Fraction(below) <= value <= Fraction(above)
+    assert (below == above) == (Fraction(below) == Fraction(above))
+    assert Fraction(above) - Fraction(below) <= abs(value) * Fraction(1, 10**5)
+    assert ratios or "/" not in below + above
+    told = format_exactly(value)
+    assert Fraction(told) == value if " to " not in told else told == " to ".join(format_sides(value))
+
+
+@given(near_round)
+def test_python_reads_what_a_repr_shows(value):
+    text = format_python(value)
+    if value.denominator < 10**40 or Fraction(float(value)) == value:
+        assert value == (Fraction(text) if "/" in text else Fraction(float(text)))
+    else:
+        assert text == format_exactly(value) or Fraction(text) == value
+
+
+def test_what_is_too_long_to_read_is_told_by_two_numbers():
+    long = Fraction(10**5000 + 1, 3 * 10**5000)
+    assert format_sides(long) == ("0.333333", "0.333334")
+    assert format_exactly(long) == format_python(long) == "0.333333 to 0.333334"
+    assert format_exactly(Fraction(1, 10**400)) == "1e-400"
+    assert format_exactly(Fraction(10)) == format_about(Fraction(10)) == "10"

@@ -188,6 +188,7 @@ def test_a_release_that_tells_nothing_has_charts_too():
     nothing = {"level": {"value": 0.0, "words": "0 nats"}, "above": {"value": 0.0, "words": "0 %"}}
     point = {
         "delta": 0.01,
+        "delta_words": "0.01",
         "upper": {"value": 0.0, "words": "0 nats"},
         "lower": {"value": 0.0, "words": "0 nats"},
     }

@@ -6,8 +6,8 @@ import math
 from fractions import Fraction
 
 from tightlip.numeric.ball import exp_bounds
-from tightlip.numeric.display import format_about, format_down, format_up
-from tightlip.numeric.quantity import Nats, Probability
+from tightlip.numeric.display import format_about, format_down, format_sides, format_up
+from tightlip.numeric.quantity import Nats, Probability, Rounding
 from tightlip.numeric.unit import Unit, in_unit, with_unit
 
 LONG, SHORT = 6, 3
@@ -27,46 +27,63 @@ def leakage(amount: Nats, unit: Unit, digits: int = LONG) -> str:
     return with_unit(_ROUNDED[amount.rounding](in_unit(amount, unit), digits), unit)
 
 
-def budget_words(budget: Nats, unit: Unit) -> str:
-    """A budget as it was given where that is a short decimal, rounded up otherwise.
+def budget_words(budget: Nats, unit: Unit, *, kept: bool = True) -> str:
+    """A budget as it was given where that is a short decimal; otherwise up, or down where it is not kept.
 
     >>> budget_words(Nats(0.1), "nats"), budget_words(Nats.of_ratio(Fraction(3)), "nats"), leakage(Nats(0.1), "nats")
     ('0.1 nats', '1.09862 nats', '0.100001 nats')
     """
     value = in_unit(budget, unit)
     nearest = format_about(value, LONG)
-    return with_unit(nearest, unit) if float(nearest) == value else leakage(budget, unit)
+    if float(nearest) == value:
+        return with_unit(nearest, unit)
+    side: Rounding = "up" if kept else "down"
+    exact = Nats(float(budget), rounding=side) if budget.ratio is None else Nats.of_ratio(budget.ratio, side)
+    return leakage(exact, unit)
 
 
-def factor(amount: Nats) -> str:
-    """e^amount, rounded up.
+def factor(amount: Nats, *, up: bool = True) -> str:
+    """e^amount, rounded up, or down where it is exceeded.
 
     >>> factor(Nats.of_ratio(Fraction(5, 2))), factor(Nats(800.0)), factor(Nats(math.inf))
     ('2.5', 'over 1e300', 'any number of')
     """
+    shown = format_up if up else format_down
     if amount.ratio is not None:
-        return format_up(amount.ratio, SHORT)
+        return shown(amount.ratio, SHORT)
     if math.isinf(amount):
         return "any number of"
-    return format_up(exp_bounds(float(amount))[1], SHORT) if amount < _HUGE else "over 1e300"
+    return shown(exp_bounds(float(amount))[up], SHORT) if amount < _HUGE else "over 1e300"
 
 
-def by_factor(amount: Nats) -> str:
+def by_factor(amount: Nats, *, up: bool = True) -> str:
     """What a probability is multiplied by: "a factor of 12".
 
     >>> by_factor(Nats.of_ratio(Fraction(12))), by_factor(Nats(math.inf))
     ('a factor of 12', 'any factor')
     """
-    return "any factor" if math.isinf(amount) else f"a factor of {factor(amount)}"
+    return "any factor" if math.isinf(amount) else f"a factor of {factor(amount, up=up)}"
 
 
 def about(share: float | Fraction) -> str:
-    """A share in per cent, to nearest.
+    """A share in per cent, to nearest, but 100 % only where it is everybody.
 
-    >>> about(Fraction(1, 3)), about(Probability.of(Fraction(1, 3)))
-    ('33.3 %', '33.3 %')
+    >>> about(Fraction(1, 3)), about(Probability.of(Fraction(1, 3))), about(Fraction(9999, 10000)), about(1.0)
+    ('33.3 %', '33.3 %', 'over 99.9 %', '100 %')
     """
-    return f"{format_about(float(100 * _exact(share)), SHORT)} %"
+    exact = _exact(share)
+    shown = format_about(float(100 * exact), SHORT)
+    return "over 99.9 %" if shown == "100" and exact < 1 else f"{shown} %"
+
+
+def both_sides(share: Fraction) -> tuple[str, str]:
+    """A probability that bounds are about, in per cent from below and from above; often the same text.
+
+    >>> both_sides(Fraction("0.01004")), both_sides(Fraction(1, 3))
+    (('1.004 %', '1.004 %'), ('33.3333 %', '33.3334 %'))
+    """
+    low, high = format_sides(100 * share, LONG, ratios=False)
+    return f"{low} %", f"{high} %"
 
 
 def at_most(share: float | Fraction) -> str:

@@ -244,7 +244,7 @@ def _with_noise(search: _Search, policy: Policy, name: str, step: int) -> tuple[
     kept = {item.column for item in policy.release}
     gone = [item.column for item in search.policy.release if item.column not in kept]
     before = f"leave out {listed(gone)}; " if gone else ""
-    change = f"{before}add randomised response with ε = {epsilon:g} nats to {name}"
+    change = f"{before}add randomised response with ε = {epsilon} nats to {name}"
     return replace(policy, release=release), change
 
 

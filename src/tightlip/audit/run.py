@@ -54,7 +54,7 @@ def audit(
     secret, release : column names (or Released), or
     policy : Policy
         The same with recodings, noise and min_count.
-    delta : probability in (0, 1]
+    delta : probability in (0, 1]; a float is read as the decimal it shows, 0.01 as one in a hundred
         Of the envelope.
     budget : float, optional
         Worst leakage allowed, in nats; changes of the plan that meet it are searched for where it does not.
@@ -92,7 +92,7 @@ def audit(
             recount,
             plan,
             kinds=opened.columns,
-            delta=read_delta(delta),
+            delta=_read_delta(delta),
             budget=None if budget is None else _read_budget(budget),
             sample=sample,
             code_seed=code_seed,
@@ -182,7 +182,7 @@ def _sampled(job: _Job, mode: SampleMode) -> Audit:
     """
     policy, delta, budget = job.policy, job.delta, job.budget
     subjects = subjects_of(policy)
-    error = float(1 - Fraction(mode.confidence)) * (1 - 2**-50) / len(subjects)
+    error = float(1 - mode.exact) * (1 - 2**-50) / len(subjects)
     trials = 2 * len(policy.release) + len(departures(policy))
     main, each = Errors(error / 4, error * 3 / 8), Errors(error / 4, error * 3 / 8 / trials)
     odds = odds_of(policy)
@@ -237,6 +237,11 @@ def _plan(secret: Any, release: Any, statistic: Any, policy: Policy | None) -> P
             "policy already says what is secret, released and a statistic; leave these arguments out."
         )
     return policy
+
+
+def _read_delta(delta: Any) -> Fraction:
+    """A float is the decimal it shows: people are counted exactly, and 0.01 is meant to be one in a hundred."""
+    return read_delta(repr(float(delta)) if isinstance(delta, float) else delta)
 
 
 def _read_budget(budget: Any) -> Nats:

@@ -55,6 +55,11 @@ class SampleMode:
             raise InvalidInput(f"confidence must be strictly between 0 and 1, got {read!r}; write 0.95.")
         object.__setattr__(self, "confidence", read)
 
+    @property
+    def exact(self) -> Fraction:
+        """The confidence as the decimal that is shown, which all bounds together must have."""
+        return Fraction(repr(self.confidence))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleBounds:

@@ -17,6 +17,7 @@ from tightlip.audit.tally import divided
 from tightlip.audit.view import WORST_CELLS
 from tightlip.envelope.result import Envelope
 from tightlip.numeric.ball import log_bounds
+from tightlip.numeric.display import format_exactly
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.numeric.rounding import log_up
 
@@ -99,7 +100,8 @@ def _tail(bounds: SampleBounds) -> tuple[TailPoint, ...]:
 
 
 def _envelope(bounds: SampleBounds, delta: Fraction, upper: Nats, mode: SampleMode) -> Envelope:
-    method = f"confidence bounds at {mode.confidence:g} from tails of the leakage; no attack is written out"
+    sure = format_exactly(mode.exact)
+    method = f"confidence bounds at {sure} from tails of the leakage; no attack is written out"
     return Envelope(delta, min(bounds.reached(delta), float(upper)), float(upper), method)
 
 

@@ -14,6 +14,7 @@ from tightlip.audit.phrases import (
     about,
     at_least,
     at_most,
+    both_sides,
     by_factor,
     factor,
     leakage,
@@ -89,14 +90,16 @@ class ViewWords:
             f"{at_most(point.above)} by more than {format_about(float(point.level.ratio or 1))}"
             for point in told
         ]
-        return f"share of people whose cell multiplies the probability of some secret: {', '.join(parts)}."
+        return f"share of people, at most, whose cell multiplies the probability of some secret: {', '.join(parts)}."
 
     def _envelope(self) -> str:
         found = self.view.envelope
         attained = self._told(Nats(found.lower, rounding="down"))
+        below, above = both_sides(self.audit.delta)
+        often = "" if below == above else f" with probability {below}"
         return (
             f"whatever is done with the release, a leakage above {self._told(found.epsilon)} stays less likely than "
-            f"{about(self.audit.delta)} (envelope; at least {attained} can be reached)."
+            f"{above} (envelope; at least {attained} can be reached{often})."
         )
 
     def _group(self, group: AttackGroup) -> str:

@@ -8,7 +8,16 @@ from __future__ import annotations
 from fractions import Fraction
 
 from tightlip.audit.names import SMALL, Names
-from tightlip.audit.phrases import about, at_most, budget_words, by_factor, factor, leakage, reached
+from tightlip.audit.phrases import (
+    about,
+    at_most,
+    both_sides,
+    budget_words,
+    by_factor,
+    factor,
+    leakage,
+    reached,
+)
 from tightlip.audit.result import Audit, Remedy, SecretView
 from tightlip.audit.veil import veiled
 from tightlip.audit.view_words import ViewWords
@@ -53,12 +62,13 @@ def verdict(audit: Audit, *, unit: Unit = "nats") -> str:
     if budget is None or view.share_above_budget is None:
         return "No budget was set, so there is no verdict."
     share = max(view.share_above_budget or Probability(0.0) for view in audit.views.values())
-    allowed, above = f"{budget_words(budget, unit)} ({by_factor(budget)})", at_most(share)
+    kept, above = audit.verdict is True, at_most(share)
+    allowed = f"{budget_words(budget, unit, kept=kept)} ({by_factor(budget, up=kept)})"
     known = f"it is at most {above}" if share else "nobody has one"
     if audit.mode == "sample":
         proved = "is proved to be" if audit.verdict else "could not be proved to be"
         return (
-            f"The chance of a leak above the budget of {allowed} {proved} at most {about(audit.delta)}: "
+            f"The chance of a leak above the budget of {allowed} {proved} at most {both_sides(audit.delta)[kept]}: "
             f"with {sure(audit)} confidence {known}."
         )
     worst = leakage(view.worst.leakage, unit)
@@ -67,7 +77,7 @@ def verdict(audit: Audit, *, unit: Unit = "nats") -> str:
         return f"Within the budget of {allowed}: no released value leaks more than {worst}."
     return (
         f"Over the budget of {allowed}: the worst released value leaks {up_to}{worst}, "
-        f"and {above} of people have one that leaks more than the budget."
+        f"and at most {above} of people have one that leaks more than the budget."
     )
 
 
@@ -77,7 +87,9 @@ def remedy_words(audit: Audit, *, unit: Unit = "nats") -> list[str]:
         return []
     if not audit.remedies:
         return [no_remedy_words(audit, unit=unit)]
-    after = "worst leakage" if audit.mode == "population" else f"envelope at {about(audit.delta)} at most"
+    after = (
+        "worst leakage" if audit.mode == "population" else f"envelope at {both_sides(audit.delta)[1]} at most"
+    )
     return [
         f"To meet the budget: {remedy.change}; {after} {leakage(remedy.leakage, unit)}, keeps {about(remedy.kept)} "
         f"of the detail ({kind_words(remedy)})."

@@ -13,27 +13,27 @@ whose symbols have probability Σ_z Σ_y q_y W_yz of at least the mass claimed.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from tightlip.certificate.attack import Attack
 from tightlip.certificate.rational import RationalRelease, rational
-from tightlip.certificate.record import read_certificate, written_certificate
+from tightlip.certificate.record import kind_digest, read_certificate, written_certificate
 from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.jsonio import number_to_json
 from tightlip.model.prior import Prior
-from tightlip.numeric.display import format_about
+from tightlip.numeric.display import format_exactly
 from tightlip.numeric.parse import number
 
-FORMAT = "tightlip envelope certificate 1"
+FORMAT = "tightlip envelope certificate 2"
+KIND: Final = "envelope"
 _RANGE = Fraction(1, 10**300), Fraction(10**300)
 _MULTIPLIERS = "upper end fails: there must be one multiplier for each secret, positive for possible ones."
 
@@ -73,6 +73,11 @@ class EnvelopeCertificate:
     upper: UpperProof
     lower: LowerProof
 
+    @property
+    def kind(self) -> Literal["envelope"]:
+        """The number that it bounds: ε(δ) against any post-processing."""
+        return KIND
+
     def verify(self) -> None:
         """Check both ends in rational arithmetic.
 
@@ -108,8 +113,8 @@ class EnvelopeCertificate:
         return self.lower.attack.channel
 
     def digest(self) -> str:
-        """A hash of the channel and the prior that the proof is about."""
-        return input_digest(self.channel, self.prior)
+        """A hash of the kind, the channel and the prior that the proof is about."""
+        return input_digest(self.kind, self.channel, self.prior)
 
     def to_json(self) -> str:
         """The certificate as JSON text, with everything needed to check it."""
@@ -137,16 +142,16 @@ class EnvelopeCertificate:
     def from_json(cls, text: str | bytes) -> EnvelopeCertificate:
         """Read what `to_json` wrote; the hash must fit the channel and the prior inside."""
         keys = {"channel", "prior", "upper", "lower"}
-        return read_certificate(text, FORMAT, keys, _from_record, about="channel and prior")
+        return read_certificate(text, FORMAT, [KIND], keys, _from_record, about="channel and prior")
 
 
-def input_digest(channel: Channel, prior: Prior) -> str:
-    """SHA-256 of a channel and a prior, in the channel's order of secrets."""
+def input_digest(kind: str, channel: Channel, prior: Prior) -> str:
+    """SHA-256 of a kind of envelope, a channel and a prior, in the channel's order of secrets."""
     aligned = align(prior, channel)
     record = {"channel": channel.to_dict(), "prior": aligned.to_dict()["prior"]}
     for key in ("sparse", "adjustment"):
         record["channel"].pop(key, None)
-    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
+    return kind_digest(kind, record)
 
 
 def _from_record(record: dict[str, Any]) -> EnvelopeCertificate:
@@ -283,4 +288,4 @@ def _taken(attack: Attack) -> list[list[tuple[int, Any]]]:
 
 def _about(value: Any) -> str:
     exact = value if isinstance(value, Fraction) else Fraction(int(value.p), int(value.q))
-    return format_about(exact)
+    return format_exactly(exact)

@@ -17,7 +17,7 @@ import json
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -30,10 +30,11 @@ from tightlip.model.channel import Channel
 from tightlip.model.jsonio import check_keys
 from tightlip.model.labels import Labels
 from tightlip.model.prior import Prior
-from tightlip.numeric.display import format_about
+from tightlip.numeric.display import format_exactly
 from tightlip.numeric.parse import exact_text, number
 
-FORMAT = "tightlip ordered envelope certificate 1"
+FORMAT = "tightlip ordered envelope certificate 2"
+KIND: Final = "interval envelope"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,11 @@ class OrderedCertificate:
     upper: OrderedUpperProof
     lower: OrderedLowerProof
 
+    @property
+    def kind(self) -> Literal["interval envelope"]:
+        """The number that it bounds: ε(δ) against monotone functions of the outcome."""
+        return KIND
+
     def verify(self) -> None:
         """Check both ends in whole numbers, without a solver.
 
@@ -75,7 +81,7 @@ class OrderedCertificate:
             Naming the inequality that fails.
         """
         if not 0 < self.delta <= 1:
-            raise CertificateInvalid(f"delta must be in (0, 1], got {format_about(self.delta)}.")
+            raise CertificateInvalid(f"delta must be in (0, 1], got {format_exactly(self.delta)}.")
         cells = OrderedCells.of(self.channel, self.prior)
         mass = min(self.delta, cells.total())
         _check_upper(self.upper, cells, mass)
@@ -99,8 +105,8 @@ class OrderedCertificate:
         return self.lower.ratio if delta <= self.delta else Fraction(1)
 
     def digest(self) -> str:
-        """A hash of the channel, with the order of its outcomes, and the prior that the proof is about."""
-        return input_digest(self.channel, self.prior)
+        """A hash of the kind, the channel, with the order of its outcomes, and the prior that the proof is about."""
+        return input_digest(self.kind, self.channel, self.prior)
 
     def to_json(self) -> str:
         """The certificate as JSON text, with everything needed to check it."""
@@ -127,7 +133,7 @@ class OrderedCertificate:
     def from_json(cls, text: str | bytes) -> OrderedCertificate:
         """Read what `to_json` wrote; the hash must fit the channel and the prior inside."""
         keys = {"channel", "prior", "delta", "upper", "lower"}
-        return read_certificate(text, FORMAT, keys, _from_record, about="channel and prior")
+        return read_certificate(text, FORMAT, [KIND], keys, _from_record, about="channel and prior")
 
 
 def _check_upper(proof: OrderedUpperProof, cells: OrderedCells, mass: Fraction) -> None:
@@ -135,14 +141,14 @@ def _check_upper(proof: OrderedUpperProof, cells: OrderedCells, mass: Fraction) 
     if len(potentials) != cells.size + 1 or proof.ratio <= 0:
         raise CertificateInvalid(
             f"upper end fails: it must have a positive ratio and {cells.size + 1} potentials, "
-            f"got {format_about(proof.ratio)} and {len(potentials)}."
+            f"got {format_exactly(proof.ratio)} and {len(potentials)}."
         )
     if potentials[0] < 0 or any(later < earlier for earlier, later in pairwise(potentials)):
         raise CertificateInvalid("upper end fails: the potentials must be at least 0 and never fall.")
     if potentials[-1] >= mass:
         raise CertificateInvalid(
-            f"upper end fails: cells above the ratio may have probability {format_about(potentials[-1])}, "
-            f"which is not below {format_about(mass)}."
+            f"upper end fails: cells above the ratio may have probability {format_exactly(potentials[-1])}, "
+            f"which is not below {format_exactly(mass)}."
         )
     uncovered = [cells.mass(0, end) - value for end, value in enumerate(potentials)]
     rank_of = {height: rank for rank, height in enumerate(sorted(set(uncovered)))}
@@ -152,7 +158,7 @@ def _check_upper(proof: OrderedUpperProof, cells: OrderedCells, mass: Fraction) 
         if broken.any():
             raise CertificateInvalid(
                 f"upper end fails: the cell of outcomes {int(broken.argmax())} to {end - 1} has a ratio above "
-                f"{format_about(proof.ratio)} and more probability than its potentials allow."
+                f"{format_exactly(proof.ratio)} and more probability than its potentials allow."
             )
 
 
@@ -179,12 +185,12 @@ def _check_lower(proof: OrderedLowerProof, cells: OrderedCells, mass: Fraction) 
         if likelihood < proof.ratio * cells.mass(start, end):
             raise CertificateInvalid(
                 f"lower end fails: the cell of outcomes {start} to {end - 1} has a ratio below "
-                f"{format_about(proof.ratio)}."
+                f"{format_exactly(proof.ratio)}."
             )
         reached += cells.mass(start, end)
     if reached < mass:
         raise CertificateInvalid(
-            f"lower end fails: the attack has probability {format_about(reached)}, not {format_about(mass)}."
+            f"lower end fails: the attack has probability {format_exactly(reached)}, not {format_exactly(mass)}."
         )
 
 

@@ -20,23 +20,23 @@ All sums are over sets {p below a number}, so k outcomes cost k exact additions.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from tightlip.certificate.record import read_certificate, written_certificate
+from tightlip.certificate.envelope import KIND
+from tightlip.certificate.record import kind_digest, read_certificate, written_certificate
 from tightlip.certificate.response_masses import Mask, Masses
 from tightlip.errors import CertificateInvalid
 from tightlip.model.jsonio import check_keys
 from tightlip.model.prior import Prior
-from tightlip.numeric.display import format_about
+from tightlip.numeric.display import format_exactly
 from tightlip.numeric.parse import exact_text, number
 
-FORMAT = "tightlip randomized response certificate 1"
+FORMAT = "tightlip randomized response certificate 2"
 _TOLERANCE = Fraction(1, 10**9)
 
 
@@ -72,6 +72,11 @@ class RandomizedResponseCertificate:
     lower: ResponseLowerProof
 
     @property
+    def kind(self) -> Literal["envelope"]:
+        """The number that it bounds: ε(δ) against any post-processing, as of other channels."""
+        return KIND
+
+    @property
     def attack(self) -> None:
         """None: the lower end is proved by a formula, and no attack is written out."""
 
@@ -100,9 +105,8 @@ class RandomizedResponseCertificate:
         return self.lower.ratio * min(self.delta / delta, Fraction(1))
 
     def digest(self) -> str:
-        """A hash of the two entries and the prior that the proof is about."""
-        record = [exact_text(self.alpha), exact_text(self.beta), self.prior.to_dict()["prior"]]
-        return hashlib.sha256(json.dumps(record).encode()).hexdigest()
+        """A hash of the kind, the two entries and the prior that the proof is about."""
+        return response_digest(self.alpha, self.beta, self.prior)
 
     def to_json(self) -> str:
         """The certificate as JSON text, with everything needed to check it."""
@@ -131,7 +135,13 @@ class RandomizedResponseCertificate:
     def from_json(cls, text: str | bytes) -> RandomizedResponseCertificate:
         """Read what `to_json` wrote; the hash must fit the channel and the prior inside."""
         keys = {"alpha", "beta", "prior", "delta", "upper", "lower"}
-        return read_certificate(text, FORMAT, keys, _from_record, about="channel and prior")
+        return read_certificate(text, FORMAT, [KIND], keys, _from_record, about="channel and prior")
+
+
+def response_digest(alpha: Fraction, beta: Fraction, prior: Prior) -> str:
+    """SHA-256 of the kind, the two entries of randomised response and the prior."""
+    entries = [exact_text(alpha), exact_text(beta)]
+    return kind_digest(KIND, {"entries": entries, "prior": prior.to_dict()["prior"]})
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,4 +275,4 @@ def _read(value: object, name: str) -> Fraction:
 
 
 def _about(value: Fraction) -> str:
-    return format_about(value)
+    return format_exactly(value)

@@ -1,9 +1,9 @@
 """The proof of both ends of a statistic leakage.
 
 Notation: K channel as the rationals that are stored, one secret for each row. A selection is one row r_g for each
-secret g. With W = K ("largest") or W = −K ("smallest") both measures ask for the largest
+secret g. With W = K (statistic maximal leakage Π) or W = −K (statistic cost leakage Π_inf) both ask for the largest
 
-    F = Σ_y max_g W(r_g, y):   Π = log F  for "largest",   Π_inf = −log(−F)  for "smallest".
+    F = Σ_y max_g W(r_g, y):   Π = log F,   Π_inf = −log(−F).
 
 Lower end. A selection; its F is added up again.
 
@@ -18,7 +18,6 @@ deterministic channel prices 0 and 1 are a vertex cover, whose size is that of t
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Sequence
@@ -27,17 +26,25 @@ from fractions import Fraction
 from typing import Any
 
 from tightlip.certificate.rational import rational
-from tightlip.certificate.record import read_certificate, written_certificate
-from tightlip.certificate.statistic_table import Kind, PriceList, Table, exact_fraction, nearest_float
+from tightlip.certificate.record import kind_digest, read_certificate, written_certificate
+from tightlip.certificate.statistic_table import (
+    COST,
+    MAXIMAL,
+    Kind,
+    PriceList,
+    Table,
+    exact_fraction,
+    nearest_float,
+)
 from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.jsonio import number_to_json
 from tightlip.model.labels import Label, Labels, labels_from_json
 from tightlip.numeric.ball import log_bounds
-from tightlip.numeric.display import format_about
+from tightlip.numeric.display import format_exactly
 from tightlip.numeric.parse import number
 
-FORMAT = "tightlip statistic leakage certificate 1"
+FORMAT = "tightlip statistic leakage certificate 2"
 Prices = tuple[Fraction, ...]
 
 
@@ -102,15 +109,15 @@ class StatisticCertificate:
 
     def ends(self) -> tuple[float, float]:
         """The two ends in nats that the proof gives, rounded outward."""
-        if self.kind == "largest":
+        if self.kind == MAXIMAL:
             return _nats(self.lower.total)[0], _nats(self.upper.total)[1]
         least, most = -self.upper.total, -self.lower.total
         upper = _nats(1 / least)[1] if least > 0 else math.inf
         return (_nats(1 / most)[0] if most > 0 else math.inf), upper
 
     def digest(self) -> str:
-        """A hash of the channel and the secrets that the proof is about."""
-        return statistic_digest(self.channel, self.secret)
+        """A hash of the kind, the channel and the secrets that the proof is about."""
+        return statistic_digest(self.kind, self.channel, self.secret)
 
     def to_json(self) -> str:
         """The certificate as JSON text, with everything needed to check it."""
@@ -126,7 +133,6 @@ class StatisticCertificate:
             self,
             FORMAT,
             {
-                "kind": self.kind,
                 "channel": self.channel.to_dict(),
                 "secret": _secret_json(self.secret),
                 "lower": {"total": _text(self.lower.total), "rows": list(self.lower.rows)},
@@ -137,17 +143,18 @@ class StatisticCertificate:
     @classmethod
     def from_json(cls, text: str | bytes) -> StatisticCertificate:
         """Read what `to_json` wrote; the hash must fit the channel and the secrets inside."""
-        keys = {"kind", "channel", "secret", "lower", "upper"}
-        return read_certificate(text, FORMAT, keys, _from_record, about="channel and secrets")
+        keys = {"channel", "secret", "lower", "upper"}
+        return read_certificate(
+            text, FORMAT, [MAXIMAL, COST], keys, _from_record, about="channel and secrets"
+        )
 
 
-def statistic_digest(channel: Channel, secret: Sequence[Label]) -> str:
-    """SHA-256 of a channel and the secret of each row."""
+def statistic_digest(kind: Kind, channel: Channel, secret: Sequence[Label]) -> str:
+    """SHA-256 of a kind of statistic leakage, a channel and the secret of each row."""
     record = channel.to_dict()
     for key in ("sparse", "adjustment"):
         record.pop(key, None)
-    content = {"channel": record, "secret": _secret_json(secret)}
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    return kind_digest(kind, {"channel": record, "secret": _secret_json(secret)})
 
 
 def read_labels(values: Any, argument: str) -> tuple[Label, ...]:
@@ -175,7 +182,7 @@ def _check_selection(proof: SelectionProof, table: Table) -> None:
     total = table.total(proof.rows)
     if total < rational(proof.total):
         raise CertificateInvalid(
-            f"lower end fails: the selection has the total {_about(total)}, not {format_about(proof.total)}."
+            f"lower end fails: the selection has the total {_about(total)}, not {format_exactly(proof.total)}."
         )
 
 
@@ -212,7 +219,7 @@ def _check_tree(proof: PriceProof, table: Table) -> None:
             total += max(known[row] for row in allowed)
         if total > limit:
             raise CertificateInvalid(
-                f"upper end fails: the prices of node {place} prove {_about(total)}, not {format_about(proof.total)}."
+                f"upper end fails: the prices of node {place} prove {_about(total)}, not {format_exactly(proof.total)}."
             )
 
 
@@ -229,8 +236,6 @@ def _parts(
 
 
 def _from_record(record: dict[str, Any]) -> StatisticCertificate:
-    if record["kind"] not in ("largest", "smallest"):
-        raise ValueError(f"kind must be largest or smallest, got {quoted(record['kind'])}")
     channel = Channel.from_dict(record["channel"])
     lower, upper = record["lower"], record["upper"]
     return StatisticCertificate(
@@ -274,4 +279,4 @@ def _secret_json(secret: Sequence[Label]) -> list[Any]:
 
 
 def _about(value: Any) -> str:
-    return format_about(exact_fraction(value))
+    return format_exactly(exact_fraction(value))

@@ -7,20 +7,19 @@ with an output outside the cover, each by one: no selection reaches more than th
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
-from tightlip.certificate.record import read_certificate, written_certificate
+from tightlip.certificate.record import kind_digest, read_certificate, written_certificate
 from tightlip.certificate.statistic import SelectionProof, read_labels
+from tightlip.certificate.statistic_table import MAXIMAL
 from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.labels import Label, Labels
 from tightlip.numeric.ball import log_bounds
 
-FORMAT = "tightlip statistic leakage of a map certificate 1"
+FORMAT = "tightlip statistic leakage of a map certificate 2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +38,11 @@ class MapCertificate:
     secret: tuple[Label, ...]
     lower: SelectionProof
     upper: CoverProof
+
+    @property
+    def kind(self) -> Literal["statistic maximal leakage"]:
+        """The number that it bounds: Π, as of other channels."""
+        return MAXIMAL
 
     def verify(self) -> None:
         """Count both ends again.
@@ -77,7 +81,7 @@ class MapCertificate:
         return log_bounds(lower)[0], log_bounds(upper)[1]
 
     def digest(self) -> str:
-        """A hash of the outputs and secrets that the proof is about."""
+        """A hash of the kind, the outputs and secrets that the proof is about."""
         return map_digest(self.outputs, self.secret)
 
     def to_json(self) -> str:
@@ -97,12 +101,12 @@ class MapCertificate:
     def from_json(cls, text: str | bytes) -> MapCertificate:
         """Read what `to_json` wrote; the hash must fit the outputs and secrets inside."""
         keys = {"outputs", "secret", "lower", "upper"}
-        return read_certificate(text, FORMAT, keys, _from_record, about="outputs and secrets")
+        return read_certificate(text, FORMAT, [MAXIMAL], keys, _from_record, about="outputs and secrets")
 
 
 def map_digest(outputs: Sequence[Label], secret: Sequence[Label]) -> str:
-    """SHA-256 of the output and the secret of each input."""
-    return hashlib.sha256(json.dumps([_json(outputs), _json(secret)]).encode()).hexdigest()
+    """SHA-256 of the kind, and of the output and the secret of each input."""
+    return kind_digest(MAXIMAL, {"outputs": _json(outputs), "secret": _json(secret)})
 
 
 def _json(labels: Sequence[Label]) -> list[Any]:

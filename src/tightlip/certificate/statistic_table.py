@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from tightlip.certificate.rational import rational
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label
 from tightlip.model.matrix import Matrix, is_sparse
 
-Kind = Literal["largest", "smallest"]
+Kind = Literal["statistic maximal leakage", "statistic cost leakage"]
+MAXIMAL: Final = "statistic maximal leakage"
+COST: Final = "statistic cost leakage"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Table:
     @classmethod
     def of(cls, channel: Channel, secret: Sequence[Label], kind: Kind) -> Table:
         """Read a channel exactly."""
-        sign = 1 if kind == "largest" else -1
+        sign = 1 if kind == MAXIMAL else -1
         read = rational if channel.is_exact else float
         rows = [[(place, sign * read(entry)) for place, entry in row] for row in _entries(channel.matrix)]
         groups: dict[Label, list[int]] = {}

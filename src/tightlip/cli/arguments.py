@@ -8,7 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from tightlip.errors import InvalidInput, quoted
-from tightlip.numeric.display import format_about
+from tightlip.numeric.display import format_exactly
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats, log_of
 from tightlip.numeric.unit import nats_of_bits
@@ -78,11 +78,11 @@ def read_probabilities(text: str, argument: str = "delta", *, or_one: bool = Fal
     for probability in found:
         if not 0 < probability < 1 and not (or_one and probability == 1):
             raise InvalidInput(
-                f"{argument} must be {range_}, got {format_about(probability)}; write 0.05 for 5 %."
+                f"{argument} must be {range_}, got {format_exactly(probability)}; write 0.05 for 5 %."
             )
         if probability < sys.float_info.min:
             raise InvalidInput(
-                f"{argument} must be at least {sys.float_info.min:.3g}, got {format_about(probability)}, "
+                f"{argument} must be at least {sys.float_info.min:.3g}, got {format_exactly(probability)}, "
                 "which would be shown as 0; give a larger one."
             )
     return found

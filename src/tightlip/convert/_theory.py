@@ -24,6 +24,7 @@ from typing import Any
 from tightlip.convert._amount import UNBOUNDED, Amount, Mass, at_least, derive, exactly, tighter, total
 from tightlip.errors import PreconditionFailed
 from tightlip.numeric.ball import ball, enclose
+from tightlip.numeric.display import format_down, format_python, format_up
 
 Guarantee = tuple[Amount, Amount]
 
@@ -100,11 +101,16 @@ def limit_of(mass: Mass) -> float:
     return enclose(lambda: -(1 - ball(mass.value)).log())[0]
 
 
+def limit_words(mass: Mass, digits: int = 6) -> str:
+    """The same as text, never above it; of a mass too small for a float, that mass, which is below the logarithm."""
+    return format_down(limit_of(mass) or mass.value, digits)
+
+
 def _refusal(epsilon: Amount, mass: Mass) -> str:
     value = float(epsilon.nats())
     return (
-        f"epsilon must be below log 1/(1−p_min) = {limit_of(mass):.12g} nats (p_min = {float(mass.value):.6g}) for "
-        f"PML to bound PMC, LIP, ALIP or LDP, got epsilon={value!r}, {_excess(epsilon, mass)}; "
+        f"epsilon must be below log 1/(1−p_min) = {limit_words(mass, 12)} nats (p_min = {format_python(mass.value)}) "
+        f"for PML to bound PMC, LIP, ALIP or LDP, got epsilon={value!r}, {_excess(epsilon, mass)}; "
         f"{_remedy(epsilon)}, or keep the PML guarantee: a channel that meets it may rule a secret out."
     )
 
@@ -122,4 +128,4 @@ def _remedy(epsilon: Amount) -> str:
     if at_least(epsilon, exactly(Fraction(1, 2))):
         return "lower epsilon (no prior on two or more secrets allows log 2 or more)"
     needed = enclose(lambda: 1 - epsilon.decay())[1]
-    return f"lower epsilon, or make every secret likelier than {needed:.6g}"
+    return f"lower epsilon, or make every secret likelier than {format_up(needed)}"

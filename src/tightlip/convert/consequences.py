@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from tightlip.convert._amount import Amount, Mass, largest, read_level, read_mass, tighter, total
 from tightlip.convert._theory import (
     cap,
-    limit_of,
+    limit_words,
     pmc_from_ldp,
     pmc_from_pml,
     pml_from_ldp,
@@ -17,6 +17,7 @@ from tightlip.convert._theory import (
 )
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.alip import Alip
+from tightlip.numeric.display import format_up
 from tightlip.numeric.quantity import Nats
 
 Kind = Literal["ldp", "pml", "pmc", "lip", "alip"]
@@ -90,7 +91,7 @@ def implied(guarantee: Kind, epsilon: object, p_min: object) -> Implied:
     >>> known.pml, known.pmc
     (0.3 nats, inf nats)
     >>> known.why.pmc
-    'infinite: the PML level 0.3 nats is not below log 1/(1−p_min) = 0.223144 nats, so a secret may be ruled out'
+    'infinite: the PML level 0.3 nats is not below log 1/(1−p_min) = 0.223143 nats, so a secret may be ruled out'
     """
     if guarantee not in get_args(Kind):
         raise InvalidInput(
@@ -183,6 +184,6 @@ _RULES = {"ldp": _of_ldp, "pml": _of_pml, "pmc": _of_pmc, "lip": _of_alip, "alip
 
 def _ruled_out(upper: Amount, mass: Mass) -> str:
     return (
-        f"infinite: the PML level {float(upper.nats()):.6g} nats is not below "
-        f"log 1/(1−p_min) = {limit_of(mass):.6g} nats, so a secret may be ruled out"
+        f"infinite: the PML level {format_up(upper.nats())} nats is not below "
+        f"log 1/(1−p_min) = {limit_words(mass)} nats, so a secret may be ruled out"
     )

@@ -55,7 +55,7 @@ def binary_envelope(channel: Channel, prior: Prior, delta: object) -> Envelope:
     >>> from tightlip import Prior, mechanism
     >>> found = binary_envelope(mechanism.env_example_1(), Prior.uniform(4), "1/5")
     >>> found
-    Envelope(delta=0.2, 0.510825 to 0.510826 nats, adversary: binary, by sorting outcomes by lift)
+    Envelope(delta=1/5, 0.510825 to 0.510826 nats, adversary: binary, by sorting outcomes by lift)
     >>> found.attack.matrix[2]
     array([Fraction(1, 3), Fraction(2, 3)], dtype=object)
     """

@@ -33,7 +33,7 @@ from tightlip.model.channel import Channel
 from tightlip.model.noise import AdditiveNoise, Gaussian
 from tightlip.model.secret import BoundedSecret, GaussianSecret
 from tightlip.numeric.ball import ball, enclose, log_bounds
-from tightlip.numeric.display import format_about
+from tightlip.numeric.display import format_python
 
 CELLS = 200
 _MOST_CELLS = 10_000
@@ -185,6 +185,6 @@ def _require_size(release: AdditiveNoise, delta: Fraction) -> None:
         )
     if delta < _SMALLEST:
         raise PreconditionFailed(
-            f"delta must be at least {float(_SMALLEST):g} for a bracket, got delta={format_about(delta)}; "
+            f"delta must be at least {float(_SMALLEST):g} for a bracket, got delta={format_python(delta)}; "
             "BoundedSecret has a bound that holds for every delta."
         )

@@ -40,7 +40,7 @@ from tightlip.model.channel import Channel
 from tightlip.model.matrix import column_max, dense
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
-from tightlip.numeric.display import format_about, format_down, format_up
+from tightlip.numeric.display import format_down, format_python, format_up
 from tightlip.numeric.parse import FloatArray, number
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.rounding import up
@@ -101,7 +101,7 @@ class EnvelopeBounds:
 
     def __repr__(self) -> str:
         return (
-            f"EnvelopeBounds(delta={format_about(self.delta)}, {format_down(self.lower)} ({self.lower_from}) to "
+            f"EnvelopeBounds(delta={format_python(self.delta)}, {format_down(self.lower)} ({self.lower_from}) to "
             f"{format_up(self.upper)} ({self.upper_from}) nats)"
         )
 
@@ -123,7 +123,7 @@ def envelope_bounds(channel: Channel, prior: Prior, delta: object) -> EnvelopeBo
     >>> from tightlip import Prior, mechanism
     >>> found = envelope_bounds(mechanism.env_example_1(), Prior.uniform(4), "1/5")
     >>> found
-    EnvelopeBounds(delta=0.2, 0.510825 (event) to 0.93827 (tail_mean) nats)
+    EnvelopeBounds(delta=1/5, 0.510825 (event) to 0.93827 (tail_mean) nats)
     >>> found.tail_mean.ratio, found.maximal_leakage.ratio, found.worst_outcome.ratio
     (Fraction(23, 9), Fraction(7, 1), Fraction(4, 1))
     """

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 from tightlip.envelope.attack import Shares, filled, repaired, worth
 from tightlip.envelope.dual import proved_ratio
 from tightlip.envelope.pairs import Pairs
+from tightlip.numeric.ball import log_bounds
+from tightlip.numeric.display import format_up
 from tightlip.numeric.parse import FloatArray
 
 _CLOSE, _NEARLY = 1 - 1e-11, 1 - 1e-9
@@ -74,7 +77,8 @@ def how_found(found: Bracket, gap: float, *, by_sorting: bool) -> str:
         how = "sorting two secrets" if by_sorting else f"linear program, {_solves(found.solves)}"
         text = f"{how}, proved by thresholds and an attack"
     if found.high > found.low * (1 + gap):
-        text += f"; the ends could not be brought closer than {found.high / found.low - 1:.1e}"
+        apart = log_bounds(Fraction(found.high) / Fraction(found.low))[1]
+        text += f"; the ends could not be brought closer than {format_up(apart, 2)} nats"
         if found.stopped:
             text += f", since the solver stopped: {found.stopped}"
     return text

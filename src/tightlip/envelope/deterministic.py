@@ -54,7 +54,7 @@ def deterministic_attack(
 
     >>> from tightlip import Prior, mechanism
     >>> deterministic_attack(mechanism.env_example_1(), Prior.uniform(4), "1/5")
-    Envelope(delta=0.2, 0.182321 to 0.182322 nats, adversary: deterministic, by enumeration of set partitions)
+    Envelope(delta=1/5, 0.182321 to 0.182322 nats, adversary: deterministic, by enumeration of set partitions)
     """
     wanted, count = read_delta(delta), read_symbols(symbols)
     joint = join(channel, prior)

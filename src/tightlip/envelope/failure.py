@@ -26,9 +26,9 @@ from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import ball, enclose, exp_bounds, log_bounds, log_exceeds
-from tightlip.numeric.display import format_about, format_down, format_up
+from tightlip.numeric.display import format_down, format_exactly, format_up
 from tightlip.numeric.parse import FloatArray
-from tightlip.numeric.quantity import Probability, exact_level, exact_ratio
+from tightlip.numeric.quantity import Probability, exact_level, exact_ratio, level_repr
 
 _ABOVE = 1e-12
 _FARTHER = 1e-9, 1e-7, 1e-5  # at an outcome's own leakage a solver sees little any closer above
@@ -65,18 +65,18 @@ class FailureProbability:
         likely = Fraction(0) if above.multipliers is None else min(above.mass, Fraction(1))
         if likely > self.upper or log_exceeds(above.ratio, self.epsilon):
             raise CertificateInvalid(
-                f"upper end fails: the proof is of probability {format_about(likely)} at level "
-                f"{format_about(log_bounds(above.ratio)[0])}, not of {self.upper!r} at {self.epsilon!r}."
+                f"upper end fails: the proof is of probability {format_exactly(likely)} at level "
+                f"{format_down(log_bounds(above.ratio)[0], 17)}, not of {self.upper!r} at {self.epsilon!r}."
             )
         if self.lower and (below.mass < self.lower or not log_exceeds(below.ratio, self.epsilon)):
             raise CertificateInvalid(
-                f"lower end fails: the proof is of probability {format_about(below.mass)} at level "
-                f"{format_about(log_bounds(below.ratio)[1])}, not of {self.lower!r} above {self.epsilon!r}."
+                f"lower end fails: the proof is of probability {format_exactly(below.mass)} at level "
+                f"{format_up(log_bounds(below.ratio)[1], 17)}, not of {self.lower!r} above {self.epsilon!r}."
             )
 
     def __repr__(self) -> str:
         return (
-            f"FailureProbability(epsilon={self.epsilon:g} nats, {format_down(self.lower)} to "
+            f"FailureProbability(epsilon={level_repr(self.epsilon)} nats, {format_down(self.lower)} to "
             f"{format_up(self.upper)}, by {self.method})"
         )
 

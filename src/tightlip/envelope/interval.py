@@ -68,7 +68,7 @@ def interval_envelope(release: AdditiveNoise, delta: object) -> Envelope:
     Reference: GAU paper, Theorem 2 and Lemmas 2, 3.
 
     >>> interval_envelope(AdditiveNoise(GaussianSecret(3), Gaussian(1)), "0.3")
-    Envelope(delta=0.3, 1.92678 to 1.92679 nats, adversary: interval, by sup_b ℓ(a_δ, b), ball arithmetic)
+    Envelope(delta=3/10, 1.92678 to 1.92679 nats, adversary: interval, by sup_b ℓ(a_δ, b), ball arithmetic)
     """
     require_release(release)
     level = read_delta(delta)

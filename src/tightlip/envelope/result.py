@@ -11,7 +11,7 @@ from tightlip.errors import CertificateInvalid, InvalidInput, WrongType, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label
 from tightlip.numeric.ball import log_bounds
-from tightlip.numeric.display import format_about, format_down, format_up
+from tightlip.numeric.display import format_down, format_exactly, format_python, format_up
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats
 
@@ -42,8 +42,12 @@ class Certificate(Protocol):
     def lower_at(self, delta: Fraction) -> Fraction:
         """What the lower end proves of e^ε at a probability."""
 
+    @property
+    def kind(self) -> str:
+        """The number that it bounds."""
+
     def digest(self) -> str:
-        """A hash of what the proof is about."""
+        """A hash of the kind and of what the proof is about."""
 
     def to_json(self) -> str:
         """The proof with everything needed to check it."""
@@ -121,7 +125,7 @@ class Envelope:
 
     def __repr__(self) -> str:
         return (
-            f"Envelope(delta={format_about(self.delta)}, {format_down(self.lower)} to {format_up(self.upper)} nats, "
+            f"Envelope(delta={format_python(self.delta)}, {format_down(self.lower)} to {format_up(self.upper)} nats, "
             f"adversary: {self.adversary}, by {self.method})"
         )
 
@@ -150,7 +154,7 @@ def proved_ends(certificate: Certificate, delta: Fraction) -> tuple[float, float
     """
     most = certificate.upper_at(delta) if 0 <= delta <= 1 else None
     if most is None:
-        raise CertificateInvalid(f"the certificate proves no upper end at δ = {format_about(delta)}.")
+        raise CertificateInvalid(f"the certificate proves no upper end at δ = {format_exactly(delta)}.")
     least = certificate.lower_at(delta) if delta else 0
     low = log_bounds(Fraction(least))[0] if least > 1 else 0.0  # a release that says nothing leaks 0
     return low, max(log_bounds(most)[1], 0.0)

@@ -77,7 +77,7 @@ class UnboundedAttack:
 
     def __repr__(self) -> str:
         return (
-            f"UnboundedAttack({self.symbols} outcomes of total probability at least {float(self.delta):g}, "
+            f"UnboundedAttack({self.symbols} outcomes of total probability at least {format_down(self.delta)}, "
             f"each leaks at least {format_down(self.lower)} nats)"
         )
 

@@ -25,8 +25,9 @@ from tightlip.model.labels import Label
 from tightlip.model.matrix import SMALLEST, Matrix, dense_column, is_sparse, weighted_columns
 from tightlip.model.prior import Prior, PriorSet
 from tightlip.numeric.ball import log_bounds, log_exceeds
+from tightlip.numeric.display import format_down, format_python
 from tightlip.numeric.parse import number
-from tightlip.numeric.quantity import Nats, exact_level, exact_ratio, level
+from tightlip.numeric.quantity import Nats, exact_level, exact_ratio, level, level_words
 from tightlip.numeric.rounding import gamma, log_up, widen_down, widen_up
 
 _REFINED = 16
@@ -206,15 +207,16 @@ def check_zero_count(channel: Channel, epsilon: Any, *, min_mass: Any) -> ZeroCo
     mass, _ = read_min_mass(min_mass, size)
     zeros = np.where(channel.peaks > 0, _zeros(channel.matrix), 0)
     place = int(np.argmax(zeros))
-    worst, own = int(zeros[place]), float(level(epsilon, allow_infinite=True))
+    worst = int(zeros[place])
+    own = level_words(epsilon if isinstance(epsilon, Fraction) else level(epsilon, allow_infinite=True))
     who = f"outcome {quoted(channel.outputs[place])} excludes {worst} of {size} secrets"
-    leak = math.inf if not mass else max(0.0, -math.log((size - worst) * mass))
-    shown = str(mass) if mass.denominator < 10**6 else f"{float(mass):.6g}"
-    formula = f"-log(({size} - {worst}) * {shown}) = {leak:.6g} nats"
+    leak = max(0.0, log_bounds(1 / ((size - worst) * mass))[0]) if mass else math.inf
+    shown = str(mass) if mass.denominator < 10**6 else format_python(mass)
+    formula = f"-log(({size} - {worst}) * {shown}) = {format_down(leak)} nats"
     if worst > allowed:
-        words = f"{who}, so it leaks at least {formula} > {own:.6g}: not (ε, c)-PML."
+        words = f"{who}, so it leaks at least {formula} > {own}: not (ε, c)-PML."
     elif worst:
-        words = f"{who}, so it leaks at least {formula}, within {own:.6g}; up to {allowed} zeros are allowed."
+        words = f"{who}, so it leaks at least {formula}, within {own}; up to {allowed} zeros are allowed."
     else:
         words = f"no outcome excludes a secret; up to {allowed} zeros per outcome are allowed."
     return ZeroCountCheck(worst <= allowed, allowed, worst, channel.outputs[place], words)

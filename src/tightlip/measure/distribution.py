@@ -81,6 +81,10 @@ class PointwiseLeakage:
             return self.ratios[place]
         return self._joint.exact_lift(place) if self.kind == "pml" else self._joint.exact_cost(place)
 
+    def exact_probability_of(self, outcome: Label) -> Fraction:
+        """The exact P(Y = outcome), from the numbers as given."""
+        return self._joint.exact_probability(self.outcomes.position(outcome, "outcome"))
+
     def secret_of(self, outcome: Label) -> Label:
         """The secret that decides the leakage of one outcome."""
         place = self.outcomes.position(outcome, "outcome")

@@ -26,6 +26,7 @@ from tightlip.model.channel import Channel
 from tightlip.model.matrix import dense, dense_columns
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import Ball, ball, enclose, exp_bounds, log_exceeds
+from tightlip.numeric.display import format_python
 from tightlip.numeric.parse import FloatArray, number
 from tightlip.numeric.quantity import Probability, exact_level, exact_ratio
 from tightlip.numeric.rounding import TINY, UNIT, down, sum_up, tree_sum, up
@@ -122,10 +123,10 @@ def dp_tail_bound(epsilon: Any, delta: Any, k: Any) -> Probability:
     own, ratio = exact_level(epsilon), exact_ratio(epsilon)
     allowed, factor = number(delta, "delta"), number(k, "k")
     if not 0 <= allowed <= 1:
-        raise InvalidInput(f"delta must be in [0, 1], got delta={float(allowed)!r}.")
+        raise InvalidInput(f"delta must be in [0, 1], got delta={format_python(Fraction(allowed))}.")
     if not factor > 1:
         raise InvalidInput(
-            f"k must be above 1, got k={float(factor)!r}; (ε, δ)-DP bounds no tail at ε itself."
+            f"k must be above 1, got k={format_python(Fraction(factor))}; (ε, δ)-DP bounds no tail at ε itself."
         )
     if allowed == 0:
         return Probability(0.0)

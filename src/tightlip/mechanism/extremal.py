@@ -12,6 +12,7 @@ from tightlip.errors import PreconditionFailed, WrongType, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import ball, enclose
+from tightlip.numeric.display import format_down, format_python
 from tightlip.numeric.quantity import exact_ratio, level
 
 
@@ -60,7 +61,8 @@ def _require_high_privacy(prior: Prior, epsilon: float, ratio: Fraction | None) 
         return
     edge = enclose(lambda: -ball(rest).log())[0]
     raise PreconditionFailed(
-        f"epsilon must be at most -log(1 - p_min) = {edge:.10g} nats for p_min = {float(prior.min_mass):.6g}, "
+        f"epsilon must be at most -log(1 - p_min) = {format_down(edge or 1 - rest, 10)} nats "
+        f"for p_min = {format_python(1 - rest)}, "
         f"got epsilon={float(epsilon):.10g}, which is {float(epsilon) - edge:.3g} too large; "
         "lower epsilon, or merge the rarest secrets to raise p_min."
     )

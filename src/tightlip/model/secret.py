@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from tightlip.errors import InvalidInput, InvalidPrior, ShapeMismatch, WrongType, quoted
+from tightlip.numeric.display import format_python
 from tightlip.numeric.parse import numbers
 from tightlip.numeric.real import Real, positive, real
 
@@ -224,7 +225,8 @@ def _require_different(points: Sequence[Real]) -> None:
 def _require_distribution(masses: Sequence[Real]) -> None:
     for i, mass in enumerate(masses):
         if mass < 0:
-            raise InvalidPrior(f"masses entry {i} must be at least 0, got {float(mass)!r}; remove the point.")
+            given = format_python(Fraction(mass))
+            raise InvalidPrior(f"masses entry {i} must be at least 0, got {given}; remove the point.")
     total = sum((Fraction(mass) for mass in masses), Fraction(0))
     if abs(total - 1) > _SUM_SLACK:
         raise InvalidPrior(

@@ -13,9 +13,11 @@ from typing import Literal, Self
 
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.ball import Ball, ball, enclose, log_bounds, nearest
-from tightlip.numeric.parse import number
+from tightlip.numeric.display import format_down, format_python, format_sides
+from tightlip.numeric.parse import exact_text, number
 
 Rounding = Literal["up", "down", "nearest"]
+_SHORT = 10**6  # a logarithm of larger numbers is told as a decimal
 
 
 class Nats(float):
@@ -182,6 +184,46 @@ def exact_ratio(epsilon: float | Fraction) -> Fraction | None:
     if isinstance(epsilon, Nats) and epsilon.ratio is not None:
         return epsilon.ratio
     return Fraction(1) if epsilon == 0 else None
+
+
+def level_exact(epsilon: float | Fraction) -> str:
+    """A level as text that loses nothing, beside a float in JSON: "1/10", "log(3)", "inf".
+
+    >>> level_exact(Fraction(1, 10)), level_exact(log_of(3)), level_exact(0.5), level_exact(Nats(math.inf))
+    ('1/10', 'log(3)', '1/2', 'inf')
+    """
+    ratio = epsilon.ratio if isinstance(epsilon, Nats) else None
+    if ratio is not None:
+        return f"log({exact_text(ratio)})"
+    return "inf" if math.isinf(epsilon) else exact_text(Fraction(epsilon))
+
+
+def level_words(epsilon: float | Fraction) -> str:
+    """A level that is a premise, as people read it: exactly where that is short, otherwise rounded down.
+
+    What follows from a level follows from every smaller one.
+
+    >>> level_words(Fraction(1, 10)), level_words(log_of("10/9")), level_words(0.1), level_words(1 / 3)
+    ('0.1', 'log(10/9)', '0.1', '0.333333')
+    """
+    ratio = epsilon.ratio if isinstance(epsilon, Nats) else None
+    if ratio is not None and max(ratio.numerator, ratio.denominator) < _SHORT:
+        return f"log({ratio})" if ratio != 1 else "0"
+    if ratio is not None:
+        return format_down(log_bounds(ratio)[0])
+    return "inf" if math.isinf(epsilon) else format_sides(epsilon)[0]
+
+
+def level_repr(epsilon: float | Fraction) -> str:
+    """A level as Python reads it, for a `repr`.
+
+    >>> level_repr(log_of(3)), level_repr(0.1), level_repr(Fraction(1, 10)), level_repr(math.inf)
+    ('log(3)', '0.1', '1/10', 'inf')
+    """
+    ratio = epsilon.ratio if isinstance(epsilon, Nats) else None
+    if ratio is not None:
+        return level_words(epsilon)
+    return "inf" if math.isinf(epsilon) else format_python(Fraction(epsilon))
 
 
 def _as_float(value: float | Fraction) -> float:

@@ -35,7 +35,7 @@ from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import Ball, ball, enclose
 from tightlip.numeric.parse import number
-from tightlip.numeric.quantity import Nats, exact_level, level
+from tightlip.numeric.quantity import Nats, exact_level, level, level_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class LocalPrivacy:
     @property
     def words(self) -> str:
         """The level in words."""
-        return "no privacy" if math.isinf(self.epsilon) else f"LDP ε = {float(self.epsilon):g}"
+        return "no privacy" if math.isinf(self.epsilon) else f"LDP ε = {level_words(self.epsilon)}"
 
     def contraction(self, secrets: int) -> float:
         """((e^ε − 1)/(e^ε + 1))², rounded up."""
@@ -128,7 +128,7 @@ class PmlPrivacy:
     @property
     def words(self) -> str:
         """The level in words."""
-        return f"PML ε = {float(self.epsilon):g}, c = {self.min_mass}"
+        return f"PML ε = {level_words(self.epsilon)}, c = {self.min_mass}"
 
     def contraction(self, secrets: int) -> float:
         """min{η_TV, ((e^ε − m*)/(e^ε + m*))²}, rounded up."""

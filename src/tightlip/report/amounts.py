@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 from tightlip.numeric.display import format_up
@@ -15,7 +16,6 @@ from tightlip.numeric.unit import in_unit, with_unit
 def leakage_json(amount: Nats, unit: Unit) -> dict[str, Any]:
     """A leakage as JSON: value ("inf" where infinite), unit and, where known, the exact ratio.
 
-    >>> from fractions import Fraction
     >>> leakage_json(Nats.of_ratio(Fraction(4)), "bits")
     {'value': 2.0, 'unit': 'bits', 'ratio': '4'}
     """
@@ -40,6 +40,22 @@ def probability_json(probability: Probability) -> dict[str, Any]:
     if probability.exact is not None:
         record["exact"] = exact_text(probability.exact)
     return record
+
+
+def delta_json(delta: Fraction) -> dict[str, Any]:
+    """The probability that bounds are about: a number, up where its decimal is not the very probability, and exact.
+
+    Up, since a guarantee for δ is one for every larger probability.
+
+    >>> delta_json(Fraction(3, 10))
+    {'delta': 0.3, 'delta_exact': '3/10'}
+    >>> delta_json(Fraction(1, 8) + Fraction(1, 10**30))["delta"]
+    0.12500000000000003
+    """
+    shown = float(delta)
+    while Fraction(repr(shown)) < delta:
+        shown = math.nextafter(shown, math.inf)
+    return {"delta": shown, "delta_exact": exact_text(delta)}
 
 
 def float_json(value: float) -> float | str:

@@ -95,7 +95,7 @@ def _tail_chart(view: dict[str, Any], unit: str, budget: dict[str, Any] | None) 
     return _finished(
         alt.layer(
             line.mark_line(interpolate="step-after", color=_BLUE, strokeWidth=2.5),
-            *_rule("chance", delta, f"δ = {delta:g}", _GREY),
+            *_rule("chance", delta, f"δ = {view['envelope']['delta_words']}", _GREY),
             *_budget_rule("level", budget),
             marks.mark_point(color=_BLUE, filled=True, size=70, opacity=1).encode(tooltip=tooltip),
         )
@@ -112,7 +112,7 @@ def _envelope_chart(view: dict[str, Any], unit: str, budget: dict[str, Any] | No
                 "delta": point["delta"],
                 "epsilon": point[end]["value"],
                 "curve": name,
-                "delta_words": f"{point['delta']:g}",
+                "delta_words": point["delta_words"],
                 "epsilon_words": point[end]["words"],
             }
             for point in view["curve"]
@@ -145,7 +145,7 @@ def _envelope_chart(view: dict[str, Any], unit: str, budget: dict[str, Any] | No
     return _finished(
         alt.layer(
             *_budget_rule("epsilon", budget),
-            *_rule("delta", view["envelope"]["delta"], f"δ = {view['envelope']['delta']:g}", _GREY),
+            *_rule("delta", view["envelope"]["delta"], f"δ = {view['envelope']['delta_words']}", _GREY),
             *curve(names[0], "upper", GUARANTEED, 150, 5),
             *curve(names[1], "lower", REACHED, 40, 1.5),
         )

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from tightlip.audit.phrases import budget_words, factor
+from tightlip.numeric.display import format_sides
 from tightlip.numeric.quantity import Nats
 from tightlip.report.amounts import Unit
 from tightlip.report.audit_amounts import amount, percent, told_posterior, told_share
@@ -50,7 +51,7 @@ def _worst(audit: Audit, view: SecretView, unit: Unit) -> dict[str, str]:
 def _envelope(view: SecretView, unit: Unit) -> dict[str, str]:
     point = view.envelope
     reached = amount(Nats(point.lower, rounding="down"), unit)["words"]
-    name = f"Exceeded with probability below {float(point.delta):g}, whatever values are grouped (envelope)"
+    name = f"Exceeded with probability below {format_sides(point.delta)[1]}, whatever values are grouped (envelope)"
     return _figure(name, point.epsilon, unit, f"at least {reached} can be reached")
 
 

@@ -6,6 +6,7 @@ Text and HTML are made from this record alone, so neither can show what it leave
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from tightlip.audit.apply import remedy_toml
@@ -15,9 +16,9 @@ from tightlip.audit.veil import Veil, veiled
 from tightlip.audit.view_words import ViewWords
 from tightlip.audit.words import headline, notes, verdict
 from tightlip.envelope.result import Envelope
-from tightlip.numeric.display import grouped
-from tightlip.numeric.quantity import Nats
-from tightlip.report.amounts import Unit
+from tightlip.numeric.display import format_exactly, grouped
+from tightlip.numeric.quantity import Nats, level_exact
+from tightlip.report.amounts import Unit, delta_json
 from tightlip.report.audit_amounts import amount, share, told_posterior, told_share
 from tightlip.report.audit_curve import envelope_points
 from tightlip.report.audit_figures import figures
@@ -65,7 +66,7 @@ def audit_record(
         "unit": unit,
         "mode": audit.mode,
         "confidence": audit.confidence,
-        "delta": float(audit.delta),
+        **delta_json(audit.delta),
         "budget": None if audit.budget is None else _budget(audit.budget, unit),
         "secret_columns": list(policy.secret),
         "statistic": list(policy.statistic),
@@ -87,7 +88,7 @@ def audit_record(
 
 
 def _budget(budget: Nats, unit: Unit) -> dict[str, Any]:
-    return amount(budget, unit) | {"words": budget_words(budget, unit)}
+    return amount(budget, unit) | {"given": level_exact(budget), "words": budget_words(budget, unit)}
 
 
 def _privacy_note(show_values: bool) -> str:
@@ -128,7 +129,7 @@ def _method(audit: Audit) -> list[str]:
     else:
         basis = (
             f"The table is taken for a random sample of a population: {rows}, and all bounds hold together with "
-            f"probability at least {audit.confidence:g}."
+            f"probability at least {format_exactly(Fraction(repr(audit.confidence)))}."
         )
     statistic = (
         "Statistic maximal leakage (SML) is the logarithm of the largest factor by which the release makes a secret "
@@ -138,8 +139,8 @@ def _method(audit: Audit) -> list[str]:
         basis,
         "Leakage is pointwise maximal leakage (PML): the logarithm of the largest factor by which seeing a released "
         "value makes any secret likelier.",
-        f"The envelope at δ = {float(audit.delta):g} is the largest leakage that any grouping of released values "
-        "reaches with probability at least δ; larger leaks are rarer, whatever a stranger does with the values.",
+        f"The envelope at δ = {format_exactly(audit.delta)} is the largest leakage that any grouping of released "
+        "values reaches with probability at least δ; larger leaks are rarer, whatever a stranger does with the values.",
         *([statistic] if audit.policy.statistic else []),
         "Guarantees are rounded up, attacks down.",
     ]
@@ -227,7 +228,8 @@ def _people(risk: CellRisk, names: Names) -> str:
 
 def _envelope(point: Envelope, unit: Unit) -> dict[str, Any]:
     return {
-        "delta": float(point.delta),
+        **delta_json(point.delta),
+        "delta_words": format_exactly(point.delta),
         "upper": amount(point.epsilon, unit),
         "lower": amount(Nats(point.lower, rounding="down"), unit),
         "method": point.method,

@@ -18,7 +18,7 @@ def proof_record(found: Envelope | StatisticLeakage, *, show_values: bool) -> di
     if proof is None:
         return {"words": f"There is no separate proof to check; method: {found.method}.", "checked": False}
     found.verify()
-    record: dict[str, Any] = {"checked": True, "about": proof.digest()}
+    record: dict[str, Any] = {"checked": True, "kind": proof.kind, "about": proof.digest()}
     words = "Both ends were checked again in rational arithmetic, without a solver, when this was written."
     if not show_values:
         return record | {

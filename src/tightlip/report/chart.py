@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tightlip.errors import InvalidInput
 from tightlip.files import require_free
+from tightlip.numeric.display import format_down, format_sides, format_up
 
 _SUFFIXES = (".html", ".svg", ".png")
 
@@ -82,7 +84,7 @@ def bound_chart(
 
     Parameters
     ----------
-    rows : the computed points
+    rows : the computed points; where x was rounded to a float, "x_exact" has it as text
     bounds : what each curve bounds, in the legend's order
     points : whether the computed points are marked
     """
@@ -91,8 +93,9 @@ def bound_chart(
     legend = altair.Legend(title=None, symbolType="stroke", symbolSize=400, labelLimit=0)
     color = altair.Color(f"{curve}:N", scale=order, legend=legend)
     dash = altair.StrokeDash(f"{curve}:N", scale=order, legend=legend)
-    shown = [f"{curve}:N", *(f"{axis.shorthand}" for axis in (x, y))]
     across, height = (axis.shorthand.partition(":")[0] for axis in (x, y))
+    shown = [f"{curve}:N", *(altair.Tooltip(f"{axis}_words:N", title=axis) for axis in (across, height))]
+    rows = [{**row, **_words(row, across, height, bounds[row[curve]])} for row in rows]
 
     def base(values: list[dict[str, Any]]) -> Any:
         return altair.Chart(altair.Data(values=values)).encode(x=x, y=y, color=color, tooltip=shown)
@@ -106,6 +109,16 @@ def bound_chart(
     ]
     layers += [base(rows).mark_point(filled=True, opacity=1)] if points else []
     return altair.layer(*layers, title=title).properties(width=560, height=340)
+
+
+def _words(row: dict[str, Any], x: str, y: str, bound: Bound) -> dict[str, str]:
+    """The numbers of a row as people read them, each rounded to where the bound still holds."""
+    place, value = Fraction(row.get(f"{x}_exact", repr(row[x]))), float(row[y])
+    onwards = bound.falling == bound.above
+    return {
+        f"{x}_words": format_sides(place)[1 if onwards else 0],
+        f"{y}_words": format_up(value) if bound.above else format_down(value),
+    }
 
 
 def _tightened(rows: list[dict[str, Any]], x: str, y: str, bound: Bound) -> list[dict[str, Any]]:

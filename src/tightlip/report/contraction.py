@@ -28,6 +28,8 @@ from tightlip.model.labels import Label, show
 from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_down, format_up
 from tightlip.numeric.parse import exact_text
+from tightlip.numeric.quantity import level_exact, level_words
+from tightlip.numeric.unit import with_unit
 from tightlip.report.amounts import Unit, float_json, leakage_json, probability_json, shown, shown_amount
 from tightlip.report.chart import Bound, bound_chart, charting, save_chart
 
@@ -79,6 +81,8 @@ def bounds_json(n: int, epsilon: Any, min_mass: Any) -> dict[str, Any]:
     counts = range(0) if infinite else valid_counts(n, epsilon, min_mass)
     return {
         "epsilon": float_json(float(epsilon)),
+        "epsilon_exact": level_exact(epsilon),
+        "epsilon_words": level_words(epsilon),
         "min_mass": number_to_json(Fraction(min_mass)),
         "tv": probability_json(dobrushin_bound(n, epsilon, min_mass)),
         "gamma": {
@@ -143,10 +147,8 @@ def _capacity(record: dict[str, Any]) -> Text:
 
 def _bounds(record: dict[str, Any]) -> Table:
     bounds = record["bounds"]
-    measured = "coefficients" in record  # a level that was given is shown as it was given
-    level = shown({"value": bounds["epsilon"]}) if measured else f"{float(bounds['epsilon']):.6g}"
     table = Table(
-        title=f"What ε = {level} nats, c = {bounds['min_mass']} on "
+        title=f"What ε = {with_unit(bounds['epsilon_words'], 'nats')}, c = {bounds['min_mass']} on "
         f"{record['secrets']} secrets imply: D(PK‖QK) ≤ constant · TV(P, Q)"
     )
     for name in ("divergence", "constant", "with the paper's Γ"):

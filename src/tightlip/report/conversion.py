@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from tightlip.numeric.quantity import Nats
+from tightlip.numeric.quantity import Nats, level_exact, level_words
 from tightlip.report.amounts import Unit, float_json, leakage_json
 
 
@@ -22,6 +22,8 @@ def conversion_record(
         "given": {
             "guarantee": guarantee.upper(),
             "epsilon": [float_json(float(level)) for level in given],
+            "epsilon_exact": [level_exact(level) for level in given],
+            "words": [level_words(level) for level in given],
             "unit": "nats",
         },
         "min_mass": min_mass,
@@ -31,6 +33,7 @@ def conversion_record(
                 "guarantee": name.upper(),
                 "amounts": [leakage_json(amount, unit) for amount in (found if name == "alip" else (found,))],
                 "why": why,
+                **({"words": _restated(name, guarantee, given)} if why == "given" else {}),
             }
             for name, (found, why) in results.items()
         ],
@@ -41,3 +44,11 @@ def conversion_record(
             amounts[0]["value"] if len(amounts) == 1 else [amount["value"] for amount in amounts]
         )
     return record
+
+
+def _restated(name: str, guarantee: str, given: Sequence[Nats | Fraction]) -> list[str]:
+    """What was given, as it was given; of ALIP, PMC is the first level and PML the second."""
+    words = [level_words(level) for level in given]
+    if name == guarantee:
+        return words
+    return words[:1] if name == "pmc" else words[-1:]

@@ -11,7 +11,7 @@ from tightlip.envelope.result import Adversary, Envelope
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import Nats
-from tightlip.report.amounts import Unit, leakage_json, value_json
+from tightlip.report.amounts import Unit, delta_json, leakage_json, value_json
 from tightlip.report.chart import GUARANTEED, REACHED, Bound, bound_chart, charting, save_chart
 from tightlip.report.compared import COMPARED, adversary_words
 from tightlip.report.envelope_attack import attack_words
@@ -39,7 +39,7 @@ def envelope_record(
 def point_record(point: Envelope, unit: Unit, attack: list[str]) -> dict[str, Any]:
     """One point with its ends and its attack in words."""
     return {
-        "delta": float(point.delta),
+        **delta_json(point.delta),
         "epsilon": leakage_json(Nats(point.upper), unit),
         "lower": value_json(Nats(point.lower, rounding="down"), unit),
         "upper": value_json(Nats(point.upper), unit),
@@ -56,14 +56,14 @@ def write_envelope_chart(record: dict[str, Any], path: Path) -> None:
     altair = charting()
     curves = _curves(record)
     rows = [
-        {"δ": delta, "ε": value, "curve": curve}
+        {"δ": point["delta"], "δ_exact": point["delta_exact"], "ε": value, "curve": curve}
         for curve, (_, values) in curves.items()
-        for delta, value in values
+        for point, value in zip(record["points"], values, strict=True)
         if value != "inf"
     ]
     drawn = {row["curve"] for row in rows}
     largest = max(point["delta"] for point in record["points"])  # a single δ gives no domain by itself
-    endless = [curve for curve, (_, values) in curves.items() if all(value == "inf" for _, value in values)]
+    endless = [curve for curve, (_, values) in curves.items() if all(value == "inf" for value in values)]
     who = (
         "any post-processing"
         if record["adversary"] == "any"
@@ -83,16 +83,18 @@ def write_envelope_chart(record: dict[str, Any], path: Path) -> None:
     save_chart(chart, path)
 
 
-def _curves(record: dict[str, Any]) -> dict[str, tuple[Bound, list[tuple[float, float | str]]]]:
+def _curves(record: dict[str, Any]) -> dict[str, tuple[Bound, list[float | str]]]:
     """The curves by name: the envelope, what an attack reaches where that differs, and all that it is compared with."""
     points = record["points"]
     name = f"{adversary_words(record)} (guaranteed)"
-    curves = {name: (GUARANTEED, [(point["delta"], point["upper"]) for point in points])}
+    curves: dict[str, tuple[Bound, list[float | str]]] = {
+        name: (GUARANTEED, [point["upper"] for point in points])
+    }
     if any(0 < float(point["lower"]) < float(point["upper"]) - _VISIBLE for point in points):
-        curves["reached by an attack"] = REACHED, [(point["delta"], point["lower"]) for point in points]
+        curves["reached by an attack"] = REACHED, [point["lower"] for point in points]
     for key in points[0]["compared"]:
         compared = COMPARED[key]
-        values = [(point["delta"], point["compared"][key]) for point in points]
+        values = [point["compared"][key] for point in points]
         curves[compared.curve] = REACHED if compared.reached else GUARANTEED, values
     return curves
 

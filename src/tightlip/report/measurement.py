@@ -8,8 +8,15 @@ from typing import Any
 
 from tightlip.measure.summary import Beyond, Summary
 from tightlip.model.labels import Label, show
-from tightlip.numeric.display import NEGLIGIBLE, format_up
-from tightlip.report.amounts import Unit, leakage_json, probability_json, value_json
+from tightlip.numeric.display import NEGLIGIBLE, format_about, format_up
+from tightlip.numeric.parse import exact_text
+from tightlip.report.amounts import (
+    Unit,
+    delta_json,
+    leakage_json,
+    probability_json,
+    value_json,
+)
 
 _MEANING = {
     "pml": "the most any outcome can multiply an expected gain, over all adversaries that seek gain",
@@ -59,7 +66,7 @@ def _rise(summary: Summary) -> str:
     )
     if _percent(before) == _percent(after):
         return f"{start}by a factor of at most {format_up(lift)} from {_percent(before)}."
-    return f"{start}from {_percent(before)} to {_percent(after, up=True)}."
+    return f"{start}from {_percent(before)} to {_feared(summary, after)}."
 
 
 def _certainty(summary: Summary) -> str:
@@ -73,7 +80,7 @@ def _certainty(summary: Summary) -> str:
         return ""
     return (
         f'The most certain guess: outcome "{show(outcome)}" makes secret "{show(secret)}" '
-        f"{_percent(min(after, Fraction(1)), up=True)} likely ({_percent(before)} before)."
+        f"{_feared(summary, after)} likely ({_percent(before)} before)."
     )
 
 
@@ -96,9 +103,14 @@ def _percent(probability: Fraction, *, up: bool = False) -> str:
     """With three digits, to nearest or (what is feared) up; 100 % is said only where it is certain."""
     if 0 < probability < Fraction(1, 10**14):
         return "less than 1e-12 %"
-    value = float(100 * probability)
-    text = format_up(value * (1 - 1e-13), 3) if up else f"{value:.3g}"  # 70 %, not 70.1 %, for 0.7 in floats
+    text = (format_up if up else format_about)(100 * probability, 3)
     return "over 99.9 %" if text == "100" and probability < 1 else f"{text} %"
+
+
+def _feared(summary: Summary, probability: Fraction) -> str:
+    """Rounded up; of floats the last digits are noise: 0.7 in floats is 70 %, not 70.1 %."""
+    noise = Fraction(0) if summary.pml.ratios is not None else Fraction(1, 10**13)
+    return _percent(min(probability * (1 - noise) if probability < 1 else probability, Fraction(1)), up=True)
 
 
 def _describe(summary: Summary) -> dict[str, Any]:
@@ -137,7 +149,7 @@ def _measures(summary: Summary, unit: Unit) -> dict[str, dict[str, Any]]:
 
 def _quantiles(summary: Summary, delta: Any, unit: Unit) -> dict[str, Any]:
     return {
-        "delta": float(Fraction(delta)),
+        **delta_json(Fraction(delta)),
         **{
             f"{leak.kind}_{side}": leakage_json(amount, unit)
             for leak in (summary.pml, summary.pmc)
@@ -158,7 +170,7 @@ def _outcomes(summary: Summary, unit: Unit) -> list[dict[str, Any]]:
     return [
         {
             "outcome": _label(outcome),
-            "probability": float(summary.pml.probabilities[place]),
+            **_outcome_probability(summary, place, outcome),
             "pml": value_json(summary.pml.value_of(outcome), unit),
             "pml_secret": _label(summary.pml.secret_of(outcome)),
             "pmc": value_json(summary.pmc.value_of(outcome), unit),
@@ -166,6 +178,14 @@ def _outcomes(summary: Summary, unit: Unit) -> list[dict[str, Any]]:
         }
         for place, outcome in enumerate(summary.pml.outcomes)
     ]
+
+
+def _outcome_probability(summary: Summary, place: int, outcome: Label) -> dict[str, Any]:
+    """To nearest and, where it is known, exactly: the nearest float of a small one may be 0, which it is not."""
+    nearest = {"probability": float(summary.pml.probabilities[place])}
+    if summary.pml.ratios is None:
+        return nearest
+    return {**nearest, "probability_exact": exact_text(summary.pml.exact_probability_of(outcome))}
 
 
 def _label(label: Label) -> Any:

@@ -16,6 +16,7 @@ from rich.text import Text
 from tightlip.model.jsonio import number_to_json
 from tightlip.model.labels import show
 from tightlip.numeric.display import format_down, format_up
+from tightlip.numeric.quantity import level_exact
 from tightlip.planning.privacy import KnownChannel, LocalPrivacy, PmlPrivacy, Privacy
 from tightlip.planning.risk import PrivateStudy, RiskBound
 from tightlip.planning.study import Study
@@ -68,10 +69,14 @@ def _level_json(privacy: Privacy) -> dict[str, Any]:
         return {"kind": "channel", **words}
     if isinstance(privacy, PmlPrivacy):
         mass = {"min_mass": number_to_json(privacy.min_mass)}
-        return {"kind": "pml", "epsilon": float_json(float(privacy.epsilon)), **mass, **words}
+        return {"kind": "pml", **_epsilon_json(privacy.epsilon), **mass, **words}
     assert isinstance(privacy, LocalPrivacy)
     kind = "none" if math.isinf(privacy.epsilon) else "ldp"
-    return {"kind": kind, "epsilon": float_json(float(privacy.epsilon)), **words}
+    return {"kind": kind, **_epsilon_json(privacy.epsilon), **words}
+
+
+def _epsilon_json(epsilon: float | Fraction) -> dict[str, Any]:
+    return {"epsilon": float_json(float(epsilon)), "epsilon_exact": level_exact(epsilon)}
 
 
 def _risk_json(risk: RiskBound) -> dict[str, Any]:

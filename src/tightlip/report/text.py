@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -11,9 +12,9 @@ from rich.text import Text
 
 from tightlip.model.labels import label_from_json, show
 from tightlip.numeric.ball import exp_bounds
-from tightlip.numeric.display import format_down, format_up
+from tightlip.numeric.display import format_about, format_down, format_exactly, format_up
 from tightlip.numeric.parse import number
-from tightlip.numeric.unit import nats_of_bits
+from tightlip.numeric.unit import nats_of_bits, with_unit
 from tightlip.report.amounts import shown
 from tightlip.report.compared import COMPARED, adversary_words
 
@@ -75,7 +76,7 @@ def envelope_text(record: dict[str, Any]) -> RenderableType:
         table.add_column(title, justify="right", overflow="fold")
     for point in record["points"]:
         amounts = [_compared(name, point["compared"][name]) for name in compared]
-        table.add_row(f"{point['delta']:g}", shown(point["epsilon"]), _reached(point["lower"]), *amounts)
+        table.add_row(_delta(point), shown(point["epsilon"]), _reached(point["lower"]), *amounts)
     methods = _methods(record["points"])
     attacks = [_attack(point) for point in record["points"] if point["attack"]]
     return Group(table, Text(""), *(Text(_printable(line)) for line in (*methods, *attacks)))
@@ -85,7 +86,7 @@ def _methods(points: list[dict[str, Any]]) -> list[str]:
     """How the points were found; where that differs, which of them."""
     found: dict[str, list[str]] = {}
     for point in points:
-        found.setdefault(point["method"], []).append(f"{point['delta']:g}")
+        found.setdefault(point["method"], []).append(_delta(point))
     if len(found) == 1:
         return [f"Method: {method}." for method in found]
     return [f"Method at δ = {', '.join(deltas)}: {method}." for method, deltas in found.items()]
@@ -95,7 +96,12 @@ def _attack(point: dict[str, Any]) -> str:
     """What the attack at one probability does; of a long one the beginning, --json has all of it."""
     parts, more = point["attack"][:_MOST_PARTS], len(point["attack"]) - _MOST_PARTS
     rest = [f"and {more} more (--json lists all)"] if more > 0 else []
-    return f"At δ = {point['delta']:g}: " + "; ".join([*parts, *rest]) + "."
+    return f"At δ = {_delta(point)}: " + "; ".join([*parts, *rest]) + "."
+
+
+def _delta(record: dict[str, Any]) -> str:
+    """δ exactly: what is reached is about no less, what is guaranteed about no more."""
+    return format_exactly(Fraction(number(record["delta_exact"], "delta")))
 
 
 def _compared(name: str, value: float | str) -> str:
@@ -112,12 +118,12 @@ def _prior(record: dict[str, Any]) -> str:
 
 
 def _given(given: dict[str, Any]) -> str:
-    return ", ".join(f"{value} nats" for value in given["epsilon"])
+    return ", ".join(with_unit(words, "nats") for words in given["words"])
 
 
 def _ends(entry: dict[str, Any]) -> str:
-    if entry["why"] == "given" and entry["amounts"][0]["unit"] == "nats":  # as it was given
-        return ", ".join(f"{float(amount['value']):.6g}" for amount in entry["amounts"])
+    if "words" in entry and entry["amounts"][0]["unit"] == "nats":  # as it was given
+        return ", ".join("infinite" if words == "inf" else words for words in entry["words"])
     return ", ".join(shown(amount) for amount in entry["amounts"])
 
 
@@ -155,7 +161,7 @@ def _quantiles(record: dict[str, Any]) -> Table:
         table.add_column(name, justify="right", overflow="fold")
     for entry in record["quantiles"]:
         keys = ("pml_left", "pml_right", "pmc_left", "pmc_right")
-        table.add_row(f"{entry['delta']:g}", *(shown(entry[key]) for key in keys))
+        table.add_row(_delta(entry), *(shown(entry[key]) for key in keys))
     return table
 
 
@@ -183,7 +189,7 @@ def _outcomes(record: dict[str, Any], every: bool) -> Table:
     for entry in kept:
         table.add_row(
             _show(entry["outcome"]),
-            f"{entry['probability']:.6g}",
+            format_about(number(entry.get("probability_exact", entry["probability"]), "probability")),
             shown({"value": entry["pml"]}),
             _show(entry["pml_secret"]),
             shown({"value": entry["pmc"]}),

@@ -15,7 +15,7 @@ from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.model.prior_set import PriorList
-from tightlip.numeric.display import format_about
+from tightlip.numeric.display import format_exactly
 from tightlip.robust.proof import CellsProof, Likelihoods, WholeProof
 from tightlip.robust.region import AnyPriorSet, Region, region_of
 
@@ -136,7 +136,7 @@ def _require_about(found: Envelope, channel: Channel, delta: Fraction) -> None:
     if not same:
         raise CertificateInvalid("lower end fails: its envelope is about another channel.")
     if found.delta != delta:
-        raise CertificateInvalid(f"lower end fails: its envelope is not about δ = {format_about(delta)}.")
+        raise CertificateInvalid(f"lower end fails: its envelope is not about δ = {format_exactly(delta)}.")
 
 
 def _proof(found: Envelope) -> Any:

@@ -19,7 +19,7 @@ from tightlip.certificate.rational import rational
 from tightlip.errors import CertificateInvalid
 from tightlip.model.channel import Channel
 from tightlip.model.matrix import dense
-from tightlip.numeric.display import format_about
+from tightlip.numeric.display import format_exactly
 from tightlip.robust.corners import Simplex, cover_of
 from tightlip.robust.region import Point, Region, dot
 
@@ -190,9 +190,9 @@ def _require_positive(multipliers: Multipliers, known: Likelihoods) -> None:
 
 def _require(total: Any, mass: Fraction, where: str) -> None:
     if total > rational(mass):
-        shown = format_about(_fraction(total))
+        shown = format_exactly(_fraction(total))
         raise CertificateInvalid(
-            f"upper end fails: on {where} the multipliers prove a probability of {shown}, not {format_about(mass)}."
+            f"upper end fails: on {where} the multipliers prove a probability of {shown}, not {format_exactly(mass)}."
         )
 
 

@@ -11,7 +11,7 @@ from tightlip.model.channel import Channel
 from tightlip.model.labels import Label
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
-from tightlip.numeric.display import format_about, format_down, format_up
+from tightlip.numeric.display import format_down, format_exactly, format_python, format_up
 from tightlip.numeric.quantity import Nats
 from tightlip.robust.certificate import RobustCertificate
 
@@ -141,7 +141,8 @@ class RobustEnvelope:
         self.certificate.verify()
         if self.certificate.delta != self.delta:
             raise CertificateInvalid(
-                f"the certificate is about δ = {format_about(self.certificate.delta)}, not {format_about(self.delta)}."
+                f"the certificate is about δ = {format_exactly(self.certificate.delta)}, "
+                f"not {format_exactly(self.delta)}."
             )
         low = log_ends(self.certificate.lower_ratio)[0]
         high = log_ends(self.certificate.upper_ratio)[1]
@@ -152,6 +153,6 @@ class RobustEnvelope:
 
     def __repr__(self) -> str:
         return (
-            f"RobustEnvelope(delta={float(self.delta):g}, {format_down(self.lower)} to "
+            f"RobustEnvelope(delta={format_python(self.delta)}, {format_down(self.lower)} to "
             f"{format_up(self.upper)} nats, by {self.method})"
         )

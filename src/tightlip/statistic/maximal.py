@@ -17,11 +17,11 @@ import numpy as np
 
 from tightlip.certificate.statistic import Leaf, PriceProof, SelectionProof, Split, StatisticCertificate
 from tightlip.certificate.statistic_map import CoverProof, MapCertificate
-from tightlip.certificate.statistic_table import Kind, Table
+from tightlip.certificate.statistic_table import COST, MAXIMAL, Kind, Table
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.matrix import dense
-from tightlip.numeric.display import several
+from tightlip.numeric.display import format_up, several
 from tightlip.numeric.parse import number
 from tightlip.statistic.branch import Found, Search
 from tightlip.statistic.cover import Cover, by_group
@@ -85,10 +85,10 @@ def statistic_maximal_leakage(
     cover = Cover.of(floats, groups)
     judge: Judge = FloatJudge(cover)
     if channel.is_exact:
-        table = Table.of(channel, groups.rows(), "largest")
+        table = Table.of(channel, groups.rows(), MAXIMAL)
         judge = ExactJudge(cover, table, (Fraction(0),) * channel.shape[1])
     found = Search(cover, judge, work=most, gap=allowed).run()
-    return certified(channel, groups, cover, found, "largest")
+    return certified(channel, groups, cover, found, MAXIMAL)
 
 
 def statistic_maximal_leakage_of_map(outputs: Any, secret: Any) -> StatisticLeakage:
@@ -161,17 +161,17 @@ def statistic_cost_leakage(
     most, allowed = Work(work, time_limit), _read_gap(gap)
     peaks = [Fraction(peak) for peak in channel.peaks.tolist()]
     cover = Cover.of((channel.peaks - dense(channel.matrix)).astype(np.float64), groups)
-    table = Table.of(channel, groups.rows(), "smallest")
+    table = Table.of(channel, groups.rows(), COST)
     slack = Fraction(0) if channel.is_exact else _FLOAT_SLACK
     judge = ExactJudge(cover, table, tuple(-peak for peak in peaks), slack)
     found = Search(cover, judge, work=most, gap=allowed).run()
-    return certified(channel, groups, cover, found, "smallest")
+    return certified(channel, groups, cover, found, COST)
 
 
 def certified(channel: Channel, groups: Groups, cover: Cover, found: Found, kind: Kind) -> StatisticLeakage:
     """The result of a search, checked in rationals where that takes no long time."""
     rows = by_group(cover, found.selection, groups)
-    nothing_left = kind == "smallest" and found.lower == 0
+    nothing_left = kind == COST and found.lower == 0
     certificate = StatisticCertificate(
         channel,
         groups.rows(),
@@ -180,7 +180,7 @@ def certified(channel: Channel, groups: Groups, cover: Cover, found: Found, kind
         PriceProof(found.upper, found.prices, found.nodes),
     )
     known = channel.is_exact and found.met and not nothing_left
-    ratio = (found.lower if kind == "largest" else -1 / found.lower) if known else None
+    ratio = (found.lower if kind == MAXIMAL else -1 / found.lower) if known else None
     result = _result(
         certificate,
         _named(channel, groups, rows),
@@ -200,7 +200,7 @@ def _matched(channel: Channel, groups: Groups, found: Matching) -> StatisticLeak
     certificate = StatisticCertificate(
         channel,
         groups.rows(),
-        "largest",
+        MAXIMAL,
         SelectionProof(total, rows),
         PriceProof(total, (tuple(Fraction(price) for price in prices.tolist()),), (Leaf(0),)),
     )
@@ -236,7 +236,7 @@ def _search_words(found: Found, cover: Cover) -> str:
     how = f"branch and bound with {several(splits, 'split')}" if splits else "greedy choice and exchange"
     text = f"{how}, proved by prices of {several(cover.outputs, 'output')}"
     if not found.met:
-        shown = float(abs((found.upper - found.lower) / found.lower)) if found.lower else math.inf
-        text += f"; the ends of the sum are a relative {shown:.2g} apart"
+        apart = abs((found.upper - found.lower) / found.lower) if found.lower else math.inf
+        text += f"; the ends of the sum are a relative {format_up(apart, 2)} apart"
         text += f", the search stopped {found.stopped}" if found.stopped else ""
     return text

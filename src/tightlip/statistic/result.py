@@ -22,8 +22,12 @@ class Certificate(Protocol):
     def ends(self) -> tuple[float, float]:
         """The ends in nats that the proof gives."""
 
+    @property
+    def kind(self) -> str:
+        """The number that it bounds."""
+
     def digest(self) -> str:
-        """A hash of what the proof is about."""
+        """A hash of the kind and of what the proof is about."""
 
     def to_json(self) -> str:
         """The proof with everything needed to check it."""
@@ -88,6 +92,6 @@ class StatisticLeakage:
     def __repr__(self) -> str:
         kind = "exact" if self.exact else "ends not met"
         return (
-            f"StatisticLeakage({format_down(self.lower)} to {format_up(self.upper)} nats, {kind}, "
-            f"{several(len(self.selection), 'secret')}, by {self.method})"
+            f"StatisticLeakage({self.certificate.kind}, {format_down(self.lower)} to {format_up(self.upper)} nats, "
+            f"{kind}, {several(len(self.selection), 'secret')}, by {self.method})"
         )
