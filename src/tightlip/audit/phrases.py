@@ -114,6 +114,15 @@ def at_least(share: float | Fraction) -> str:
     return f"{format_down(100 * _exact(share), SHORT)} %"
 
 
+def reached(posterior: float | Fraction, least: float | Fraction | None) -> str:
+    """A posterior, to nearest, or the range that it is told as.
+
+    >>> reached(Fraction(2, 7), None), reached(Fraction(1, 2), Fraction(1, 4))
+    ('28.6 %', 'between 25 % and 50 %')
+    """
+    return about(posterior) if least is None else f"between {at_least(least)} and {at_most(posterior)}"
+
+
 def surely(share: float) -> str:
     """A share that an attack reaches, added up in floats: rounded down, less what the sums may be off.
 

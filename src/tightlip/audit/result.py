@@ -30,7 +30,8 @@ class Finding:
 
     In a population the shares are exact; in a sample `prior` is a lower and `posterior` an upper confidence bound
     (for what can be ruled out, `posterior` is an upper bound too). A prior that is the smallest share in scope is
-    rounded up: secrets below what is shown are then out of scope, and it reads the same everywhere.
+    rounded up: secrets below what is shown are then out of scope, and it reads the same everywhere. `least` is the
+    lower end where the posterior is told as a range (veil.py).
     """
 
     cell: int
@@ -38,13 +39,14 @@ class Finding:
     leakage: Nats
     prior: Probability
     posterior: Probability
+    least: Probability | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CellRisk:
     """A released cell: how many people are in it (expected, where noise is added) and what it gives away most.
 
-    `prior` and `posterior` are as in Finding.
+    `prior`, `posterior` and `least` are as in Finding.
     """
 
     cell: int
@@ -53,6 +55,7 @@ class CellRisk:
     secret: int
     prior: Probability
     posterior: Probability
+    least: Probability | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ class TailPoint:
 class AttackGroup:
     """Released values that the attack lumps together because they point to one secret.
 
-    `split` says that some of them are used only with a certain probability.
+    `split` says that some of them are used only with a certain probability, `few` that their number is not told.
     """
 
     secret: int
@@ -77,6 +80,7 @@ class AttackGroup:
     probability: float
     prior: float
     posterior: float
+    few: bool = False
 
 
 @dataclass(frozen=True, slots=True)

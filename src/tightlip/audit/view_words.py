@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tightlip.audit.names import Names
+from tightlip.audit.names import SMALL, Names
 from tightlip.audit.phrases import (
     about,
     at_least,
@@ -19,6 +19,7 @@ from tightlip.audit.phrases import (
     factor,
     leakage,
     no_more,
+    reached,
     surely,
 )
 from tightlip.audit.result import AttackGroup, Audit, SecretView, risen
@@ -74,9 +75,11 @@ class ViewWords:
             proved = self.view.at_least
             known = f" The worst leaks at least {self._told(proved)}." if proved else ""
             return f"no released value leaks more than {self._told(worst.leakage)}.{cap}{known}"
+        up_to = "" if worst.least is None else "at most "
         return (
-            f"the worst leakage is {self._told(worst.leakage)}, {names.cell(worst.cell)}, where "
-            f"{names.secret(worst.secret)} rises from {about(worst.prior)} to {about(worst.posterior)}.{cap}"
+            f"the worst leakage is {up_to}{self._told(worst.leakage)}, {names.cell(worst.cell)}, where "
+            f"{names.secret(worst.secret)} rises from {about(worst.prior)} to "
+            f"{reached(worst.posterior, worst.least)}.{cap}"
         )
 
     def _tail(self) -> str:
@@ -92,12 +95,12 @@ class ViewWords:
 
     def _envelope(self) -> str:
         found = self.view.envelope
-        reached = self._told(Nats(found.lower, rounding="down"))
+        attained = self._told(Nats(found.lower, rounding="down"))
         below, above = both_sides(self.audit.delta)
         often = "" if below == above else f" with probability {below}"
         return (
             f"whatever is done with the release, a leakage above {self._told(found.epsilon)} stays less likely than "
-            f"{above} (envelope; at least {reached} can be reached{often})."
+            f"{above} (envelope; at least {attained} can be reached{often})."
         )
 
     def _group(self, group: AttackGroup) -> str:
@@ -105,10 +108,11 @@ class ViewWords:
         shown = ", ".join(f"[{names.cell(cell)}]" for cell in group.cells[:_MOST_CELLS])
         rest = f" and {len(group.cells) - _MOST_CELLS} more" if len(group.cells) > _MOST_CELLS else ""
         split = ", some of them only with a certain probability," if group.split else ""
+        people = f"fewer than {SMALL} people" if group.few else f"{about(group.probability)} of people"
         return (
             f"grouping {shown}{rest}{split} tells a stranger that the secret is {names.secret(group.secret)} with "
             f"probability at least {surely(group.posterior)} instead of {about(group.prior)}; "
-            f"it happens to {about(group.probability)} of people."
+            f"it happens to {people}."
         )
 
     def _ruled_out(self) -> str:
@@ -147,8 +151,8 @@ class ViewWords:
         found = self.view.sml
         if found is None:
             return []
-        whole, reached = self.audit.joint.name, self._told(Nats(found.lower, rounding="down"))
-        sure = "exact" if found.exact else f"proved; some prior reaches {reached}"
+        whole, attained = self.audit.joint.name, self._told(Nats(found.lower, rounding="down"))
+        sure = "exact" if found.exact else f"proved; some prior reaches {attained}"
         return [
             f"as a statistic of {whole}: whatever is believed about {whole} beforehand, the release makes "
             f"{self.view.name} at most {factor(found.value)} times as easy to guess, {self._told(found.value)} "

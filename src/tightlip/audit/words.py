@@ -17,8 +17,10 @@ from tightlip.audit.phrases import (
     factor,
     leakage,
     no_more,
+    reached,
 )
 from tightlip.audit.result import Audit, Remedy, SecretView
+from tightlip.audit.veil import veiled
 from tightlip.audit.view_words import ViewWords
 from tightlip.numeric.display import format_down, grouped
 from tightlip.numeric.quantity import Probability
@@ -29,6 +31,7 @@ _MOST_REMEDIES = 3
 
 def headline(audit: Audit, *, show_values: bool = False, unit: Unit = "nats") -> str:
     """One sentence: the worst that the release does."""
+    audit = audit if show_values else veiled(audit)
     view = audit.joint
     if audit.mode == "sample":
         return _sample_headline(audit, view)
@@ -36,15 +39,17 @@ def headline(audit: Audit, *, show_values: bool = False, unit: Unit = "nats") ->
         return f"The release gives nothing away about {view.name}."
     names, worst = Names(audit, view, show_values), view.worst
     small = "" if names.shows(worst.cell) else f" (fewer than {SMALL} people)"
+    up_to = "" if worst.least is None else "at most "
     return (
         f"In the worst case, {names.cell(worst.cell)}{small}, the release raises the probability of "
-        f"{names.secret(worst.secret)} from {about(worst.prior)} to {about(worst.posterior)}: "
-        f"{factor(worst.leakage)} times as likely, a leakage of {leakage(worst.leakage, unit)}."
+        f"{names.secret(worst.secret)} from {about(worst.prior)} to {reached(worst.posterior, worst.least)}: "
+        f"{up_to}{factor(worst.leakage)} times as likely, a leakage of {up_to}{leakage(worst.leakage, unit)}."
     )
 
 
 def paragraphs(audit: Audit, *, show_values: bool = False, unit: Unit = "nats") -> list[str]:
     """The audit in a few paragraphs: verdict, then each view, then what to change and what the numbers mean."""
+    audit = audit if show_values else veiled(audit)
     found = [verdict(audit, unit=unit)] if audit.verdict is not None else []
     for view in audit.views.values():
         said = ViewWords(audit, view, show_values, unit).sentences()
@@ -68,10 +73,11 @@ def verdict(audit: Audit, *, unit: Unit = "nats") -> str:
             f"with {sure(audit)} confidence {known}."
         )
     worst = leakage(view.worst.leakage, unit)
+    up_to = "" if view.worst.least is None else "at most "
     if audit.verdict:
         return f"Within the budget of {allowed}: no released value leaks more than {worst}."
     return (
-        f"Over the budget of {allowed}: the worst released value leaks {worst}, "
+        f"Over the budget of {allowed}: the worst released value leaks {up_to}{worst}, "
         f"and {no_more(share)} of people have one that leaks more than the budget."
     )
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tightlip.audit.phrases import about, at_least, at_most, leakage
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.numeric.unit import Unit
 from tightlip.report.amounts import value_json
+
+if TYPE_CHECKING:
+    from tightlip.audit.result import CellRisk, Finding
 
 _PERCENT = {"up": at_most, "down": at_least, "nearest": about}
 
@@ -40,6 +43,14 @@ def percent(probability: float) -> str:
     """
     rounding = probability.rounding if isinstance(probability, Probability) else "nearest"
     return _PERCENT[rounding](probability)
+
+
+def told_posterior(found: Finding | CellRisk) -> dict[str, Any]:
+    """The posterior of a finding, as a range where it may not be told exactly: `value` is then the upper end."""
+    if found.least is None:
+        return told_share(found.posterior)
+    words = f"{at_least(found.least)} to {at_most(found.posterior)}"
+    return {"value": float(found.posterior), "words": words, "at_least": float(found.least)}
 
 
 def told_share(probability: Probability) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from tightlip.audit.phrases import budget_words, factor
 from tightlip.numeric.display import format_sides
 from tightlip.numeric.quantity import Nats
 from tightlip.report.amounts import Unit
-from tightlip.report.audit_amounts import amount, percent, told_share
+from tightlip.report.audit_amounts import amount, percent, told_posterior, told_share
 
 if TYPE_CHECKING:
     from tightlip.audit.result import Audit, SecretView
@@ -42,7 +42,7 @@ def _figure(name: str, leakage: Nats, unit: Unit, meaning: str) -> dict[str, str
 
 
 def _worst(audit: Audit, view: SecretView, unit: Unit) -> dict[str, str]:
-    prior, posterior = (told_share(part)["words"] for part in (view.worst.prior, view.worst.posterior))
+    prior, posterior = told_share(view.worst.prior)["words"], told_posterior(view.worst)["words"]
     of = "of" if audit.mode == "population" else "of at least"
     meaning = f"a secret {of} {prior} can become {posterior} likely"
     return _figure("Worst released value (PML)", view.worst.leakage, unit, meaning)

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from tightlip.audit.apply import remedy_toml
 from tightlip.audit.names import SMALL, Names
 from tightlip.audit.phrases import budget_words
+from tightlip.audit.veil import Veil, veiled
 from tightlip.audit.view_words import ViewWords
 from tightlip.audit.words import headline, notes, verdict
 from tightlip.envelope.result import Envelope
 from tightlip.numeric.display import format_exactly, grouped
 from tightlip.numeric.quantity import Nats, level_exact
 from tightlip.report.amounts import Unit, delta_json
-from tightlip.report.audit_amounts import amount, share, told_share
+from tightlip.report.audit_amounts import amount, share, told_posterior, told_share
 from tightlip.report.audit_curve import envelope_points
 from tightlip.report.audit_figures import figures
 from tightlip.report.audit_origin import origin_record
@@ -73,7 +74,10 @@ def audit_record(
         "plan": [item.words() for item in policy.release] + _suppression(policy.min_count),
         "headline": headline(audit, show_values=show_values, unit=unit),
         "paragraphs": notes(audit, show_values=show_values),
-        "verdict": {"met": audit.verdict, "words": verdict(audit, unit=unit)},
+        "verdict": {
+            "met": audit.verdict,
+            "words": verdict(audit if show_values else veiled(audit), unit=unit),
+        },
         "views": [_view(audit, view, unit, show_values, curve) for view in audit.views.values()],
         "remedies": [_remedy(audit, remedy, unit, show_values) for remedy in audit.remedies],
         "no_remedy": _no_remedy(audit, unit),
@@ -93,7 +97,8 @@ def _privacy_note(show_values: bool) -> str:
             "This shows secret values and small cells (--show-values): keep it as confidential as the table."
         )
     return (
-        "Add --show-values to see values in place of codes. Codes hide names, not numbers: "
+        "Add --show-values to see values in place of codes, and exact numbers of small cells. Codes hide names, not "
+        "shares: "
         "keep this among those who may see the table."
     )
 
@@ -142,8 +147,11 @@ def _method(audit: Audit) -> list[str]:
 
 
 def _view(audit: Audit, view: SecretView, unit: Unit, show_values: bool, curve: bool) -> dict[str, Any]:
+    proof, points = view.envelope, envelope_points(audit, view) if curve else [view.envelope]
+    if not show_values:
+        veil = Veil.of(audit, view)
+        view, points = veil.view, [veil.envelope(point) for point in points]
     names, words = Names(audit, view, show_values), ViewWords(audit, view, show_values, unit)
-    points = envelope_points(audit, view) if curve else [view.envelope]
     return {
         "name": view.name,
         "words": [_sentence(text) for text in words.sentences()],
@@ -164,7 +172,7 @@ def _view(audit: Audit, view: SecretView, unit: Unit, show_values: bool, curve: 
         ],
         "envelope": _envelope(view.envelope, unit) | {"attack": [_sentence(text) for text in words.attack()]},
         "curve": [_envelope(point, unit) for point in points],
-        "proof": proof_record(view.envelope, show_values=show_values),
+        "proof": proof_record(proof, show_values=show_values),
         "cells": view.counted.tally.shape[1],
         "worst_cells_columns": _cell_columns(audit),
         "worst_cells": [_cell(risk, names, unit) for risk in view.worst_cells],
@@ -183,7 +191,7 @@ def _finding(found: Finding, names: Names, unit: Unit) -> dict[str, Any]:
         "secret": names.secret(found.secret),
         "leakage": amount(found.leakage, unit),
         "prior": told_share(found.prior),
-        "posterior": told_share(found.posterior),
+        "posterior": told_posterior(found),
     }
 
 
@@ -207,7 +215,7 @@ def _cell(risk: CellRisk, names: Names, unit: Unit) -> dict[str, Any]:
         "leakage": amount(risk.leakage, unit),
         "secret": names.secret(risk.secret),
         "prior": told_share(risk.prior),
-        "posterior": told_share(risk.posterior),
+        "posterior": told_posterior(risk),
     }
 
 
