@@ -75,7 +75,10 @@ def rare_points(region: Region, columns: tuple[tuple[Fraction, ...], ...], delta
     """
     middle = region.inside()
     least = sorted(columns, key=lambda column: region.lowest(column)[0])[:_MOST_POLES]
-    together = [tuple(map(sum, zip(*least[:count], strict=True))) for count in range(2, len(least))]
+    together = [
+        tuple(sum(entries, Fraction(0)) for entries in zip(*least[:count], strict=True))
+        for count in range(2, len(least))
+    ]
     found: dict[Point, None] = {}
     for column in (*least, *together):
         (low, point), high = region.lowest(column), dot(column, middle)
