@@ -233,7 +233,7 @@ class TestSoft:
         assert tl.dp_tail_bound(0, 0.1, 2) == 1
         assert tl.dp_tail_bound(0, 0, 2) == 0
         assert tl.dp_tail_bound(1e-9, 0.5, 3) == 1
-        with pytest.raises(tl.errors.InvalidInput, match=r"k must be above 1, got k=1\.0"):
+        with pytest.raises(tl.errors.InvalidInput, match=r"k must be above 1, got k=1;"):
             tl.dp_tail_bound(1.0, 0.1, 1)
         with pytest.raises(tl.errors.InvalidInput, match=r"delta must be in \[0, 1\], got delta=1.5"):
             tl.dp_tail_bound(1.0, 1.5, 2)

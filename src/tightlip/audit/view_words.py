@@ -18,6 +18,7 @@ from tightlip.audit.phrases import (
     by_factor,
     factor,
     leakage,
+    no_more,
     reached,
     surely,
 )
@@ -87,10 +88,10 @@ class ViewWords:
             most = by_factor(self.view.worst.leakage)
             return f"nobody's cell multiplies a secret's probability by more than {most}."
         parts = [
-            f"{at_most(point.above)} by more than {format_about(float(point.level.ratio or 1))}"
+            f"{no_more(point.above)} by more than {format_about(float(point.level.ratio or 1))}"
             for point in told
         ]
-        return f"share of people, at most, whose cell multiplies the probability of some secret: {', '.join(parts)}."
+        return f"share of people whose cell multiplies the probability of some secret: {', '.join(parts)}."
 
     def _envelope(self) -> str:
         found = self.view.envelope

@@ -16,6 +16,7 @@ from tightlip.audit.phrases import (
     by_factor,
     factor,
     leakage,
+    no_more,
     reached,
 )
 from tightlip.audit.result import Audit, Remedy, SecretView
@@ -62,9 +63,9 @@ def verdict(audit: Audit, *, unit: Unit = "nats") -> str:
     if budget is None or view.share_above_budget is None:
         return "No budget was set, so there is no verdict."
     share = max(view.share_above_budget or Probability(0.0) for view in audit.views.values())
-    kept, above = audit.verdict is True, at_most(share)
+    kept = audit.verdict is True
     allowed = f"{budget_words(budget, unit, kept=kept)} ({by_factor(budget, up=kept)})"
-    known = f"it is at most {above}" if share else "nobody has one"
+    known = f"it is at most {at_most(share)}" if share else "nobody has one"
     if audit.mode == "sample":
         proved = "is proved to be" if audit.verdict else "could not be proved to be"
         return (
@@ -77,7 +78,7 @@ def verdict(audit: Audit, *, unit: Unit = "nats") -> str:
         return f"Within the budget of {allowed}: no released value leaks more than {worst}."
     return (
         f"Over the budget of {allowed}: the worst released value leaks {up_to}{worst}, "
-        f"and at most {above} of people have one that leaks more than the budget."
+        f"and {no_more(share)} of people have one that leaks more than the budget."
     )
 
 
