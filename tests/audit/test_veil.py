@@ -120,6 +120,14 @@ def test_words_say_that_it_is_a_range():
     assert "42.9 %" in json.dumps(record_of(found, show_values=True))
 
 
+def test_a_share_of_fewer_than_ten_people_is_a_bound():
+    found = audit(table((4, 3), rest=633), "s", ["p"], budget=2.0)
+    assert found.joint.share_above_budget.exact == Fraction(7, 640)
+    record = record_of(found)
+    assert "and at most 1.57 % of people have one that leaks more" in record["verdict"]["words"]
+    assert record["views"][0]["share_above_budget"]["value"] == 1 / 64
+
+
 def test_what_every_size_can_have_is_told_exactly():
     found = audit(table((0, 3)), "s", ["p"])
     assert veiled(found).joint.worst == found.joint.worst

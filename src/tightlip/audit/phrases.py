@@ -98,11 +98,11 @@ def at_most(share: float | Fraction) -> str:
 def no_more(share: float | Fraction) -> str:
     """A share in per cent, exactly where three digits tell it, otherwise as a bound.
 
-    >>> no_more(Fraction(2, 5)), no_more(Fraction(1, 3))
-    ('40 %', 'at most 33.4 %')
+    >>> no_more(Fraction(2, 5)), no_more(Fraction(1, 3)), no_more(Probability(0.25))
+    ('40 %', 'at most 33.4 %', 'at most 25 %')
     """
-    above = at_most(share)
-    return above if above == at_least(share) else f"at most {above}"
+    above, bound = at_most(share), isinstance(share, Probability) and share.exact is None
+    return above if above == at_least(share) and not bound else f"at most {above}"
 
 
 def at_least(share: float | Fraction) -> str:

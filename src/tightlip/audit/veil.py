@@ -102,7 +102,9 @@ class _Few:
         """At most ten people's share in place of that of fewer."""
         if share is None or share.exact is None or not self._hides(share.exact):
             return share
-        return Probability.of(min(Fraction(SMALL, self.audit.total), Fraction(1)))
+        return Probability(
+            float(Probability.of(min(Fraction(SMALL, self.audit.total), Fraction(1))))
+        )  # a bound
 
     def point(self, point: TailPoint) -> TailPoint:
         """A point of the tail."""
