@@ -80,6 +80,10 @@ def audit(
     plan = _plan(secret, release, statistic, policy)
     if sample is not None:
         _require_judgeable(plan, sample)  # before the table is read
+    if not callable(on_stage):
+        raise WrongType(
+            f"on_stage must be a function of a stage's name, got {quoted(on_stage)}; leave it out."
+        )
     if code_seed is not None:
         require_whole(code_seed, "code_seed", 0)
     with nullcontext(table) if isinstance(table, Table) else open_table(table) as opened:
