@@ -1,7 +1,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
+LOWEST := .venv-lowest/bin
+# what shows that a dependency still does its part: linear programs, rationals, engines, charts, the program itself
+CORE := tests/certificate tests/model tests/numeric tests/table tests/audit/test_run.py \
+  $(addprefix tests/cli/test_,audit.py commands.py plan.py release.py sml.py)
+# how long `make fuzz` attacks
+SECONDS ?= 120
 
-.PHONY: demo test coverage lint format types bench clean
+.PHONY: demo test coverage fuzz lowest lint format types bench clean
 
 demo: .venv/.runtime ## measure a mechanism and audit a table that ship with the project, explained step by step
 	$(BIN)/python examples/demo.py
@@ -11,6 +17,12 @@ test: .venv/.dev ## the whole test suite, warnings are errors
 
 coverage: .venv/.dev ## the same, with coverage of src, which must be at least 95 %; takes nearly twice as long
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
+
+fuzz: .venv/.dev ## damaged files of every kind against plain readers, for SECONDS
+	PYTHONPATH=tests $(BIN)/python -m fuzz.run --seconds $(SECONDS)
+
+lowest: .venv-lowest/.installed ## the suite's core on the lowest versions that pyproject.toml allows
+	CI=true $(LOWEST)/python -m pytest -n 2 $(CORE)
 
 lint: .venv/.dev
 	$(BIN)/ruff check .
@@ -38,5 +50,11 @@ bench: .venv/.dev ## every claim about speed, as a ratio measured in this run
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@ .venv/.runtime
 
+.venv-lowest/.installed: pyproject.toml
+	$(PYTHON) -m venv --clear .venv-lowest
+	$(LOWEST)/pip install --quiet --disable-pip-version-check uv
+	$(LOWEST)/uv pip install --quiet --python $(LOWEST)/python --resolution lowest-direct --editable '.[test]'
+	touch $@
+
 clean:
-	rm -rf .venv build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-lowest build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
