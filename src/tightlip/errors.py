@@ -21,6 +21,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+_LONG = 256  # bits, from which a whole number in a message is shown by its size
+_DIGITS_PER_BIT = 0.30102999566398120  # log10 of 2
+
 
 class TightlipError(Exception):
     """Everything tightlip raises on purpose."""
@@ -67,12 +70,38 @@ class SolverFailure(NumericalFailure):
 
 
 def quoted(value: object, limit: int = 60) -> str:
-    """Show a value inside a message, on one line: text in double quotes, long values cut."""
+    """Show a value inside a message, on one line: text in double quotes, long values cut, odd characters escaped.
+
+    >>> quoted("a\\u202eb"), quoted(10**400)
+    ('"a\\\\u202eb"', 'about 1e400')
+    """
     try:
-        text = (
-            f'"{value}"' if isinstance(value, str) else (str if isinstance(value, Fraction) else repr)(value)
-        )
-    except Exception:  # the message must come out even where the value cannot show itself, as 10**5000 cannot
+        text = _shown(value)
+    except Exception:  # the message must come out even where the value cannot show itself
         text = f"<{type(value).__name__}>"
-    text = " ".join(text.splitlines())
+    text = "".join(
+        letter if letter.isprintable() else _escaped(letter) for letter in " ".join(text.splitlines())
+    )
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, (int, Fraction)) and not isinstance(value, bool):
+        digits = _digits(value.numerator) - _digits(value.denominator)
+        long = max(abs(value.numerator), value.denominator).bit_length() > _LONG
+        return f"about {'-' if value < 0 else ''}1e{digits}" if long else str(value)
+    if type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0:
+        return str(value)  # 1.5, not np.float64(1.5)
+    return repr(value)
+
+
+def _digits(value: int) -> int:
+    """The order of magnitude of a whole number; Python writes out no more than 4300 digits."""
+    return int(abs(value).bit_length() * _DIGITS_PER_BIT)
+
+
+def _escaped(letter: str) -> str:
+    """A character that a terminal would not show, or could not even print, as its code."""
+    return letter.encode("unicode_escape").decode()

@@ -126,3 +126,10 @@ def test_what_cannot_be_decided_counts_as_not_proved():
     assert proves_positive(lambda: one.exp() - 2)
     assert not proves_positive(lambda: 2 - one.exp())
     assert not proves_positive(lambda: one.exp() - one.exp())
+
+
+@pytest.mark.parametrize("tiny", ["1e-999", Fraction(1, 10**400)])
+def test_a_level_too_small_for_floats_is_not_nothing(tiny):
+    assert convert.ldp_to_pml(tiny, "1/4") > 0
+    assert convert.lip_to_alip(tiny).upper > 0
+    assert convert.pml_to_ldp(tiny, "1/4") > 0

@@ -153,7 +153,7 @@ def test_a_release_shows_nothing_of_the_table():
         ({"mechanism": "rr"}, "epsilon must be given"),
         ({"mechanism": "rr", "epsilon": 1, "bin_size": 2}, "bin_size must not be given"),
         ({"bin_size": 2, "epsilon": 1}, "epsilon must not be given"),
-        ({"mechanism": "laplace", "bin_size": 2}, 'mechanism must be "qm"'),
+        ({"mechanism": "laplace", "bin_size": 2}, 'mechanism must be one of "qm"'),
         ({"bin_size": 0}, "bin_size must be from 1"),
     ],
 )

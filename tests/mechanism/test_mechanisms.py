@@ -49,7 +49,7 @@ def test_identity_and_constant():
     assert tl.pml(mechanism.identity(3), prior).ratios == (2, 3, 6)
     assert tl.pml(mechanism.constant(3), prior).worst == 0
     assert mechanism.constant(["a", "b"], outcome="silence").outputs == ["silence"]
-    with pytest.raises(tl.errors.InvalidInput, match="at least 1, got 0"):
+    with pytest.raises(tl.errors.InvalidInput, match="from 1 to 10000, got 0"):
         mechanism.identity(0)
 
 
@@ -123,7 +123,7 @@ class TestDobExample1:
 
 
 def test_countable_example_needs_two_secrets():
-    with pytest.raises(tl.errors.InvalidInput, match="size must be at least 2, got 1"):
+    with pytest.raises(tl.errors.InvalidInput, match="size must be a whole number from 2 to 1000, got 1"):
         mechanism.pmc_countable(1)
 
 

@@ -221,7 +221,9 @@ def test_labels():
     channel = Channel([[0.5, 0.5]], inputs=(x for x in ["a"]), outputs=np.array([3, 5]))
     assert channel.inputs == ["a"]
     assert channel.outputs == [3, 5]
-    with pytest.raises(InvalidLabels, match="outputs must be distinct, got True at entries 0 and 1"):
+    with pytest.raises(
+        InvalidLabels, match="outputs must not be equal in Python, got 1 and True at entries 0 and 1"
+    ):
         Channel([[0.5, 0.5]], outputs=[1, True])
     with pytest.raises(ShapeMismatch, match="inputs must have one label each for 1 entries, got 2"):
         Channel([[0.5, 0.5]], inputs=["a", "b"])

@@ -87,12 +87,34 @@ def test_any_iterable_of_labels_will_do(items):
 
 @pytest.mark.parametrize(
     ("items", "shown"),
-    [(["a", "a"], '"a"'), ([1, True], "True"), ([0, 0.0], "0.0"), ([(1, 2), [1, 2]], r"\(1, 2\)")],
+    [(["a", "a"], '"a"'), ([(1, 2), [1, 2]], r"\(1, 2\)")],
 )
 def test_duplicates_are_refused_with_both_places(items, shown):
     message = f"inputs must be distinct, got {shown} at entries 0 and 1; rename one"
     with pytest.raises(InvalidLabels, match=message):
         named(items)
+
+
+@pytest.mark.parametrize(("items", "shown"), [([1, True], "1 and True"), ([0, 0.0], "0 and 0.0")])
+def test_what_python_holds_equal_is_told_so(items, shown):
+    with pytest.raises(
+        InvalidLabels, match=f"inputs must not be equal in Python, got {shown} at entries 0 and 1"
+    ):
+        named(items)
+
+
+@pytest.mark.parametrize("items", [{"a", "b"}, frozenset("ab")])
+def test_sets_have_no_order(items):
+    with pytest.raises(
+        WrongType, match=r"inputs must be a sequence of labels, got .*; put them in a list, in"
+    ):
+        Labels.of(items, 2, "inputs")
+
+
+@pytest.mark.parametrize("text", ["\ud800", ("a", "b\udfff")])
+def test_broken_text_is_refused(text):
+    with pytest.raises(InvalidLabels, match=r"inputs entry 1 must be text that can be written as UTF-8, got"):
+        named(["a", text])
 
 
 @pytest.mark.parametrize("item", [math.nan, math.inf, np.float64("nan"), ("a", math.nan)])
@@ -130,7 +152,7 @@ def test_what_cannot_be_iterated_is_refused(items):
 def test_a_list_inside_itself_is_refused():
     loop = []
     loop.append(loop)
-    with pytest.raises(WrongType, match="inputs must be a sequence of labels"):
+    with pytest.raises(WrongType, match="inputs entry 0 must be a label, got a list nested too deeply"):
         Labels.of(loop, 1, "inputs")
 
 

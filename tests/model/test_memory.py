@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tightlip as tl
+from tightlip.errors import InvalidLabels
 
 
 class Frame:
@@ -56,8 +57,10 @@ def test_frames_bring_their_labels():
     assert channel.outputs == ["+", "-"]
     prior = tl.Prior(Series([0.75, 0.25], ["well", "ill"]))
     assert tl.pml(channel, prior).values == pytest.approx(np.log([0.9 / 0.375, 0.8 / 0.625]))
-    renamed = tl.Channel(Frame([[1.0]], ["a"], ["b"]), inputs=["x"], outputs=["y"])
-    assert (list(renamed.inputs), list(renamed.outputs)) == (["x"], ["y"])
+    with pytest.raises(InvalidLabels, match="inputs must not be given twice"):
+        tl.Channel(Frame([[1.0]], ["a"], ["b"]), inputs=["x"])
+    renamed = tl.Channel(Frame([[1.0]], [0], ["b"]), inputs=["x"], outputs=["b"])
+    assert (list(renamed.inputs), list(renamed.outputs)) == (["x"], ["b"])
 
 
 def test_counts_from_frames_keep_their_labels():

@@ -121,12 +121,11 @@ def test_labels_are_checked():
         Prior([0.5, 0.5], labels=["a", "a"])
     with pytest.raises(ShapeMismatch, match="prior labels must have one label each for 2 entries, got 3"):
         Prior([0.5, 0.5], labels=["a", "b", "c"])
-    with pytest.raises(
-        InvalidPrior, match="prior labels must not be given twice, got a mapping and labels; drop one"
-    ):
-        Prior({"a": 1}, labels=["a"])
-    with pytest.raises(InvalidPrior, match="prior labels must not be given twice"):
-        Prior.from_counts({"a": 1}, labels=["a"])
+    with pytest.raises(InvalidLabels, match=r"prior labels must not be given twice, got .*; drop one"):
+        Prior({"a": 1}, labels=["b"])
+    with pytest.raises(InvalidLabels, match="prior labels must not be given twice"):
+        Prior.from_counts({"a": 1}, labels=["b"])
+    assert Prior({"a": 1}, labels=["a"]).labels == ["a"]
     assert Prior([0.5, 0.5], labels=(x for x in "ab")).labels == ["a", "b"]
 
 
@@ -148,7 +147,7 @@ def test_uniform_over_what_is_neither_count_nor_labels(secrets):
 
 @pytest.mark.parametrize("secrets", [0, -1, [], np.zeros(0)])
 def test_uniform_over_nothing(secrets):
-    with pytest.raises(InvalidPrior, match=r"secrets must be at least 1, got (0|-1); a prior needs a secret"):
+    with pytest.raises(InvalidInput, match=r"secrets must be a whole number from 1 to 100000000, got (0|-1)"):
         Prior.uniform(secrets)
 
 
@@ -316,14 +315,15 @@ def test_prior_sets_compare_hash_and_read_back():
 
 @pytest.mark.parametrize("secrets", [0, -1, True, 2.0, "2", None, [2]])
 def test_prior_sets_need_a_count(secrets):
-    with pytest.raises(InvalidInput, match="secrets must be a count of at least 1, got"):
+    with pytest.raises(InvalidInput, match="secrets must be a whole number of at least 1, got"):
         PriorSet(secrets, 0.1)
 
 
 @pytest.mark.parametrize("mass", [0, -0.1, 0.51, "2/3", 1])
 def test_prior_sets_that_are_empty_are_refused(mass):
     with pytest.raises(
-        InvalidPrior, match=r"min_mass must be in \(0, 1/2\], got .*; 2 secrets cannot all have more"
+        InvalidPrior,
+        match=r"min_mass must be in \(0, 1/n\] for n = 2 secrets, got .*; they cannot all have more",
     ):
         PriorSet(2, mass)
 

@@ -33,7 +33,7 @@ def test_every_exception_is_in_the_tree_at_the_top():
     names = [
         name for name, kind in vars(errors).items() if getattr(kind, "__module__", "") == errors.__name__
     ]
-    names.remove("quoted")
+    names = [name for name in names if name[0].isupper()]
     assert len(names) == 11
     for name in names:
         assert name in errors.__doc__
@@ -60,5 +60,5 @@ def test_quoted_survives_values_that_cannot_be_shown():
         def __repr__(self):
             raise RuntimeError
 
-    assert quoted(10**5000) == "<int>"
+    assert quoted(10**5000) == "about 1e5000"
     assert quoted(Silent()) == "<Silent>"

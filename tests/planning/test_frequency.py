@@ -270,3 +270,16 @@ def test_samples_for_a_standard_error_are_exact():
         for error in ("1/100", "1/10", "1/3"):
             needed = math.ceil(worst / Fraction(error) ** 2)
             assert samples_for_standard_error(Channel(rows), Prior(prior), error) == needed
+
+
+def test_counts_that_contradict_the_channel_are_told():
+    """No more than 3 of 4 say "+" whatever the truth is, and here all do."""
+    channel = Channel([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["ill", "well"])
+    found = estimate_frequencies([100, 0], channel).intervals()
+    assert (found.lower, found.upper) == ((1.0, 0.0), (1.0, 0.0))
+    assert (
+        "contradict the channel at this confidence: the frequency of ill above 1, well below 0" in found.note
+    )
+    assert estimate_frequencies([100, 0], channel).intervals(method="asymptotic").note is not None
+    assert estimate_frequencies([70, 30], channel).intervals().note is None
+    assert estimate_frequencies([4, 0], channel).intervals().note is None  # so few may all say "+"

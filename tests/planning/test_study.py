@@ -63,7 +63,7 @@ def test_a_cube_is_recognised():
     [
         ({"hypotheses": COINS[:1], "loss": "zero-one"}, InvalidInput, "2 to 256, got 1"),
         ({"hypotheses": COINS * 129, "loss": "zero-one"}, InvalidInput, "got 258"),
-        ({"hypotheses": COINS[0], "loss": "zero-one"}, WrongType, "list of priors"),
+        ({"hypotheses": COINS[0], "loss": "zero-one"}, WrongType, "list of Priors"),
         ({"hypotheses": [[0.5, 0.5], COINS[0]], "loss": "zero-one"}, WrongType, "entry 0 must be a Prior"),
         ({"hypotheses": [Prior([1]), Prior([1])], "loss": "zero-one"}, InvalidInput, "at least 2 secrets"),
         ({"hypotheses": [COINS[0], Prior([1, 0, 0])], "loss": "zero-one"}, ShapeMismatch, "entry 1"),

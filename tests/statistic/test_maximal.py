@@ -251,10 +251,10 @@ class TestLabels:
             ([0, 0, 1], "one label for each of 4 channel rows, got 3"),
             ([0, 0, 1, math.nan], "entry 3 must not be nan"),
             (np.array([0, 0, 1, np.nan]), "entry 3 must not be nan"),
-            ([1, True, 0, 0], "must be distinct"),
+            ([1, True, 0, 0], "must not be equal in Python, got 1 and True"),
             ([{}, 1, 2, 3], "entry 0 must be text"),
-            ("abcd", "sequence of labels"),
-            (3, "sequence of labels"),
+            ("abcd", "list of labels"),
+            (3, "list of labels"),
             ({0: 1, 1: 1, 2: 1}, "none for 3"),
             ({0: 1, 1: 1, 2: 1, 3: 1, 4: 1}, "leave it out"),
             (np.zeros((4, 1)), "1 dimension"),
@@ -272,11 +272,11 @@ class TestLabels:
         found = statistic_maximal_leakage_of_map({"a": 1, "b": 1, "c": 2}, {"c": "y", "a": "x", "b": "y"})
         assert (found.ratio, dict(found.selection)) == (2, {"x": "a", "y": "c"})
         for outputs, secret, words in (
-            ({"a": 1}, [1], "both be mappings"),
-            ({"a": 1}, {"b": 1}, "none for"),
+            ({"a": 1}, [1], "both have labels"),
+            ({"a": 1}, {"b": 1}, r'inputs \["a"\] only, got "b"'),
             ([1, 2], [1], "one label for each of 2 inputs"),
-            ([], [], "sequence of labels"),
-            ("ab", "ab", "sequence of labels"),
+            ([], [], "outputs must not be empty"),
+            ("ab", "ab", "list of labels"),
         ):
             with pytest.raises(tl.errors.InvalidInput, match=words):
                 statistic_maximal_leakage_of_map(outputs, secret)

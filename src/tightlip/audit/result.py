@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, get_args
 
+from tightlip.arguments import choice, flag
 from tightlip.audit.counted import Counted
 from tightlip.envelope.result import Envelope
 from tightlip.model.channel import Channel
@@ -215,6 +216,8 @@ class Audit:
         """The headline and all paragraphs, a line each; codes in place of values unless they may be shown."""
         from tightlip.audit.words import headline, paragraphs
 
+        flag(show_values, "show_values")
+        choice(unit, "unit", get_args(Unit))
         told = paragraphs(self, show_values=show_values, unit=unit)
         return "\n".join([headline(self, show_values=show_values, unit=unit), *told])
 

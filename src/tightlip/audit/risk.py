@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tightlip.arguments import instance
 from tightlip.audit.leakage import cell_pml
 from tightlip.audit.tally import Tally, divided
 from tightlip.errors import InvalidInput, quoted
@@ -24,6 +25,8 @@ def cell_risks(counts: CellCounts, policy: Policy) -> CellRisks:
     InvalidInput
         When a released column is randomised: the row's released cell is then not known beforehand.
     """
+    instance(counts, CellCounts, "counts", "use count_cells(table, policy)")
+    instance(policy, Policy, "policy", "write Policy(secret, release)")
     noisy = [item.column for item in policy.release if item.mechanism is not None]
     if noisy:
         raise InvalidInput(

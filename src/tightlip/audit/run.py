@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from tightlip.arguments import instance
 from tightlip.audit.codes import coded
 from tightlip.audit.columns import about, column_effects
 from tightlip.audit.counted import Counted
@@ -78,6 +79,12 @@ def audit(
         about a statistic.
     """
     plan = _plan(secret, release, statistic, policy)
+    if sample is not None:
+        instance(sample, SampleMode, "sample", "write SampleMode(confidence=0.95)")
+    if not callable(on_stage):
+        raise WrongType(
+            f"on_stage must be a function of a stage's name, got {quoted(on_stage)}; leave it out."
+        )
     if code_seed is not None:
         require_whole(code_seed, "code_seed", 0)
     with nullcontext(table) if isinstance(table, Table) else open_table(table) as opened:

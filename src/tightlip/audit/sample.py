@@ -19,13 +19,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from tightlip.arguments import flag
 from tightlip.audit.confidence import lower_shares, upper_shares
 from tightlip.audit.sample_cells import CellBounds, Priors, cell_bounds
 from tightlip.audit.tally import Tally
 from tightlip.audit.view import tail_levels
 from tightlip.errors import InvalidInput
 from tightlip.numeric.ball import exp_bounds, log_bounds, log_exceeds
-from tightlip.numeric.parse import FloatArray, number
+from tightlip.numeric.parse import FloatArray, float_number
 from tightlip.numeric.quantity import Nats, exact_ratio
 from tightlip.numeric.rounding import down, up
 
@@ -48,7 +49,8 @@ class SampleMode:
     cells_complete: bool = False
 
     def __post_init__(self) -> None:
-        read = float(number(self.confidence, "confidence"))
+        flag(self.cells_complete, "cells_complete")
+        read = float_number(self.confidence, "confidence")
         if not 0 < read < 1:
             raise InvalidInput(f"confidence must be strictly between 0 and 1, got {read!r}; write 0.95.")
         object.__setattr__(self, "confidence", read)

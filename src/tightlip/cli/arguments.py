@@ -43,6 +43,10 @@ def read_level(text: str, argument: str = "epsilon") -> Nats | Fraction:
     value = Fraction(number(text, argument))
     if value < 0:
         raise InvalidInput(f"{argument} must not be negative, got {quoted(text)}; a leakage is at least 0.")
+    if value > sys.float_info.max:
+        raise InvalidInput(
+            f"{argument} must be at most {sys.float_info.max:.3g}, got {quoted(text)}; write inf for no bound."
+        )
     return value
 
 

@@ -91,14 +91,18 @@ def _prior(prior: Any, labels: Any, channel: Channel) -> Prior | None:
             raise InvalidInput(f'prior must be a list, an object or "uniform", got {quoted(prior)}.')
         uniform = Prior.uniform(channel.shape[0])
         return Prior(uniform.masses, channel.inputs)
-    names = channel.inputs if labels is None else [label_from_json(label) for label in labels]
+    given = labels_from_json(labels, "labels")
+    if isinstance(prior, dict) and given is not None:
+        raise InvalidInput(
+            '"labels" must not be given for a prior with names of its own, got both; drop one.'
+        )
     if isinstance(prior, dict) and channel.inputs.given:
         return Prior(list(prior.values()), _keys_as_labels(prior, channel))
     if isinstance(prior, list) and labels is None and len(prior) != channel.shape[0]:
         raise ShapeMismatch(
             f"prior must have one mass for each of {channel.shape[0]} channel rows, got {len(prior)}."
         )
-    return Prior(prior, names)
+    return Prior(prior, channel.inputs if given is None else given)
 
 
 def _keys_as_labels(prior: dict[str, Any], channel: Channel) -> list[Any]:

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Literal
 
+from tightlip.arguments import choice
 from tightlip.contraction.setting import Setting
-from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.quantity import Probability
 
 Which = Literal["exact", "paper"]
@@ -87,5 +87,4 @@ def positive_part(value: Any) -> Any:
 
 def check_which(gamma: object) -> None:
     """Refuse an unknown name of a Γ."""
-    if gamma not in ("exact", "paper"):
-        raise InvalidInput(f'gamma must be "exact" or "paper", got {quoted(gamma)}.')
+    choice(gamma, "gamma", ("exact", "paper"))

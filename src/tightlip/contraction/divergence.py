@@ -14,10 +14,12 @@ import math
 from fractions import Fraction
 from typing import Any, Literal, Self, get_args
 
-from tightlip.errors import InvalidInput, quoted
+from tightlip.arguments import choice
+from tightlip.errors import InvalidInput
 from tightlip.model.labels import match
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import Ball, ball, enclose
+from tightlip.numeric.quantity import real_end
 
 Kind = Literal["tv", "kl", "chi2", "h2"]
 Masses = list[tuple[Fraction, Fraction]]
@@ -35,6 +37,7 @@ class Divergence(float):
 
     def __new__(cls, lower: float, upper: float, exact: Fraction | None = None) -> Self:
         """Check that the ends are in order."""
+        lower, upper = real_end(lower, "lower"), real_end(upper, "upper")
         if not 0 <= lower <= upper:
             raise InvalidInput(f"lower must be in [0, upper], got lower={lower!r} and upper={upper!r}.")
         self = super().__new__(cls, upper)
@@ -69,8 +72,8 @@ def divergence(p: Any, q: Any, kind: Kind) -> Divergence:
     >>> divergence([0.5, 0.5], [1, 0], "kl")
     inf
     """
-    check_kind(kind)
-    first, second = (masses if isinstance(masses, Prior) else Prior(masses) for masses in (p, q))
+    check_kind(kind, "kind")
+    first, second = _read(p, "p"), _read(q, "q")
     order = match(first.labels, second.labels, "labels of q", "the labels of p")
     known = first.is_exact and second.is_exact
     own, other = first.exact().masses, second.exact().masses
@@ -85,10 +88,16 @@ def divergence(p: Any, q: Any, kind: Kind) -> Divergence:
     return Divergence(max(lower, 0.0), upper)
 
 
-def check_kind(kind: object) -> None:
+def _read(masses: Any, argument: str) -> Prior:
+    try:
+        return masses if isinstance(masses, Prior) else Prior(masses)
+    except InvalidInput as error:
+        raise type(error)(f"{argument}: {error}") from None
+
+
+def check_kind(kind: object, argument: str = "divergence") -> None:
     """Refuse a name that is no divergence."""
-    if kind not in get_args(Kind):
-        raise InvalidInput(f"divergence must be one of {', '.join(get_args(Kind))}, got {quoted(kind)}.")
+    choice(kind, argument, get_args(Kind))
 
 
 def _rational(pairs: Masses, kind: Kind, known: bool) -> Divergence:

@@ -27,9 +27,10 @@ from tightlip.contraction.bound import (
 )
 from tightlip.contraction.divergence import Kind, check_kind
 from tightlip.contraction.setting import Setting
-from tightlip.errors import InvalidInput
+from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.ball import ball, enclose
 from tightlip.numeric.parse import number
+from tightlip.numeric.quantity import real_end
 from tightlip.numeric.rounding import up
 
 _GRID = 65
@@ -98,7 +99,7 @@ def divergence_bound(
     check_which(gamma)
     distance = number(tv, "tv")
     if not 0 <= distance <= 1:
-        raise InvalidInput(f"tv must be in [0, 1], got {float(distance)!r}; it is ½ Σ|P − Q|.")
+        raise InvalidInput(f"tv must be in [0, 1], got {quoted(tv)}; it is ½ Σ|P − Q|.")
     if not callable(divergence):
         check_kind(divergence)
     shrink = float(dobrushin_bound(n, epsilon, min_mass))
@@ -150,7 +151,7 @@ def _of_function(function: Callable[[float], float], shrink: float, most: float,
 def _check_convex(function: Callable[[float], float], most: float) -> None:
     """Sample f: f(1) = 0, finite, and no point above the chord of its neighbours."""
     points = np.unique(np.append(np.exp(np.linspace(-math.log(most), math.log(most), _GRID)), 1.0))
-    values = np.array([float(function(float(point))) for point in points])
+    values = np.array([real_end(function(float(point)), "what divergence returns") for point in points])
     if not np.isfinite(values).all():
         raise InvalidInput(f"f must be finite on [{1 / most:.6g}, {most:.6g}], got a value that is not.")
     scale = float(np.abs(values).max())

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from tightlip.arguments import whole
 from tightlip.contraction.bound import eta
 from tightlip.contraction.setting import Setting
 from tightlip.errors import InvalidInput, PreconditionFailed, quoted
@@ -48,7 +49,7 @@ def block_kernel(n: int, epsilon: Any, min_mass: Any, q: int) -> Channel:
     """
     setting = _finite(n, epsilon, min_mass)
     allowed = valid_counts(n, epsilon, min_mass)
-    if q not in allowed:
+    if whole(q, "q", 0, setting.secrets) not in allowed:
         known = f"{allowed[0]} to {allowed[-1]}" if allowed else "none"
         raise PreconditionFailed(
             f"q must satisfy N − 1/(c·e^ε) ≤ q ≤ 1/(c·e^ε), got q={quoted(q)}, valid: {known}; "

@@ -14,7 +14,7 @@ from typing import Any
 
 from tightlip.contraction.divergence import Kind, check_kind
 from tightlip.contraction.setting import Setting
-from tightlip.errors import InvalidInput
+from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.ball import Ball, ball, enclose
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Probability
@@ -66,7 +66,7 @@ def ldp_kl_bound(epsilon: Any, tv: Any, min_mass: Any) -> float:
     """
     setting, distance, mass = Setting.of(2, epsilon, 0), _distance(tv), Fraction(number(min_mass, "min_mass"))
     if not 0 < mass <= 1:
-        raise InvalidInput(f"min_mass must be in (0, 1], got {float(mass)!r}.")
+        raise InvalidInput(f"min_mass must be in (0, 1], got {quoted(min_mass)}; write 0.1.")
     if not distance:
         return 0.0
 
@@ -83,5 +83,5 @@ def ldp_kl_bound(epsilon: Any, tv: Any, min_mass: Any) -> float:
 def _distance(tv: Any) -> Fraction:
     distance = Fraction(number(tv, "tv"))
     if not 0 <= distance <= 1:
-        raise InvalidInput(f"tv must be in [0, 1], got {float(distance)!r}; it is ½ Σ|P − Q|.")
+        raise InvalidInput(f"tv must be in [0, 1], got {quoted(tv)}; it is ½ Σ|P − Q|.")
     return distance

@@ -8,7 +8,7 @@ from typing import Self
 from tightlip.errors import InvalidInput
 from tightlip.model.labels import Label
 from tightlip.model.prior import Prior
-from tightlip.numeric.quantity import Probability
+from tightlip.numeric.quantity import Probability, real_end
 
 
 class Coefficient(Probability):
@@ -43,6 +43,7 @@ class Coefficient(Probability):
         inputs: tuple[Prior, Prior] | None = None,
     ) -> Self:
         """Check that the ends are in order."""
+        lower, upper = real_end(lower, "lower"), real_end(upper, "upper")
         if not lower <= upper:
             raise InvalidInput(f"lower must not exceed upper, got lower={lower!r} and upper={upper!r}.")
         self = super().__new__(cls, min(upper, 1.0), exact)

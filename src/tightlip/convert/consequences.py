@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from tightlip.arguments import choice
 from tightlip.convert._amount import Amount, Mass, largest, read_level, read_mass, tighter, total
 from tightlip.convert._theory import (
     cap,
@@ -92,11 +93,7 @@ def implied(guarantee: Kind, epsilon: object, p_min: object) -> Implied:
     >>> known.why.pmc
     'infinite: the PML level 0.3 nats is not below log 1/(1−p_min) = 0.223144 nats, so a secret may be ruled out'
     """
-    if guarantee not in get_args(Kind):
-        raise InvalidInput(
-            f"guarantee must be one of {', '.join(get_args(Kind))}, got {quoted(guarantee)}; "
-            "choose the one the channel is known to meet."
-        )
+    choice(guarantee, "guarantee", get_args(Kind))
     levels, mass = _read(guarantee, epsilon), read_mass(p_min)
     if mass.single:
         return _finish(guarantee, _nothing(mass))

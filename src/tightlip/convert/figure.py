@@ -8,13 +8,17 @@ from typing import Literal
 
 import numpy as np
 
+from tightlip.arguments import whole
 from tightlip.convert._amount import Mass, at_least, read_level, read_mass
 from tightlip.convert._theory import cap, limit_of, pmc_from_pml, pml_from_pmc
-from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.errors import InvalidInput
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.quantity import Nats, level
 
 Stronger = Literal["pml", "pmc", "equivalent", "neither"]
+
+
+_MOST_POINTS = 10**6  # of a curve: more than any picture shows, less than fills the memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,17 +89,9 @@ def region(p_min: object, *, points: int = 101, largest_pmc: object = 5.0) -> Re
     mass = read_mass(p_min)
     if mass.single:
         raise InvalidInput("p_min must be at most 1/2 for a picture, got 1; one single secret leaks nothing.")
-    levels = np.linspace(0.0, _read_largest(largest_pmc), _read_points(points))
+    levels = np.linspace(0.0, _read_largest(largest_pmc), whole(points, "points", 2, _MOST_POINTS))
     ceiling = cap(mass).nats()
     return Region(float(mass.value), _blue(levels, mass), _orange(levels, mass), limit_of(mass), ceiling)
-
-
-def _read_points(points: object) -> int:
-    if isinstance(points, bool) or not isinstance(points, (int, np.integer)):
-        raise WrongType(f"points must be a whole number, got {quoted(points)}.")
-    if points < 2:
-        raise InvalidInput(f"points must be at least 2, got {points}; a curve needs two ends.")
-    return int(points)
 
 
 def _read_largest(largest_pmc: object) -> float:

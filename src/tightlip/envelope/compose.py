@@ -13,12 +13,11 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
+from tightlip.arguments import listed, whole
 from tightlip.envelope.histograms import exact_histograms, float_histograms, histogram_count
 from tightlip.envelope.result import read_delta
-from tightlip.errors import InvalidInput, ShapeMismatch, WrongType, quoted
-from tightlip.model.channel import Channel
+from tightlip.errors import InvalidInput, ShapeMismatch, quoted
+from tightlip.model.channel import Channel, as_channel
 from tightlip.model.labels import Label, match
 from tightlip.model.matrix import dense, multiplied
 from tightlip.model.reduction import REDUCE_TOLERANCE, merge_proportional
@@ -97,13 +96,14 @@ def power(channel: Channel, uses: int) -> Channel:
     >>> power(Channel([["3/4", "1/4"], ["1/4", "3/4"]]), 2).matrix[0]
     array([Fraction(9, 16), Fraction(3, 8), Fraction(1, 16)], dtype=object)
     """
-    _read([channel])
-    if isinstance(uses, bool) or not isinstance(uses, (int, np.integer)) or uses < 1:
-        raise InvalidInput(f"uses must be a count of at least 1, got {quoted(uses)}; write 2.")
-    uses = int(uses)
+    as_channel(channel)
+    uses = whole(uses, "uses", 1)
     rows, _ = _merged(_rows(channel, channel, channel.is_exact), list(channel.outputs))
     _require_size(
-        rows.shape[0], histogram_count(uses, rows.shape[1]), channel.is_exact, f"{uses}-fold channel"
+        rows.shape[0],
+        histogram_count(uses, rows.shape[1]),
+        channel.is_exact,
+        f"uses={quoted(uses)}: the channel",
     )
     spread = exact_histograms if channel.is_exact else float_histograms
     joint, labels = spread(rows, uses)
@@ -127,7 +127,10 @@ def composition_bound(leakages: Iterable[float], delta: object) -> Nats:
     >>> composition_bound([maximal_leakage(coin)] * 2, "1/10").ratio
     Fraction(45, 2)
     """
-    amounts = [_leakage(amount, place) for place, amount in enumerate(_listed(leakages))]
+    amounts = [
+        _leakage(amount, place)
+        for place, amount in enumerate(listed(leakages, "leakages", "numbers of nats"))
+    ]
     if not amounts:
         raise InvalidInput("leakages must not be empty, got none; give one for each release.")
     wanted = read_delta(delta)
@@ -144,14 +147,6 @@ def composition_bound(leakages: Iterable[float], delta: object) -> Nats:
     return Nats(max(0.0, enclose(total)[1]))
 
 
-def _listed(leakages: Iterable[float]) -> list[Any]:
-    if isinstance(leakages, (str, bytes)) or not isinstance(leakages, Iterable):
-        raise WrongType(
-            f"leakages must be a list of numbers of nats, got {quoted(leakages)}; put it in a list."
-        )
-    return list(leakages)
-
-
 def _leakage(amount: object, place: int) -> float:
     value = level(amount, f"leakages entry {place}")
     if isinstance(value, Nats) and value.ratio is None and value.rounding != "up":
@@ -163,16 +158,12 @@ def _leakage(amount: object, place: int) -> float:
 
 
 def _read(channels: Sequence[Channel]) -> list[Channel]:
-    if isinstance(channels, Channel) or not isinstance(channels, Sequence):
-        raise WrongType(f"channels must be a list of Channels, got {quoted(channels)}; put it in a list.")
-    parts = list(channels)
+    parts = [
+        as_channel(part, f"channels entry {place}")
+        for place, part in enumerate(listed(channels, "channels", "Channels"))
+    ]
     if not parts:
         raise InvalidInput("channels must not be empty, got none; give at least one.")
-    for place, part in enumerate(parts):
-        if not isinstance(part, Channel):
-            raise WrongType(
-                f"channels entry {place} must be a Channel, got {quoted(part)}; write Channel(rows)."
-            )
     return parts
 
 
@@ -193,6 +184,6 @@ def _require_size(rows: int, columns: int, exact: bool, what: str) -> None:
     if rows * columns > most:
         kind = "rational" if exact else "float"
         raise ShapeMismatch(
-            f"{what} would have {rows} × {columns} {kind} entries, more than {most}; "
+            f"{what} would have {rows} × {quoted(columns)} {kind} entries, more than {most}; "
             "use composition_bound, which adds maximal leakages, instead."
         )

@@ -35,7 +35,7 @@ from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
-from tightlip.numeric.parse import FloatArray, number
+from tightlip.numeric.parse import FloatArray, float_number
 from tightlip.numeric.rounding import up
 
 GAP = 1e-9
@@ -98,7 +98,7 @@ def envelope_points(
 
 
 def _points(channel: Channel, prior: Prior, wanted: list[Fraction], gap: float) -> Iterator[Envelope]:
-    allowed = float(number(gap, "gap"))
+    allowed = float_number(gap, "gap")
     if not 1e-12 <= allowed < 1:
         raise InvalidInput(f"gap must be in [1e-12, 1), got {allowed!r}; 1e-9 is the default.")
     aligned = align(prior, channel)

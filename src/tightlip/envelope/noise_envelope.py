@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import math
 
+from tightlip.arguments import choice
 from tightlip.envelope.bounded import CELLS, bounded_envelope
 from tightlip.envelope.interval import interval_envelope
 from tightlip.envelope.result import Adversary, Envelope
 from tightlip.envelope.unbounded import unbounded_envelope
-from tightlip.errors import InvalidInput, PreconditionFailed, quoted
+from tightlip.errors import PreconditionFailed
 from tightlip.measure.additive import require_release
 from tightlip.model.noise import AdditiveNoise
 
@@ -56,11 +57,7 @@ def noise_envelope(
     (inf nats, 2.9957322735539913 nats)
     """
     require_release(release)
-    if adversary not in _ADVERSARIES:
-        raise InvalidInput(
-            f"adversary must be one of {', '.join(_ADVERSARIES)}, got {quoted(adversary)}; "
-            'use "any", whose upper end holds for every other.'
-        )
+    choice(adversary, "adversary", _ADVERSARIES)
     if adversary == "interval":
         return interval_envelope(release, delta)
     if any(math.isinf(end) for end in release.secret.support):

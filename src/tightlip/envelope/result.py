@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, Protocol
 
-from tightlip.errors import CertificateInvalid, InvalidInput, WrongType, quoted
+from tightlip.arguments import listed
+from tightlip.errors import CertificateInvalid, InvalidInput, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label
 from tightlip.numeric.ball import log_bounds
@@ -156,15 +157,17 @@ def proved_ends(certificate: Certificate, delta: Fraction) -> tuple[float, float
     return low, max(log_bounds(most)[1], 0.0)
 
 
-def read_delta(delta: object) -> Fraction:
+def read_delta(delta: object, argument: str = "delta") -> Fraction:
     """Read a probability in (0, 1], exactly.
 
     >>> read_delta("0.1")
     Fraction(1, 10)
     """
-    value = Fraction(number(delta, "delta"))
+    value = Fraction(number(delta, argument))
     if not 0 < value <= 1:
-        raise InvalidInput(f"delta must be in (0, 1], got delta={quoted(delta)}; write 0.05 for 5 %.")
+        raise InvalidInput(
+            f"{argument} must be in (0, 1], got {argument}={quoted(delta)}; write 0.05 for 5 %."
+        )
     return value
 
 
@@ -174,11 +177,8 @@ def read_deltas(deltas: object) -> list[Fraction]:
     >>> read_deltas(["0.1", 0.5])
     [Fraction(1, 10), Fraction(1, 2)]
     """
-    if isinstance(deltas, (str, bytes)) or not isinstance(deltas, Iterable):
-        raise WrongType(
-            f"deltas must be a list of probabilities, got {quoted(deltas)}; write [0.1] for one of them."
-        )
-    wanted = [read_delta(delta) for delta in deltas]
+    given = listed(deltas, "deltas", "probabilities")
+    wanted = [read_delta(delta, f"deltas entry {place}") for place, delta in enumerate(given)]
     if not wanted:
         raise InvalidInput("deltas must hold at least one probability, got none; write [0.1].")
     return wanted

@@ -21,6 +21,7 @@ from itertools import combinations
 
 import numpy as np
 
+from tightlip.arguments import instance
 from tightlip.errors import InvalidInput
 from tightlip.histogram.chain import chain_group_counts
 from tightlip.histogram.ratio_blocks import MOST_ROWS, draw_ratio
@@ -63,6 +64,9 @@ def draw_given_secret(secret: GroupedSecret, values: range, random: RandomSource
     NumericalFailure
         When the chains did not converge.
     """
+    instance(secret, GroupedSecret, "secret", "use secret.on(domain, total)")
+    instance(values, range, "values", "write range(3, 5)")
+    instance(random, RandomSource, "random", "write RandomSource()")
     groups, exact, method = _draw_groups(secret, values, random)
     counts = uniform_in_groups(secret.group_of_cell, groups.tolist(), random)
     return ConditionalDraw(counts, exact, method)

@@ -138,6 +138,7 @@ def released_points_bound(space: HistogramSpace, points: int) -> Fraction:
     >>> released_points_bound(HistogramSpace(10, 4), 2)
     Fraction(1, 2)
     """
+    read_space(space)
     points = whole(points, "points", 1, "count the histograms that can be released", LARGEST**4)
     reached = points * space.total // space.cells
     return max(Fraction(0), 1 - Fraction(reached, space.total))
@@ -163,7 +164,10 @@ def _distances(tables: Counts, points: Counts) -> Counts:
 
 
 def _read_points(space: HistogramSpace, points: Any, argument: str) -> Counts:
-    counts = np.asarray(points)
+    try:
+        counts = np.asarray(points)
+    except Exception:  # rows of different lengths
+        counts = np.zeros(0)
     if counts.dtype.kind not in "iu" or counts.ndim != 2 or counts.shape[1] != space.cells or not len(counts):
         raise WrongType(
             f"{argument} must be rows of {space.cells} whole counts, got {quoted(points)}; give one row per histogram."

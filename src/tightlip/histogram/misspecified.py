@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
+from tightlip.arguments import instance
 from tightlip.errors import PreconditionFailed
 from tightlip.histogram.counting import Field, Growth, Number, largest, read_growth, whole
 from tightlip.histogram.privacy import Distortion, Privacy
@@ -89,6 +90,12 @@ class MisspecifiedSupport:
         return self.total + 1
 
 
+def read_support(support: object) -> MisspecifiedSupport:
+    """Refuse what is not a mis-specified support."""
+    remedy = "write MisspecifiedSupport(total, known, spurious, missing)"
+    return instance(support, MisspecifiedSupport, "support", remedy)
+
+
 def misspecified_response_privacy(
     support: MisspecifiedSupport, epsilon: object = None, *, ratio: object = None
 ) -> Privacy:
@@ -98,6 +105,7 @@ def misspecified_response_privacy(
     >>> leak.ratio
     Fraction(177, 77)
     """
+    read_support(support)
     growth = read_growth(epsilon, ratio)
     total = support.total
     group = Group(total, support.missing, 0, total, total, support.estimated, growth)
@@ -135,6 +143,7 @@ def misspecified_response_distortion(
     >>> misspecified_response_distortion(MisspecifiedSupport(5, 2, 0, 1), ratio=2).upper.exact
     Fraction(7, 11)
     """
+    read_support(support)
     growth = read_growth(epsilon, ratio)
     upper = partial(_response_at, support.total, support.widest, growth)
     return _worst_table(support, partial(_response_table, support, growth), upper)
@@ -146,6 +155,7 @@ def misspecified_quantization_distortion(support: MisspecifiedSupport, bin_size:
     >>> misspecified_quantization_distortion(MisspecifiedSupport(5, 2, 0, 1), 3).upper.exact
     Fraction(3, 5)
     """
+    read_support(support)
     case = Quantization(HistogramSpace(support.total, support.estimated), bin_size)
 
     def upper(field: Field) -> Number:
@@ -156,6 +166,7 @@ def misspecified_quantization_distortion(support: MisspecifiedSupport, bin_size:
 
 def _bin_blocks(support: MisspecifiedSupport, bin_size: int) -> Iterator[tuple[int, Group, Group]]:
     """Consecutive bins of one size: how many, and the groups of the first (it tells most) and of the last."""
+    read_support(support)
     case = Quantization(HistogramSpace(support.total, support.estimated), bin_size)
     full = case.secrets // case.bin_size
     step = max(1, -(-full // _MOST_BLOCKS))

@@ -21,7 +21,7 @@ from fractions import Fraction
 
 from tightlip.errors import PreconditionFailed
 from tightlip.histogram.counting import BALLS, Field, Number, exactly, read_growth, smallest
-from tightlip.histogram.misspecified import MisspecifiedSupport
+from tightlip.histogram.misspecified import MisspecifiedSupport, read_support
 from tightlip.histogram.privacy import Privacy
 from tightlip.histogram.quantization import Quantization
 from tightlip.histogram.space import HistogramSpace
@@ -44,6 +44,7 @@ def proposition3_response(
     >>> proposition3_response(MisspecifiedSupport(5, 2, 0, 1), ratio=2).ratio
     Fraction(3, 1)
     """
+    read_support(support)
     growth = read_growth(epsilon, ratio)
 
     def load(field: Field) -> Number:
@@ -65,6 +66,7 @@ def proposition3_quantization(support: MisspecifiedSupport) -> Nats:
     >>> proposition3_quantization(MisspecifiedSupport(5, 2, 1, 2)).ratio
     Fraction(121, 36)
     """
+    read_support(support)
     return _bound(lambda field: _one_more(field, support)).upper
 
 
@@ -79,6 +81,7 @@ def proposition4_response(
     >>> proposition4_response(MisspecifiedSupport(5, 2, 0, 1), ratio=2).ratio
     Fraction(73, 28)
     """
+    read_support(support)
     growth = read_growth(epsilon, ratio)
     total, secrets, estimated = support.total, support.secrets, support.estimated
 
@@ -120,6 +123,7 @@ def proposition5_response(
     >>> proposition5_response(MisspecifiedSupport(5, 2, 0, 1), ratio=2).ratio
     Fraction(873, 539)
     """
+    read_support(support)
     growth = read_growth(epsilon, ratio)
     total, secrets, estimated = support.total, support.secrets, support.estimated
     if support.missing >= secrets:
@@ -164,6 +168,7 @@ def _bound(ratio: Callable[[Field], Number]) -> Privacy:
 
 
 def _case(support: MisspecifiedSupport, bin_size: int) -> Quantization:
+    read_support(support)
     return Quantization(HistogramSpace(support.total, support.estimated), bin_size)
 
 

@@ -15,7 +15,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tightlip.errors import InvalidInput, quoted
+from tightlip import arguments
+from tightlip.arguments import choice, flag
+from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.files import require_free as require_free
 from tightlip.files import write_whole as write_whole
 from tightlip.histogram.conditional import ConditionalDraw, draw_given_secret
@@ -24,7 +26,7 @@ from tightlip.histogram.privacy import Distortion, Privacy
 from tightlip.histogram.quantization import Quantization
 from tightlip.histogram.randomized_response import RandomizedResponse
 from tightlip.histogram.sampling import uniform_histogram
-from tightlip.histogram.secret import GroupedSecret, Share, TableSecret
+from tightlip.histogram.secret import GroupedSecret, Ratio, RatioDifference, Share, TableSecret
 from tightlip.histogram.share_distortion import share_distortion
 from tightlip.histogram.space import HistogramSpace
 from tightlip.histogram.table import CellTable, Domain, tabulate
@@ -74,7 +76,11 @@ class HistogramRelease:
         InvalidInput
             When the file exists and force is not set, or cannot be written.
         """
-        write_whole(Path(path), self.table.csv_text(spreadsheet_safe=spreadsheet_safe), force=force)
+        flag(force, "force")
+        flag(spreadsheet_safe, "spreadsheet_safe")
+        write_whole(
+            arguments.path(path, "path"), self.table.csv_text(spreadsheet_safe=spreadsheet_safe), force=force
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,6 +161,12 @@ def plan_release(
         When the table, the secret or the options cannot be used.
     """
     _require_options(mechanism, bin_size, epsilon)
+    flag(ordered, "ordered")
+    if not isinstance(secret, Share | Ratio | RatioDifference):
+        raise WrongType(
+            f"secret must be a Share, a Ratio or a RatioDifference, got {quoted(secret)}; "
+            'write Share({"ill": "yes"}).'
+        )
     counted = tabulate(table, columns, feasible=feasible)
     if counted.domain.size < 2:
         raise InvalidInput("columns must have at least two feasible combinations, got one; it tells nothing.")
@@ -235,8 +247,7 @@ def _maxl(given: _Setting, bin_size: Any, _epsilon: object, _ordered: bool) -> _
 
 
 def _require_options(mechanism: str, bin_size: object, epsilon: object) -> None:
-    if mechanism not in ("qm", "rr", "maxl"):
-        raise InvalidInput(f'mechanism must be "qm", "rr" or "maxl", got {quoted(mechanism)}.')
+    choice(mechanism, "mechanism", ("qm", "rr", "maxl"))
     needed, unused = ("epsilon", "bin_size") if mechanism == "rr" else ("bin_size", "epsilon")
     given = {"epsilon": epsilon, "bin_size": bin_size}
     if given[needed] is None:

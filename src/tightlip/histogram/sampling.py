@@ -12,8 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.errors import InvalidInput, quoted
+from tightlip.arguments import instance, listed, whole
+from tightlip.errors import InvalidInput, ShapeMismatch, quoted
 from tightlip.numeric.randomness import Integers, RandomSource
+
+_MOST = 10**9  # rows or cells that a drawn histogram has room for
 
 
 def uniform_histogram(total: int, cells: int, random: RandomSource) -> Integers:
@@ -36,7 +39,9 @@ def uniform_histogram(total: int, cells: int, random: RandomSource) -> Integers:
     >>> len(counts), int(counts.sum())
     (4, 10)
     """
-    if total < 0 or cells < 0 or (total > 0 and cells == 0):
+    instance(random, RandomSource, "random", "write RandomSource()")
+    total, cells = whole(total, "total", 0, _MOST), whole(cells, "cells", 0, _MOST)
+    if total > 0 and cells == 0:
         raise InvalidInput(
             f"a histogram must have cells for its rows, got total={quoted(total)} and cells={quoted(cells)}."
         )
@@ -63,8 +68,17 @@ def uniform_in_groups(
     >>> int(uniform_in_groups(groups, [2, 5], RandomSource())[1])
     5
     """
+    instance(group_of_cell, np.ndarray, "group_of_cell", "write numpy.array([0, 1, 1])")
+    if group_of_cell.ndim != 1:
+        raise ShapeMismatch(
+            f"group_of_cell must have 1 dimension, got shape {group_of_cell.shape}; give one group for each cell."
+        )
+    groups = [
+        whole(rows, f"group_counts entry {place}", 0)
+        for place, rows in enumerate(listed(group_counts, "group_counts", "counts"))
+    ]
     counts = np.zeros(len(group_of_cell), dtype=np.int64)
-    for group, rows in enumerate(group_counts):
+    for group, rows in enumerate(groups):
         members = np.flatnonzero(group_of_cell == group)
-        counts[members] = uniform_histogram(int(rows), len(members), random)
+        counts[members] = uniform_histogram(rows, len(members), random)
     return counts

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.histogram.scale import Scale, exact_scale, grid_scale, share_scale
+from tightlip.histogram.source import as_text
 from tightlip.numeric.parse import number
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Except:
     values: frozenset[str]
 
     def __init__(self, *values: object) -> None:
-        object.__setattr__(self, "values", frozenset(map(str, values)))
+        object.__setattr__(self, "values", frozenset(as_text(value, "values") for value in values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +75,13 @@ class Category:
 
     conditions: tuple[Condition, ...]
 
-    def __init__(self, where: Where) -> None:
+    def __init__(self, where: Where, argument: str = "a category") -> None:
         if not isinstance(where, Mapping):
             raise WrongType(
-                f'a category must be a mapping like {{"income": ">50K"}}, got {quoted(where)} '
+                f'{argument} must be a mapping like {{"income": ">50K"}}, got {quoted(where)} '
                 f"of type {type(where).__name__}."
             )
-        object.__setattr__(self, "conditions", tuple(_condition(*item) for item in where.items()))
+        object.__setattr__(self, "conditions", tuple(_condition(*item, argument) for item in where.items()))
 
     def cells(self, domain: Domain) -> NDArray[np.bool_]:
         """Which cells of the domain belong to the category.
@@ -118,7 +119,7 @@ class Share:
     category: Category
 
     def __init__(self, category: Where) -> None:
-        object.__setattr__(self, "category", Category(category))
+        object.__setattr__(self, "category", Category(category, "category"))
 
     def on(self, domain: Domain, total: int) -> GroupedSecret:
         """The secret in terms of counts of groups of cells."""
@@ -148,8 +149,8 @@ class Ratio:
     resolution: Fraction | None
 
     def __init__(self, part: Where, whole: Where, *, resolution: object = None) -> None:
-        object.__setattr__(self, "part", Category(part))
-        object.__setattr__(self, "whole", Category(whole))
+        object.__setattr__(self, "part", Category(part, "part"))
+        object.__setattr__(self, "whole", Category(whole, "whole"))
         object.__setattr__(self, "resolution", _resolution(resolution))
 
     def on(self, domain: Domain, total: int) -> GroupedSecret:
@@ -183,7 +184,7 @@ class RatioDifference:
 
     def __init__(self, part: Where, first: Where, second: Where, *, resolution: object = None) -> None:
         for name, where in (("part", part), ("first", first), ("second", second)):
-            object.__setattr__(self, name, Category(where))
+            object.__setattr__(self, name, Category(where, name))
         object.__setattr__(self, "resolution", _resolution(resolution))
 
     def on(self, domain: Domain, total: int) -> GroupedSecret:
@@ -277,14 +278,16 @@ def _groups(
     return groups, tuple(int(size) for size in sizes)
 
 
-def _condition(column: object, wanted: object) -> Condition:
+def _condition(column: object, wanted: object, argument: str) -> Condition:
     if not isinstance(column, str):
-        raise WrongType(f"a category must name its columns by text, got {quoted(column)}.")
+        raise WrongType(f"{argument} must name its columns by text, got {quoted(column)}.")
     if isinstance(wanted, Except):
         return Condition(column, wanted.values, negated=True)
     if isinstance(wanted, Iterable) and not isinstance(wanted, (str, bytes)):
-        return Condition(column, frozenset(map(str, wanted)))
-    return Condition(column, frozenset([str(wanted)]))
+        return Condition(
+            column, frozenset(as_text(value, f"{argument}[{quoted(column)}]") for value in wanted)
+        )
+    return Condition(column, frozenset([as_text(wanted, f"{argument}[{quoted(column)}]")]))
 
 
 def _resolution(given: object) -> Fraction | None:

@@ -7,7 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tightlip.arguments import is_frame, listed, path
 from tightlip.errors import InvalidInput, ShapeMismatch, WrongType, quoted
+from tightlip.model.labelled import column_labels
+from tightlip.model.labels import read_label
 
 Columns = dict[str, list[str]]
 
@@ -24,13 +27,13 @@ def read_columns(table: Any, wanted: Sequence[str] | None) -> Columns:
     {'a': ['1', '2']}
     """
     if isinstance(table, (str, Path)):
-        columns: Columns = read_csv(Path(table))
+        columns: Columns = read_csv(path(table, "table"))
         return {name: columns[name] for name in _names(wanted, list(columns))}
-    if isinstance(table, Mapping) or hasattr(table, "columns"):
-        names = _names(wanted, list(table.columns if hasattr(table, "columns") else table))
+    if isinstance(table, Mapping) or is_frame(table):
+        names = _names(wanted, list(table) if isinstance(table, Mapping) else column_labels(table) or [])
         columns = {str(name): _texts(table[name], name) for name in names}
     elif isinstance(table, Iterable):
-        columns = _from_records(list(table), wanted)
+        columns = _from_records(listed(table, "table", "records"), wanted)
     else:
         raise WrongType(f"table must be a path, columns, records or a data frame, got {quoted(table)}.")
     lengths = {len(values) for values in columns.values()}
@@ -42,15 +45,14 @@ def read_columns(table: Any, wanted: Sequence[str] | None) -> Columns:
 def _names(wanted: Sequence[str] | None, known: list[Any]) -> list[Any]:
     if wanted is None:
         return known
-    if isinstance(wanted, str):
-        raise WrongType(f"columns must be a list of names, got {quoted(wanted)}; write [{quoted(wanted)}].")
+    wanted = [read_label(name, "columns") for name in listed(wanted, "columns", "names")]
     for name in wanted:
         if name not in known:
             raise InvalidInput(
                 f"table must have the column {quoted(name)}, got only {quoted(', '.join(map(str, known)))}."
             )
     if len(set(wanted)) < len(wanted):
-        raise InvalidInput(f"columns must be different, got {quoted(', '.join(wanted))}; name each once.")
+        raise InvalidInput(f"columns must be different, got {quoted(wanted)}; name each once.")
     return list(wanted)
 
 
@@ -65,16 +67,37 @@ def _from_records(records: list[Any], wanted: Sequence[str] | None) -> Columns:
 
 
 def _texts(values: Iterable[object], column: object) -> list[str]:
-    given: list[Any] = list(values)
+    plain = values.to_pylist() if hasattr(values, "to_pylist") else values  # Arrow has scalars of its own
+    given = listed(plain, f"table column {quoted(column)}", "values")
     if set(map(type, given)) == {str}:
         return given
     for value in given:
-        if value is None or value != value:
+        if value is None or _is_missing(value):
             raise InvalidInput(
                 f"table column {quoted(column)} must have no missing value, got {value}; "
                 'write it as a value like "?".'
             )
-    return list(map(str, given))
+    return [as_text(value, f"a value of table column {quoted(column)}") for value in given]
+
+
+def _is_missing(value: Any) -> bool:
+    """NaN and the like differ from themselves; pandas' NA answers neither yes nor no."""
+    try:
+        return bool(value != value)
+    except Exception:
+        return True
+
+
+def as_text(value: Any, argument: str) -> str:
+    """A value as text; refused where it cannot be shown, or not written as UTF-8."""
+    try:
+        text = str(value)
+        text.encode()
+    except Exception:
+        raise InvalidInput(
+            f"{argument} must be plain text or a number, got {quoted(value)}; use str(…)."
+        ) from None
+    return text
 
 
 def read_csv(path: Path) -> Columns:

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, ShapeMismatch, quoted
-from tightlip.histogram.source import read_columns
+from tightlip.histogram.source import as_text, read_columns
 from tightlip.numeric.randomness import Integers
 
 _MOST_CELLS = 10**8
@@ -181,7 +182,9 @@ def _counted_in_product(
 
 def _feasible_values(feasible: Mapping[str, Iterable[object]], name: str) -> list[str]:
     given = feasible.get(name, ())
-    values = [] if isinstance(given, str) else list(dict.fromkeys(map(str, given)))
+    values = (
+        [] if isinstance(given, str) else list(dict.fromkeys(as_text(value, "feasible") for value in given))
+    )
     if not values:
         raise InvalidInput(f"feasible must list the values of column {quoted(name)}, got {quoted(given)}.")
     return values
@@ -239,7 +242,10 @@ def _joint_keys(codes: Integers, sizes: list[int]) -> Integers:
 
 
 def _feasible_columns(feasible: Iterable[Sequence[object]], width: int) -> list[list[str]]:
-    rows = [tuple(map(str, row)) for row in feasible]
+    rows = [
+        tuple(as_text(value, f"feasible row {at}") for value in listed(row, f"feasible row {at}", "values"))
+        for at, row in enumerate(listed(feasible, "feasible", "rows"))
+    ]
     for at, row in enumerate(rows):
         if len(row) != width:
             raise ShapeMismatch(

@@ -19,15 +19,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.errors import InvalidInput, ShapeMismatch
+from tightlip.errors import InvalidInput, quoted
 from tightlip.measure.distribution import exact_ends
 from tightlip.measure.joint import ExactJoint, FloatJoint, join
+from tightlip.model import labelled
 from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, as_channel
 from tightlip.model.labels import Label, Labels, match
 from tightlip.model.matrix import dense, dense_columns, freeze, is_sparse
 from tightlip.model.prior import Prior
-from tightlip.numeric.parse import FloatArray, numbers, to_floats
+from tightlip.numeric.parse import FloatArray, to_floats
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.rounding import gamma, log_ratio_down, sum_down, sum_up, widen_down, widen_up
 
@@ -85,6 +86,7 @@ def gain_leakage(channel: Channel, prior: Prior, gain: Any) -> AdversaryLeakage:
     channel : Channel
     prior : Prior
     gain : matrix of non-negative numbers, one row per secret in the channel's order
+        The rows of a pandas DataFrame are found by its index, which must be the channel's secrets.
 
     >>> from tightlip import Channel, Prior
     >>> coin = Channel([["3/4", "1/4"], ["1/4", "3/4"]], outputs=["+", "-"])
@@ -238,24 +240,25 @@ def _scores(weighted: FloatArray, joint: FloatJoint) -> FloatArray:
 
 
 def _payoff(values: Any, channel: Channel, argument: str) -> NDArray[Any]:
-    read = numbers(values, argument, 2)
-    matrix: NDArray[Any] = read.exact if read.exact is not None else np.asarray(read.floats)
-    if matrix.shape[0] != channel.shape[0]:
-        raise ShapeMismatch(
-            f"{argument} must have one row for each of {channel.shape[0]} secrets, got {matrix.shape[0]}."
-        )
+    matrix = labelled.matrix(values, as_channel(channel).inputs, argument, "secrets")
     negative = np.argwhere(matrix < 0)
     if len(negative):
         row, column = (int(index) for index in negative[0])
         raise InvalidInput(
-            f"{argument} row {row}, column {column} must not be negative, got {matrix[row, column]}; "
+            f"{argument} row {row}, column {column} must not be negative, got {quoted(matrix[row, column])}; "
             "shift the whole matrix so that its smallest entry is 0."
         )
     return matrix
 
 
 def _function_rows(function: Channel, channel: Channel) -> NDArray[Any]:
-    order = match(channel.inputs, function.inputs, "inputs of the function", "the channel's inputs")
+    as_channel(channel)
+    order = match(
+        channel.inputs,
+        as_channel(function, "function").inputs,
+        "inputs of the function",
+        "the channel's inputs",
+    )
     rows = dense(function.matrix)
     return rows if order is None else rows[order]
 

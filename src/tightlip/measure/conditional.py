@@ -14,7 +14,7 @@ from tightlip.measure.joint import join
 from tightlip.measure.maximal import channel_after
 from tightlip.measure.pointwise import from_joint
 from tightlip.measure.posterior import posterior, posterior_error
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, as_channel
 from tightlip.model.labels import Label
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import Nats, largest
@@ -39,7 +39,8 @@ def conditional_pml(
     >>> conditional_pml(coin, Prior(["1/5", "4/5"]), side=coin, given="+").ratios
     (Fraction(21, 13), Fraction(7, 5))
     """
-    return _conditional(channel, prior, side, given, "pml")
+    as_channel(side, "side").outputs.position(given, "given")
+    return _conditional(channel, prior, side, given, "pml", "channel")
 
 
 def conditional_pmc(
@@ -52,15 +53,21 @@ def conditional_pmc(
     >>> conditional_pmc(coin, Prior(["1/5", "4/5"]), side=coin, given="+").ratios
     (Fraction(13, 7), Fraction(15, 7))
     """
-    return _conditional(channel, prior, side, given, "pmc")
+    as_channel(side, "side").outputs.position(given, "given")
+    return _conditional(channel, prior, side, given, "pmc", "channel")
 
 
 def _conditional(
-    channel: Channel | Mapping[Label, Channel], prior: Prior, side: Channel, given: Label, kind: Kind
+    channel: Channel | Mapping[Label, Channel],
+    prior: Prior,
+    side: Channel,
+    given: Label,
+    kind: Kind,
+    argument: str,
 ) -> PointwiseLeakage:
     believed = posterior(side, prior, given)
     slack = 0.0 if believed.is_exact else posterior_error(len(believed))
-    return from_joint(join(channel_after(given, channel), believed, slack=slack), kind)
+    return from_joint(join(channel_after(given, channel, argument), believed, slack=slack), kind)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +79,9 @@ class CompositionBound:
 
     def of(self, first_outcome: Label, second_outcome: Label) -> Nats:
         """The bound for one pair of outcomes, rounded up."""
+        self.first.outcomes.position(first_outcome, "first_outcome")
         start = self.first.value_of(first_outcome)
+        self.second[first_outcome].outcomes.position(second_outcome, "second_outcome")
         return _add(start, self.second[first_outcome].value_of(second_outcome))
 
     @property
@@ -106,8 +115,11 @@ def pmc_composition(
 def _composition(
     first: Channel, second: Channel | Mapping[Label, Channel], prior: Prior, kind: Kind
 ) -> CompositionBound:
+    as_channel(first, "first")
     start = from_joint(join(first, prior), kind)
-    follow = {outcome: _conditional(second, prior, first, outcome, kind) for outcome in start.outcomes}
+    follow = {
+        outcome: _conditional(second, prior, first, outcome, kind, "second") for outcome in start.outcomes
+    }
     return CompositionBound(start, follow)
 
 

@@ -60,7 +60,7 @@ def cumulant(data: Secret, t: Real, *, tolerance: float = 1e-4) -> Bound:
     >>> round(cumulant(UniformSecret(-1, 1), 1.0), 9)
     0.161439362
     """
-    require_secret(data)
+    require_secret(data, "data")
     rate = Fraction(real(t, "t"))
     if rate == 0:
         return Bound(0.0, 0.0, "closed form, ball arithmetic")

@@ -8,21 +8,23 @@ for weights w_y ∈ [0, 1]: 0 or 1 for an ordinary event, in between for a rando
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Set
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.errors import InvalidInput, InvalidLabels, ShapeMismatch, quoted
+from tightlip.arguments import listed
+from tightlip.errors import InvalidInput, InvalidLabels, quoted
 from tightlip.measure.joint import ExactJoint, join
 from tightlip.model.channel import Channel
+from tightlip.model.labelled import split, vector
 from tightlip.model.labels import Labels
 from tightlip.model.matrix import Matrix, column_max, dense, weighted_rows
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
-from tightlip.numeric.parse import numbers
+from tightlip.numeric.parse import require_unmasked
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.rounding import gamma, log_ratio_up, widen_down, widen_up
 
@@ -37,6 +39,7 @@ def event_leakage(channel: Channel, prior: Prior, event: Any) -> Nats:
     channel : Channel
     prior : Prior
     event : set or list of outcome labels, mapping label → weight, or array of one weight per outcome
+        A pandas Series is a mapping from its index; outcomes that a mapping leaves out have weight 0.
         A list that could be read both ways (labels 0 and 1 among whole-number weights) is refused.
 
     >>> from tightlip import Channel, Prior
@@ -71,52 +74,51 @@ def event_leakage(channel: Channel, prior: Prior, event: Any) -> Nats:
 
 def event_weights(outputs: Labels, event: Any) -> NDArray[Any]:
     """One weight per outcome: Fractions for labels and exact weights, floats otherwise."""
-    if isinstance(event, Mapping):
-        return _from_mapping(outputs, event)
     if isinstance(event, (str, int, np.integer)):
-        return _from_mapping(outputs, {event: 1})
-    if isinstance(event, Set):
-        return _from_mapping(outputs, dict.fromkeys(event, 1))
-    if isinstance(event, np.ndarray) and event.dtype.kind == "b":
-        event = event.astype(np.float64)
-    if not isinstance(event, np.ndarray):
-        event = [entry.item() if isinstance(entry, np.generic) else entry for entry in event]
-        if event and all(isinstance(entry, bool) for entry in event):
-            return _checked(outputs, [int(entry) for entry in event])
-        as_labels, as_weights = _fits_labels(outputs, event), _fits_weights(outputs, event)
-        if as_labels and as_weights:
-            raise InvalidLabels(
-                f"event {quoted(event)} could be labels or weights; give labels as a set and weights as an array."
-            )
-        if as_labels:
-            return _from_mapping(outputs, dict.fromkeys(event, 1))
-        if not as_weights and event and all(not isinstance(entry, float) for entry in event):
-            for label in event:
-                outputs.position(label, "event")
-    return _checked(outputs, event)
-
-
-def _from_mapping(outputs: Labels, event: Mapping[Any, Any]) -> NDArray[Any]:
-    if not event:
-        raise InvalidInput("event must hold at least one outcome, got none.")
-    read = numbers(list(event.values()), "event", 1)
-    exact = read.exact is not None
-    weights = np.array([Fraction(0)] * len(outputs), dtype=object) if exact else np.zeros(len(outputs))
-    given = read.exact if read.exact is not None else read.floats
-    assert given is not None
-    for label, weight in zip(event, given, strict=True):
-        weights[outputs.position(label, "event")] = weight
-    return _in_range(weights)
-
-
-def _checked(outputs: Labels, event: Any) -> NDArray[Any]:
-    read = numbers(event, "event", 1)
-    weights: NDArray[Any] = read.exact if read.exact is not None else np.asarray(read.floats)
-    if len(weights) != len(outputs):
-        raise ShapeMismatch(
-            f"event must have one weight for each of {len(outputs)} outcomes, got {len(weights)}."
+        event = {event: 1}
+    elif isinstance(event, Set):
+        event = dict.fromkeys(event, 1)
+    values, own = split(event, "event")
+    if own is not None:
+        if not own:
+            raise InvalidInput("event must hold at least one outcome, got none; name one.")
+        return _in_range(
+            vector(dict(zip(own, _plain(values), strict=True)), outputs, "event", "outcomes", absent=0)
         )
-    return _in_range(weights)
+    entries = _plain(values)
+    if isinstance(entries, list) and _names_outcomes(outputs, entries):
+        return event_weights(outputs, set(entries))
+    return _in_range(vector(entries, outputs, "event", "outcomes"))
+
+
+def _plain(values: Any) -> list[Any] | NDArray[Any]:
+    """Numbers in an array stay one, since they are weights; other entries as a list; True and False as 1 and 0."""
+    if hasattr(values, "__array__"):
+        require_unmasked(values, "event")
+        array = np.asarray(values)
+        if array.dtype.kind in "iuf":
+            return array
+        values = array.tolist()
+    entries = [
+        entry.item() if isinstance(entry, np.generic) else entry
+        for entry in listed(values, "event", "outcomes or weights")
+    ]
+    if entries and set(map(type, entries)) == {bool}:
+        return np.array([Fraction(entry) for entry in entries], dtype=object)
+    return entries
+
+
+def _names_outcomes(outputs: Labels, event: list[Any]) -> bool:
+    """Whether a list holds labels, not weights; refused where it could be both."""
+    as_labels, as_weights = _fits_labels(outputs, event), _fits_weights(outputs, event)
+    if as_labels and as_weights:
+        raise InvalidLabels(
+            f"event {quoted(event)} could be labels or weights; give labels as a set and weights as an array."
+        )
+    if not as_labels and not as_weights and event and all(not isinstance(entry, float) for entry in event):
+        for label in event:
+            outputs.position(label, "event")
+    return as_labels
 
 
 def _in_range(weights: NDArray[Any]) -> NDArray[Any]:
@@ -124,7 +126,7 @@ def _in_range(weights: NDArray[Any]) -> NDArray[Any]:
     if len(bad):
         place = int(bad[0])
         raise InvalidInput(
-            f"event entry {place} must be in [0, 1], got {weights[place]}; it is a probability."
+            f"event entry {place} must be in [0, 1], got {quoted(weights[place])}; it is a probability."
         )
     return weights
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from tightlip.measure.joint import join
 from tightlip.measure.pointwise import from_joint
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, as_channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.alip import Alip
 from tightlip.numeric.quantity import Nats, largest
@@ -30,10 +30,11 @@ def ldp(channel: Channel, prior: Prior | None = None) -> Nats:
     prior : Prior, optional
         Only its support matters: secrets of mass 0 are left out.
 
-    >>> from tightlip import Channel
+    >>> from tightlip import Channel, as_channel
     >>> ldp(Channel([["3/4", "1/4"], ["1/4", "3/4"]])).ratio
     Fraction(3, 1)
     """
+    as_channel(channel)
     if prior is not None:
         channel = channel.restricted_to(prior)
     peaks, pits = channel.peaks, channel.pits

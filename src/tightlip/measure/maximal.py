@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.errors import WrongType, quoted
+from tightlip.arguments import instance
+from tightlip.errors import quoted
 from tightlip.measure.pointwise import pmc
 from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, as_channel
 from tightlip.model.labels import Label, match
 from tightlip.model.matrix import column_max, dense_column, take_rows
 from tightlip.model.prior import Prior
@@ -37,10 +38,11 @@ def maximal_leakage(channel: Channel, prior: Prior | None = None) -> Nats:
     prior : Prior, optional
         Only its support matters: secrets of mass 0 are left out.
 
-    >>> from tightlip import Channel
+    >>> from tightlip import Channel, as_channel
     >>> maximal_leakage(Channel([["3/4", "1/4"], ["1/4", "3/4"]])).ratio
     Fraction(3, 2)
     """
+    as_channel(channel)
     if prior is not None:
         channel = channel.restricted_to(prior)
     return _log_sum(channel.peaks)
@@ -54,11 +56,12 @@ def conditional_maximal_leakage(
     `second` is one channel, or a mapping from the first outcome to the channel used after it.
     ℒ(Y₁, Y₂) ≤ ℒ(Y₁) + ℒ(Y₂ | Y₁).
 
-    >>> from tightlip import Channel
+    >>> from tightlip import Channel, as_channel
     >>> identity = Channel([[1, 0], [0, 1]])
     >>> conditional_maximal_leakage(identity, identity)
     0.0 nats
     """
+    as_channel(first, "first")
     allowed = np.ones(first.shape[0], dtype=bool) if prior is None else align(prior, first).masses > 0
     worst = Nats(0.0, Fraction(1))
     for place, outcome in enumerate(first.outputs):
@@ -74,10 +77,11 @@ def conditional_maximal_leakage(
 def maximal_cost_leakage(channel: Channel, prior: Prior | None = None) -> Nats:
     """Maximal cost leakage −log Σ_y min_x K_xy, in nats, rounded up; infinite if every outcome excludes a secret.
 
-    >>> from tightlip import Channel
+    >>> from tightlip import Channel, as_channel
     >>> maximal_cost_leakage(Channel([["3/4", "1/4"], ["1/4", "3/4"]])).ratio
     Fraction(2, 1)
     """
+    as_channel(channel)
     if prior is not None:
         channel = channel.restricted_to(prior)
     pits = channel.pits
@@ -99,14 +103,13 @@ def maximal_realizable_cost(channel: Channel, prior: Prior) -> Nats:
     return pmc(channel, prior).worst
 
 
-def channel_after(outcome: Label, second: Channel | Mapping[Label, Channel]) -> Channel:
+def channel_after(
+    outcome: Label, second: Channel | Mapping[Label, Channel], argument: str = "second"
+) -> Channel:
     """The channel that follows a first outcome."""
-    follow = second if isinstance(second, Channel) else second.get(outcome)
-    if not isinstance(follow, Channel):
-        raise WrongType(
-            f"second must be a Channel, or a mapping with one for outcome {quoted(outcome)}, got {quoted(follow)}."
-        )
-    return follow
+    follow = second.get(outcome) if isinstance(second, Mapping) else second
+    where = f"{argument}[{quoted(outcome)}]" if isinstance(second, Mapping) else argument
+    return instance(follow, Channel, where, "write Channel(rows), or a dict with one for each first outcome")
 
 
 def _log_sum(peaks: NDArray[Any]) -> Nats:

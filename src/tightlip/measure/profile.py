@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.errors import InvalidInput
+from tightlip.errors import InvalidInput, quoted
 from tightlip.measure.joint import ExactJoint, join
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, as_channel
 from tightlip.model.matrix import dense, dense_columns
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import Ball, ball, enclose, exp_bounds, log_exceeds
@@ -122,11 +122,9 @@ def dp_tail_bound(epsilon: Any, delta: Any, k: Any) -> Probability:
     own, ratio = exact_level(epsilon), exact_ratio(epsilon)
     allowed, factor = number(delta, "delta"), number(k, "k")
     if not 0 <= allowed <= 1:
-        raise InvalidInput(f"delta must be in [0, 1], got delta={float(allowed)!r}.")
+        raise InvalidInput(f"delta must be in [0, 1], got delta={quoted(delta)}; write 0.01.")
     if not factor > 1:
-        raise InvalidInput(
-            f"k must be above 1, got k={float(factor)!r}; (ε, δ)-DP bounds no tail at ε itself."
-        )
+        raise InvalidInput(f"k must be above 1, got k={quoted(k)}; (ε, δ)-DP bounds no tail at ε itself.")
     if allowed == 0:
         return Probability(0.0)
     if own == 0:
@@ -208,4 +206,5 @@ def _positive_sum(terms: Any) -> Fraction:
 
 
 def _supported(channel: Channel, prior: Prior | None) -> NDArray[Any]:
+    as_channel(channel)
     return dense((channel if prior is None else channel.restricted_to(prior)).matrix)

@@ -19,7 +19,7 @@ import numpy as np
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.measure.additive import infinite, read_tolerance, require_reach, require_release
 from tightlip.measure.cumulant import log_moment
-from tightlip.model.noise import AdditiveNoise, Gaussian, Laplace
+from tightlip.model.noise import AdditiveNoise, Gaussian, Laplace, require_secret
 from tightlip.model.secret import (
     BoundedSecret,
     DiscreteSecret,
@@ -75,6 +75,7 @@ def laplace_mean_pmc(data: Secret, n: int, scale: Real, *, tolerance: float = 1e
     >>> round(laplace_mean_pmc(DiscreteSecret([0, 1], ["0.7", "0.3"]), 2, 0.5), 10)
     0.7897280436
     """
+    require_secret(data, "data")
     release = AdditiveNoise(data, Laplace(scale))
     count = _count(n)
     if isinstance(data, GaussianSecret) or any(math.isinf(end) for end in data.support):

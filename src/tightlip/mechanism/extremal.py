@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tightlip.errors import PreconditionFailed, WrongType, quoted
+from tightlip.errors import PreconditionFailed
 from tightlip.model.channel import Channel
-from tightlip.model.prior import Prior
+from tightlip.model.prior import Prior, as_prior
 from tightlip.numeric.ball import ball, enclose
 from tightlip.numeric.quantity import exact_ratio, level
 
@@ -32,9 +32,7 @@ def pml_extremal(prior: Prior, epsilon: float) -> Channel:
     >>> pml(pml_extremal(prior, log_of("6/5")), prior).worst.ratio
     Fraction(6, 5)
     """
-    if not isinstance(prior, Prior):
-        raise WrongType(f"prior must be a Prior, got {quoted(prior)}; write Prior(masses).")
-    prior = prior.restricted()
+    prior = as_prior(prior).restricted()
     epsilon = level(epsilon)
     ratio = exact_ratio(epsilon)
     if len(prior) == 1:

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from tightlip.errors import InvalidInput, PreconditionFailed
+from tightlip.arguments import whole
+from tightlip.errors import InvalidInput, PreconditionFailed, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import exact_ratio, level
+
+_MOST_COUNTABLE = 1000  # its masses are 2^-1 to 2^-size: numbers of that many digits, squared
 
 
 def env_example_1() -> Channel:
@@ -48,7 +51,7 @@ def dob_example_1(epsilon: float, min_mass: Any) -> Channel:
     """
     mass = number(min_mass, "min_mass")
     if not 0 < mass <= Fraction(1, 2):
-        raise InvalidInput(f"min_mass must be in (0, 1/2], got {float(mass)!r}.")
+        raise InvalidInput(f"min_mass must be in (0, 1/2], got {quoted(min_mass)}; write 1/4.")
     epsilon = level(epsilon)
     ratio = exact_ratio(epsilon)
     exact = ratio is not None and isinstance(mass, Fraction)
@@ -87,8 +90,7 @@ def pmc_countable(size: int) -> tuple[Channel, Prior]:
     >>> pmc(channel, prior).worst.ratio, pml(channel, prior).worst.ratio
     (Fraction(2, 1), Fraction(513, 2))
     """
-    if size < 2:
-        raise InvalidInput(f"size must be at least 2, got {size}.")
+    size = whole(size, "size", 2, _MOST_COUNTABLE)
     masses = [Fraction(1, 2**place) for place in range(1, size)] + [Fraction(1, 2 ** (size - 1))]
     rows = np.array([[mass / 2 for mass in masses] for _ in masses], dtype=object)
     for place in range(size):

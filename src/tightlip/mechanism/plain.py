@@ -8,7 +8,7 @@ import numpy as np
 
 from tightlip.mechanism.randomized_response import secret_labels
 from tightlip.model.channel import Channel
-from tightlip.model.labels import Label
+from tightlip.model.labels import MOST_COUNTED, Label, read_label
 
 
 def identity(secrets: int | Iterable[Label]) -> Channel:
@@ -27,5 +27,6 @@ def constant(secrets: int | Iterable[Label], outcome: Label = "nothing") -> Chan
     >>> constant(3)
     Channel(3 secrets [0, 1, 2] → 1 outcomes ["nothing"], exact)
     """
-    labels, size = secret_labels(secrets)
+    labels, size = secret_labels(secrets, most=MOST_COUNTED)
+    outcome = read_label(outcome, "outcome")
     return Channel(np.ones((size, 1), dtype=int).tolist(), labels, [outcome])

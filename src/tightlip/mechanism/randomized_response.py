@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from tightlip.errors import InvalidInput, quoted
+from tightlip.arguments import listed
+from tightlip.errors import InvalidInput
 from tightlip.model.channel import Channel
-from tightlip.model.labels import Label
+from tightlip.model.labels import Label, Labels
 from tightlip.numeric.quantity import exact_ratio, level
 
+MOST_SECRETS = 10_000  # of a mechanism with a matrix: its square must fit the memory
 _LARGEST = 680.0  # e^−ε/k stays a normal float
 
 
@@ -60,21 +61,13 @@ def binary_randomized_response(epsilon: float, labels: Iterable[Label] = (0, 1))
     >>> binary_randomized_response(log_of(3)).matrix[0]
     array([Fraction(3, 4), Fraction(1, 4)], dtype=object)
     """
-    names = list(labels)
+    names = Labels.counted(listed(labels, "labels", "two labels"), "labels")
     if len(names) != 2:
-        raise InvalidInput(f"labels must be two, got {quoted(names)}; use randomized_response for more.")
+        raise InvalidInput(f"labels must be two, got {names!r}; use randomized_response for more.")
     return randomized_response(names, epsilon)
 
 
-def secret_labels(secrets: int | Iterable[Label]) -> tuple[list[Label] | None, int]:
+def secret_labels(secrets: int | Iterable[Label], *, most: int = MOST_SECRETS) -> tuple[Labels | None, int]:
     """Read a count of secrets or their names."""
-    if isinstance(secrets, (int, np.integer)) and not isinstance(secrets, bool):
-        labels, size = None, int(secrets)
-    elif isinstance(secrets, (bool, float, str, Fraction)):
-        raise InvalidInput(f"secrets must be a count or a list of labels, got {quoted(secrets)}.")
-    else:
-        labels = list(secrets)
-        size = len(labels)
-    if size < 1:
-        raise InvalidInput(f"secrets must be at least 1, got {size}.")
-    return labels, size
+    labels = Labels.counted(secrets, "secrets", most=most)
+    return labels if labels.given else None, len(labels)

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlip.arguments import flag, instance
 from tightlip.errors import InvalidChannel, InvalidInput, ShapeMismatch, WrongType, quoted
 from tightlip.model.counts import read_counts, shares
 from tightlip.model.jsonio import as_object, check_keys, number_to_json, read_adjustment
-from tightlip.model.labels import Label, Labels, labels_from_json, match, own_labels
+from tightlip.model.labelled import column_labels, named_once, row_labels
+from tightlip.model.labels import Label, Labels, labels_from_json, match
 from tightlip.model.matrix import (
     Matrix,
     chained,
@@ -30,10 +32,10 @@ from tightlip.model.matrix import (
     same_entries,
 )
 from tightlip.model.normalize import normalize_exact, normalize_floats
-from tightlip.model.prior import Prior
+from tightlip.model.prior import Prior, as_prior
 from tightlip.model.reduction import REDUCE_TOLERANCE, merge_proportional
 from tightlip.numeric.display import format_about
-from tightlip.numeric.parse import ObjectArray, number, numbers, to_floats
+from tightlip.numeric.parse import ObjectArray, float_number, numbers, to_floats
 
 _MAX_PRODUCT = 200_000_000
 _KEYS = {"inputs", "outputs", "sparse", "adjustment"}
@@ -80,8 +82,8 @@ class Channel:
     ) -> None:
         if isinstance(rows, Channel):
             raise WrongType("channel rows must be a matrix, got a Channel; use it as it is.")
-        inputs = own_labels(rows, "index") if inputs is None else inputs
-        outputs = own_labels(rows, "columns") if outputs is None else outputs
+        inputs = named_once(row_labels(rows), inputs, "inputs")
+        outputs = named_once(column_labels(rows), outputs, "outputs")
         floats, exact = _read_rows(rows)
         shape = (exact if exact is not None else floats).shape
         named_inputs = Labels.of(inputs, shape[0], "inputs")
@@ -126,8 +128,9 @@ class Channel:
         array([[0.75, 0.25],
                [0.  , 1.  ]])
         """
-        inputs = own_labels(counts, "index") if inputs is None else inputs
-        outputs = own_labels(counts, "columns") if outputs is None else outputs
+        flag(exact, "exact")
+        inputs = named_once(row_labels(counts), inputs, "inputs")
+        outputs = named_once(column_labels(counts), outputs, "outputs")
         tallies = read_counts(counts.toarray() if is_sparse(counts) else counts, "counts", 2)
         names = Labels.of(inputs, tallies.shape[0], "inputs")
         rows, totals = shares(tallies, "counts", exact=exact)
@@ -204,7 +207,7 @@ class Channel:
         >>> Channel([["1/2", "1/4", "1/4"]]).post_process(merge).matrix
         array([[Fraction(3, 4), Fraction(1, 4)]], dtype=object)
         """
-        _require_channel(other, "other")
+        as_channel(other, "other")
         order = match(self.outputs, other.inputs, "post-processing inputs", "this channel's outputs")
         exact = self.is_exact and other.is_exact
         first, second = (self.matrix, other.matrix) if exact else (self.floats, other.floats)
@@ -219,7 +222,7 @@ class Channel:
         array([Fraction(1, 16), Fraction(3, 16), Fraction(3, 16), Fraction(9, 16)],
               dtype=object)
         """
-        _require_channel(other, "other")
+        as_channel(other, "other")
         exact = self.is_exact and other.is_exact
         columns = self.shape[1] * other.shape[1]
         _require_product_size(self.shape[0], columns)
@@ -265,7 +268,7 @@ class Channel:
         >>> Channel([["1/2", "1/4", "1/4"], ["1/5", "2/5", "2/5"]], outputs=["a", "b", "c"]).reduce()
         Channel(2 secrets [0, 1] → 2 outcomes ["a", ('b', 'c')], exact)
         """
-        merged, groups = merge_proportional(self.matrix, float(number(tolerance, "tolerance")))
+        merged, groups = merge_proportional(self.matrix, float_number(tolerance, "tolerance"))
         if len(groups) == self.shape[1]:
             return self
         names = [
@@ -390,9 +393,9 @@ def _require_finite_entries(matrix: Matrix) -> None:
         )
 
 
-def _require_channel(other: object, argument: str) -> None:
-    if not isinstance(other, Channel):
-        raise WrongType(f"{argument} must be a Channel, got {quoted(other)}; write Channel(rows).")
+def as_channel(value: object, argument: str = "channel") -> Channel:
+    """Read a channel; rows alone are none, since they may be counts or stand for something else."""
+    return instance(value, Channel, argument, "write Channel(rows)")
 
 
 def _require_product_size(rows: int, columns: int) -> None:
@@ -405,8 +408,7 @@ def _require_product_size(rows: int, columns: int) -> None:
 
 def _masses_like(prior: Prior, inputs: Labels) -> NDArray[Any]:
     """The masses of a prior in the order of a channel's inputs."""
-    if not isinstance(prior, Prior):
-        raise WrongType(f"prior must be a Prior, got {quoted(prior)}; write Prior(masses).")
+    as_prior(prior)
     order = match(inputs, prior.labels, "prior labels", "the channel's inputs")
     return prior.masses if order is None else prior.masses[order]
 
@@ -437,7 +439,7 @@ def _second_for(outcome: Label, second: Mapping[Label, Channel]) -> Channel:
             f"second must have a channel for each first outcome, got none for {quoted(outcome)}; add one."
         )
     part = second[outcome]
-    _require_channel(part, f"second[{quoted(outcome)}]")
+    as_channel(part, f"second[{quoted(outcome)}]")
     return part
 
 

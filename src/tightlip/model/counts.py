@@ -21,6 +21,11 @@ def read_counts(counts: Any, argument: str, dimensions: int) -> NDArray[Any]:
     else:
         read = numbers(counts, argument, dimensions)
         tallies = read.exact if read.exact is not None else np.asarray(read.floats)
+    return non_negative(tallies, argument)
+
+
+def non_negative(tallies: NDArray[Any], argument: str) -> NDArray[Any]:
+    """Refuse negative counts, naming the first place."""
     _refuse(tallies, tallies < 0, argument, "must not be negative", "counts are ≥ 0")
     return tallies
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlip.arguments import is_list, whole
 from tightlip.errors import InvalidLabels, ShapeMismatch, WrongType, quoted
+from tightlip.numeric.parse import require_unmasked
+
+MOST_COUNTED = 10**8  # secrets that are only counted: more would fill the memory before anything is computed
 
 Label = Any  # str, int, float, bool, None or a tuple of these
 
@@ -51,6 +55,23 @@ class Labels(Sequence[Label]):
                 f"{argument} must have one label each for {size} entries, got {len(items)}; add or drop some."
             )
         return cls(items, given)
+
+    @classmethod
+    def counted(cls, secrets: int | Iterable[Label], argument: str, *, most: int = MOST_COUNTED) -> Labels:
+        """Read how many there are, or their labels.
+
+        >>> Labels.counted(3, "secrets"), Labels.counted(["a", "b"], "secrets")
+        ([0, 1, 2], ["a", "b"])
+        """
+        if isinstance(secrets, (int, np.integer)) and not isinstance(secrets, bool):
+            return cls(range(whole(secrets, argument, 1, most)), given=False)
+        if isinstance(secrets, (int, np.integer)) or not (is_list(secrets) or isinstance(secrets, Mapping)):
+            raise WrongType(
+                f"{argument} must be a count or a list of labels, got {quoted(secrets)}; write 3 or [..]."
+            )
+        items = _read(secrets, argument)
+        whole(len(items), f"the number of {argument}", 1, most)
+        return cls(items, given=True)
 
     def position(self, label: Label, argument: str = "label") -> int:
         """Where a label stands."""
@@ -126,14 +147,6 @@ def show(label: Label) -> str:
     return str(label)
 
 
-def own_labels(values: Any, side: str) -> list[Label] | None:
-    """The labels a data frame or series brings along (its index or columns); None for plain arrays and lists."""
-    found = getattr(values, side, None)
-    if found is None or callable(found) or isinstance(values, np.ndarray):
-        return None
-    return list(found)
-
-
 def match(wanted: Labels, given: Labels, what: str, to: str) -> NDArray[np.intp] | None:
     """How to reorder `given` so that it stands as `wanted`; None where it already does.
 
@@ -163,8 +176,14 @@ def _read(labels: Iterable[Label], argument: str) -> tuple[Label, ...]:
         raise WrongType(
             f"{argument} must be a sequence of labels, got the text {quoted(labels)}; put it in a list."
         )
+    if not is_list(labels) and not isinstance(labels, Mapping):
+        raise WrongType(
+            f"{argument} must be a sequence of labels, got {quoted(labels)}; put them in a list, in their order."
+        )
+    if isinstance(labels, np.ndarray):
+        require_unmasked(labels, argument)
     try:
-        items = tuple(_label(item, f"{argument} entry {place}") for place, item in enumerate(labels))
+        items = tuple(read_label(item, f"{argument} entry {place}") for place, item in enumerate(labels))
     except (TypeError, RecursionError) as error:
         if isinstance(error, WrongType):
             raise
@@ -174,23 +193,49 @@ def _read(labels: Iterable[Label], argument: str) -> tuple[Label, ...]:
     seen: dict[Label, int] = {}
     for place, item in enumerate(items):
         if item in seen:
-            raise InvalidLabels(
-                f"{argument} must be distinct, got {quoted(item)} at entries {seen[item]} and {place}; rename one."
-            )
+            raise _alike(items[seen[item]], item, f"entries {seen[item]} and {place}", argument)
         seen[item] = place
     return items
 
 
-def _label(item: Label, argument: str) -> Label:
+def _alike(one: Label, two: Label, where: str, argument: str) -> InvalidLabels:
+    if repr(one) == repr(two):
+        return InvalidLabels(f"{argument} must be distinct, got {quoted(two)} at {where}; rename one.")
+    return InvalidLabels(
+        f"{argument} must not be equal in Python, got {quoted(one)} and {quoted(two)} at {where}; "
+        f"write them as text, {quoted(str(one))} and {quoted(str(two))}."
+    )
+
+
+def read_label(item: Label, argument: str) -> Label:
+    """Read one label: text, a number, a boolean, None or a tuple of these."""
     if isinstance(item, np.generic) and not isinstance(item, (np.datetime64, np.timedelta64)):
         item = item.item()  # of a date it would be a count of nanoseconds
     if isinstance(item, (tuple, list)):
-        return tuple(_label(part, argument) for part in item)
+        try:
+            return tuple(read_label(part, argument) for part in item)
+        except RecursionError:
+            raise WrongType(
+                f"{argument} must be a label, got a list nested too deeply; use str(…)."
+            ) from None
     if isinstance(item, float) and not math.isfinite(item):
         raise InvalidLabels(f"{argument} must not be {item!r}; give missing values a name of their own.")
-    if item is None or isinstance(item, (str, int, float, bool)):
+    if isinstance(item, str):
+        return _unbroken(item, argument)
+    if item is None or isinstance(item, (int, float, bool)):
         return item
     raise WrongType(
         f"{argument} must be text, a number, a boolean, None or a tuple of these, "
         f"got {quoted(item)} of type {type(item).__name__}; use str(…)."
     )
+
+
+def _unbroken(text: str, argument: str) -> str:
+    """Refuse half of a surrogate pair: such text can be neither printed nor hashed into a certificate."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidLabels(
+            f"{argument} must be text that can be written as UTF-8, got {quoted(text)}; remove the broken character."
+        ) from None
+    return text

@@ -109,12 +109,12 @@ class AdditiveNoise:
         _require_noise(self.noise)
 
 
-def require_secret(secret: object) -> None:
+def require_secret(secret: object, argument: str = "secret") -> None:
     """Refuse anything that is not a secret of `tightlip.model.secret`."""
     if not isinstance(secret, _SECRETS):
         names = ", ".join(kind.__name__ for kind in _SECRETS)
         raise WrongType(
-            f"secret must be one of {names}, got {quoted(secret)}; "
+            f"{argument} must be one of {names}, got {quoted(secret)}; "
             "wrap a scipy.stats distribution in DistributionSecret."
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,14 +11,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlip.arguments import flag, instance, whole
 from tightlip.errors import InvalidInput, InvalidPrior, WrongType, quoted
 from tightlip.model.counts import read_counts, shares
 from tightlip.model.jsonio import as_object, number_to_json, read_adjustment
-from tightlip.model.labels import Label, Labels, labels_from_json, own_labels, show
+from tightlip.model.labelled import named_once, split
+from tightlip.model.labels import Label, Labels, labels_from_json, show
 from tightlip.model.matrix import freeze, multiplied, nonzero_digest, same_entries
 from tightlip.model.normalize import normalize_exact, normalize_floats
 from tightlip.numeric.display import format_about
-from tightlip.numeric.parse import FloatArray, Numbers, ObjectArray, exact_text, number, numbers, to_floats
+from tightlip.numeric.parse import (
+    FloatArray,
+    Numbers,
+    ObjectArray,
+    exact_text,
+    float_number,
+    number,
+    numbers,
+    to_floats,
+)
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -51,15 +62,8 @@ class Prior:
     def __init__(self, masses: Any, labels: Iterable[Label] | None = None) -> None:
         if isinstance(masses, Prior):
             raise WrongType("prior masses must be numbers, got a Prior; use it as it is.")
-        if isinstance(masses, Mapping):
-            if labels is not None:
-                raise InvalidPrior(
-                    "prior labels must not be given twice, got a mapping and labels; drop one."
-                )
-            masses, labels = list(masses.values()), list(masses.keys())
-        if labels is None:
-            labels = own_labels(masses, "index")
-        self._settle(numbers(masses, "prior", 1), labels)
+        values, own = split(masses, "prior")
+        self._settle(numbers(values, "prior", 1), named_once(own, labels, "prior labels"))
 
     def _settle(self, read: Numbers, labels: Iterable[Label] | None) -> None:
         size = len(read.exact if read.exact is not None else read.floats)  # type: ignore[arg-type]
@@ -103,22 +107,11 @@ class Prior:
         >>> Prior.uniform(["a", "b", "c"])
         Prior(a: 1/3, b: 1/3, c: 1/3)
         """
-        if isinstance(secrets, (int, np.integer)) and not isinstance(secrets, bool):
-            return cls._uniform(int(secrets), None)
-        if isinstance(secrets, (str, bytes)) or not isinstance(secrets, Iterable):
-            raise WrongType(
-                f"secrets must be a count or a list of labels, got {quoted(secrets)}; write 3 or [..]."
-            )
-        labels = list(secrets)
-        return cls._uniform(len(labels), labels)
-
-    @classmethod
-    def _uniform(cls, size: int, labels: list[Label] | None) -> Prior:
-        if size < 1:
-            raise InvalidPrior(f"secrets must be at least 1, got {size}; a prior needs a secret.")
+        labels = Labels.counted(secrets, "secrets")
+        size = len(labels)
         self = object.__new__(cls)
         self._fill(
-            Labels.of(labels, size, "prior labels"),
+            labels,
             floats=freeze(np.full(size, 1 / size)),
             exact=freeze(np.full(size, Fraction(1, size), dtype=object)),
         )
@@ -131,21 +124,14 @@ class Prior:
         >>> Prior.from_counts({"flu": 3, "cold": 9})
         Prior(flu: 0.25, cold: 0.75)
         """
-        if isinstance(counts, Mapping):
-            if labels is not None:
-                raise InvalidPrior(
-                    "prior labels must not be given twice, got a mapping and labels; drop one."
-                )
-            counts, labels = list(counts.values()), list(counts.keys())
-        if labels is None:
-            labels = own_labels(counts, "index")
-        tallies = read_counts(counts, "counts", 1)
-        divided, totals = shares(tallies, "counts", exact=exact)
+        values, own = split(counts, "counts")
+        tallies = read_counts(values, "counts", 1)
+        divided, totals = shares(tallies, "counts", exact=flag(exact, "exact"))
         if totals[0] == 0:
             raise InvalidPrior(
                 "counts must have a positive sum, got 0; there is no data to make a prior from."
             )
-        return cls(divided, labels)
+        return cls(divided, named_once(own, labels, "prior labels"))
 
     @property
     def is_exact(self) -> bool:
@@ -206,8 +192,7 @@ class Prior:
         >>> Prior(["1/2", "1/2"]).product(Prior(["1/3", "2/3"]))
         Prior((0, 0): 1/6, (0, 1): 1/3, (1, 0): 1/6, (1, 1): 1/3)
         """
-        if not isinstance(other, Prior):
-            raise WrongType(f"other must be a Prior, got {quoted(other)}; write Prior(masses).")
+        as_prior(other, "other")
         exact = self.is_exact and other.is_exact
         first, second = (self.masses, other.masses) if exact else (self.floats, other.floats)
         pairs = Labels(tuple((one, two) for one in self.labels for two in other.labels), given=True)
@@ -215,7 +200,7 @@ class Prior:
 
     def mass(self, label: Label) -> float | Fraction:
         """The mass of one secret."""
-        found = self.masses[self.labels.position(label, "secret")]
+        found = self.masses[self.labels.position(label, "label")]
         return found if isinstance(found, Fraction) else float(found)
 
     def to_json(self) -> str:
@@ -244,9 +229,10 @@ class Prior:
 
     def adjusted(self, adjustment: float) -> Prior:
         """The same prior, remembering a correction that was made earlier."""
-        if adjustment <= self.adjustment:
+        off = float_number(adjustment, "adjustment")
+        if off <= self.adjustment:
             return self
-        return _restored(self.labels, self.masses, self.is_exact, adjustment)
+        return _restored(self.labels, self.masses, self.is_exact, off)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -298,12 +284,12 @@ class PriorSet:
     def __post_init__(self) -> None:
         if self.min_mass is _ANY:
             raise InvalidInput("min_mass must be given: the least mass of a secret; write min_mass=0.1.")
-        secrets = None if self.secrets is _ANY else _count(self.secrets)
+        secrets = None if self.secrets is _ANY else whole(self.secrets, "secrets", 1)
         mass, most = number(self.min_mass, "min_mass"), secrets or 1
         if not 0 < mass <= Fraction(1, most) * (1 + Fraction(1, 10**12)):
             raise InvalidPrior(
-                f"min_mass must be in (0, 1/{most}], got {quoted(self.min_mass)}; "
-                f"{most} secrets cannot all have more than 1/{most}."
+                f"min_mass must be in (0, 1/n] for n = {quoted(most)} secrets, got {quoted(self.min_mass)}; "
+                "they cannot all have more."
             )
         object.__setattr__(self, "secrets", secrets)
         object.__setattr__(self, "min_mass", mass)
@@ -332,10 +318,9 @@ class PriorSet:
         return cls(_ANY if secrets is None else secrets, record["min_mass"])
 
 
-def _count(secrets: Any) -> int:
-    if isinstance(secrets, bool) or not isinstance(secrets, (int, np.integer)) or secrets < 1:
-        raise InvalidInput(f"secrets must be a count of at least 1, got {quoted(secrets)}; write 3.")
-    return int(secrets)
+def as_prior(value: object, argument: str = "prior") -> Prior:
+    """Read a prior; masses alone are none."""
+    return instance(value, Prior, argument, "write Prior(masses) or Prior.uniform(n)")
 
 
 def _restored(labels: Labels, masses: NDArray[Any], exact: bool, adjustment: float) -> Prior:

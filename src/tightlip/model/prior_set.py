@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.errors import InvalidInput, InvalidPrior, ShapeMismatch, WrongType, quoted
-from tightlip.model.labels import Label, Labels, match, own_labels
+from tightlip.arguments import listed
+from tightlip.errors import InvalidInput, InvalidPrior, ShapeMismatch, quoted
+from tightlip.model.labelled import column_labels, named_once, row_labels, vector
+from tightlip.model.labels import Label, Labels, match
 from tightlip.model.matrix import freeze
-from tightlip.model.prior import Prior
+from tightlip.model.prior import Prior, as_prior
 from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import number, numbers
 from tightlip.numeric.rational_program import RationalProgram
@@ -46,8 +48,7 @@ class PriorBall:
     radius: float | Fraction
 
     def __post_init__(self) -> None:
-        if not isinstance(self.center, Prior):
-            raise WrongType(f"center must be a Prior, got {quoted(self.center)}; write Prior(masses).")
+        as_prior(self.center, "center")
         radius = number(self.radius, "radius")
         if not 0 <= radius <= 2:
             raise InvalidInput(
@@ -80,16 +81,11 @@ class PriorList:
     priors: tuple[Prior, ...]
 
     def __init__(self, priors: Iterable[Prior]) -> None:
-        if isinstance(priors, Prior) or not isinstance(priors, Iterable):
-            raise WrongType(f"priors must be a list of Priors, got {quoted(priors)}; write [Prior(..), ..].")
-        own = tuple(priors)
+        own = tuple(listed(priors, "priors", "Priors"))
         if not own:
             raise InvalidPrior("priors must not be empty, got none; an empty set has no worst prior.")
         for place, prior in enumerate(own):
-            if not isinstance(prior, Prior):
-                raise WrongType(
-                    f"priors entry {place} must be a Prior, got {quoted(prior)}; write Prior(masses)."
-                )
+            as_prior(prior, f"priors entry {place}")
             match(own[0].labels, prior.labels, f"labels of priors entry {place}", "the first prior's labels")
         object.__setattr__(self, "priors", own)
 
@@ -142,12 +138,10 @@ class PriorPolytope:
     def __init__(
         self, rows: Any, bounds: Any, *, min_mass: Any = 0, labels: Iterable[Label] | None = None
     ) -> None:
-        named = own_labels(rows, "columns") if labels is None else labels
-        left, right = _read(rows, "rows", 2), _read(bounds, "bounds", 1)
-        if len(left) != len(right):
-            raise ShapeMismatch(
-                f"bounds must be one for each of {len(left)} rows, got {len(right)}; add some."
-            )
+        named = named_once(column_labels(rows), labels, "labels")
+        left = _read(rows, "rows", 2)
+        names = Labels.of(row_labels(rows), len(left), "labels of rows")
+        right = freeze(vector(bounds, names, "bounds", "rows"))
         size = left.shape[1]
         mass = number(min_mass, "min_mass")
         if not 0 <= mass <= Fraction(1, size):

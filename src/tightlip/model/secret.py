@@ -16,6 +16,9 @@ from fractions import Fraction
 from typing import Any
 
 from tightlip.errors import InvalidInput, InvalidPrior, ShapeMismatch, WrongType, quoted
+from tightlip.model.labelled import places_of, split
+from tightlip.model.labels import Label, Labels
+from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import numbers
 from tightlip.numeric.real import Real, positive, real
 
@@ -109,6 +112,8 @@ class DiscreteSecret:
     ----------
     points : different finite numbers
     masses : their probabilities; floats, Fractions or text, summing to 1 within 1e-9
+        A dict from point to mass, or a pandas Series with the points or the index of `points` as its index, is read
+        by label.
 
     Raises
     ------
@@ -125,15 +130,12 @@ class DiscreteSecret:
     masses: Sequence[Real]
 
     def __post_init__(self) -> None:
-        points, masses = _vector(self.points, "points"), _vector(self.masses, "masses")
-        if len(points) != len(masses):
-            raise ShapeMismatch(
-                f"masses must have one entry per point, got {len(masses)} masses and {len(points)} points; "
-                "give a mass to every point."
-            )
-        object.__setattr__(self, "points", tuple(real(x, f"points entry {i}") for i, x in enumerate(points)))
+        given, own = split(self.points, "points")
+        points = tuple(real(x, f"points entry {i}") for i, x in enumerate(_vector(given, "points")))
+        _require_different(points)
+        masses = _masses(self.masses, points, own)
+        object.__setattr__(self, "points", points)
         object.__setattr__(self, "masses", masses)
-        _require_different(self.points)
         _require_distribution(masses)
 
     @property
@@ -210,6 +212,21 @@ def _vector(values: Sequence[Real], argument: str) -> tuple[Any, ...]:
     return tuple((read.floats if read.floats is not None else read.exact).tolist())  # type: ignore[union-attr]
 
 
+def _masses(masses: Any, points: Sequence[Real], own: list[Label] | None) -> tuple[Real, ...]:
+    """The mass of each point: by the labels that both have, by the points where masses alone have labels."""
+    values, labels = split(masses, "masses")
+    read = _vector(values, "masses")
+    if labels is not None:
+        names = Labels.of(points if own is None else own, len(points), "labels of points")
+        read = tuple(read[place] for place in places_of(names, labels, "masses", "points"))
+    if len(points) != len(read):
+        raise ShapeMismatch(
+            f"masses must have one entry per point, got {len(read)} masses and {len(points)} points; "
+            "give a mass to every point."
+        )
+    return read
+
+
 def _require_different(points: Sequence[Real]) -> None:
     seen: dict[Real, int] = {}
     for i, x in enumerate(points):
@@ -224,11 +241,13 @@ def _require_different(points: Sequence[Real]) -> None:
 def _require_distribution(masses: Sequence[Real]) -> None:
     for i, mass in enumerate(masses):
         if mass < 0:
-            raise InvalidPrior(f"masses entry {i} must be at least 0, got {float(mass)!r}; remove the point.")
+            raise InvalidPrior(
+                f"masses entry {i} must be at least 0, got {format_about(mass)}; remove the point."
+            )
     total = sum((Fraction(mass) for mass in masses), Fraction(0))
     if abs(total - 1) > _SUM_SLACK:
         raise InvalidPrior(
-            f"masses must sum to 1 within 1e-9, got {float(total)!r}; divide counts by their total first."
+            f"masses must sum to 1 within 1e-9, got {format_about(total)}; divide counts by their total first."
         )
 
 

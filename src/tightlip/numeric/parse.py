@@ -25,6 +25,7 @@ _LARGEST = float(np.finfo(np.float64).max)
 _NORMAL = 2.0**-1022
 _MAX_EXPONENT = 5000  # "1e999999999" would fill the memory with one integer
 _PLAIN_RATIO = re.compile(r"([+-]?[0-9]+)(?:/([0-9]+))?")
+_PLAIN = {float, int, str, Fraction, list, tuple}
 _SHAPES = {1: "a list of numbers", 2: "a list of rows"}
 _WHAT = 'a float, an integer, a Fraction, a Decimal or text like "1/3"'
 
@@ -52,6 +53,20 @@ def number(value: object, argument: str) -> float | Fraction:
             raise InvalidInput(f"{argument} must be finite, got {value!r}; remove or impute it first.")
         return float(value)
     return _exact(value, argument)
+
+
+def float_number(value: object, argument: str) -> float:
+    """Read one number as the nearest float.
+
+    >>> float_number("1/4", "gap")
+    0.25
+    """
+    read = number(value, argument)
+    if not -_LARGEST <= read <= _LARGEST:
+        raise InvalidInput(
+            f"{argument} must fit a float, got {quoted(value)}; write a number below {_LARGEST:.1g} in size."
+        )
+    return float(read)
 
 
 def _exact(value: int | Fraction | Decimal | str, argument: str) -> Fraction:
@@ -167,16 +182,17 @@ def _own_floats(array: NDArray[Any], argument: str) -> FloatArray:
 
 
 def _as_array(values: Any, argument: str, dimensions: int) -> NDArray[Any]:
-    if isinstance(values, (str, bytes, bytearray)) or values is None:
+    if values is None or isinstance(values, (str, bytes, bytearray, set, frozenset)):
         raise WrongType(
             f"{argument} must be {_SHAPES[dimensions]}, got {quoted(values)}; put numbers in a list."
         )
-    _require_unmasked(values, argument)
+    require_unmasked(values, argument)
+    _require_plain_rows(values, argument)
     try:
         array = np.asarray(values) if hasattr(values, "__array__") else _from_nested(values)
-    except (TypeError, ValueError, RuntimeError) as error:
+    except Exception as error:  # also of polars and Arrow, which have errors of their own
         raise WrongType(
-            f"{argument} must be {_SHAPES[dimensions]}, got {quoted(values)}; {error}."
+            f"{argument} must be {_SHAPES[dimensions]}, got {quoted(values)}; {quoted(str(error), 120)[1:-1]}."
         ) from error
     if array.dtype.kind not in "fiuOUS":
         raise WrongType(
@@ -192,13 +208,30 @@ def _from_nested(values: Any) -> NDArray[Any]:
     return boxed.astype(np.float64) if set(map(type, boxed.flat)) <= {float, np.float64} else boxed
 
 
-def _require_unmasked(values: Any, argument: str) -> None:
+def require_unmasked(values: Any, argument: str) -> None:
+    """Refuse masked entries, which numpy turns into None, nan or the number below the mask."""
     parts = values if isinstance(values, (list, tuple)) else [values]
     for place, part in enumerate(parts):
         if isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part):
             where = f" entry {place}" if parts is values else ""
             raise InvalidInput(
                 f"{argument}{where} must not be masked, got {quoted(part)}; fill or remove it."
+            )
+
+
+def _require_plain_rows(values: Any, argument: str) -> None:
+    """Refuse lists of rows that have labels of their own: they would be read by position."""
+    if not isinstance(values, (list, tuple)):
+        return
+    if set(map(type, values)) <= _PLAIN:
+        return
+    for place, row in enumerate(values):
+        if isinstance(row, (dict, set, frozenset)) or (
+            hasattr(row, "__array__") and not callable(getattr(row, "index", len))
+        ):
+            raise WrongType(
+                f"{argument} entry {place} must be a number or a list, got {quoted(row)} "
+                f"of type {type(row).__name__}; put rows with labels into one data frame."
             )
 
 

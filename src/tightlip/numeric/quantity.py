@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Literal, Self
+from numbers import Real
+from typing import Literal, Self, get_args
 
+from tightlip.arguments import choice
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.ball import Ball, ball, enclose, log_bounds, nearest
 from tightlip.numeric.parse import number
@@ -40,9 +42,10 @@ class Nats(float):
 
     def __new__(cls, value: float, ratio: Fraction | None = None, rounding: Rounding = "up") -> Self:
         """Check that the value is a number."""
-        if math.isnan(value):
+        own = value if type(value) is float else real_end(value, "leakage")
+        if math.isnan(own):
             raise InvalidInput("leakage must be a number or infinite, got nan; this is a bug in the caller.")
-        self = super().__new__(cls, value)
+        self = super().__new__(cls, own)
         self.ratio = ratio
         self.rounding = rounding
         return self
@@ -54,6 +57,8 @@ class Nats(float):
         >>> Nats.of_ratio(Fraction(4)).ratio
         Fraction(4, 1)
         """
+        choice(rounding, "rounding", get_args(Rounding))
+        ratio = _rational(ratio, "ratio")
         lower, upper = log_bounds(ratio)
         if rounding == "nearest":
             return cls(nearest(lambda: ball(ratio).log()) if upper else 0.0, ratio, rounding)
@@ -96,6 +101,7 @@ class Bound(Nats):
 
     def __new__(cls, lower: float, upper: float, method: str) -> Self:
         """Check that the ends are in order."""
+        lower, upper = real_end(lower, "lower"), real_end(upper, "upper")
         if not lower <= upper:
             raise InvalidInput(f"lower must not exceed upper, got lower={lower!r} and upper={upper!r}.")
         self = super().__new__(cls, upper)
@@ -130,9 +136,10 @@ class Probability(float):
 
     def __new__(cls, value: float, exact: Fraction | None = None, rounding: Rounding = "up") -> Self:
         """Check that the value is a probability."""
-        if not 0 <= value <= 1:
-            raise InvalidInput(f"probability must be in [0, 1], got {value!r}; this is a bug in the caller.")
-        self = super().__new__(cls, value)
+        own = value if type(value) is float else real_end(value, "probability")
+        if not 0 <= own <= 1:
+            raise InvalidInput(f"probability must be in [0, 1], got {own!r}; this is a bug in the caller.")
+        self = super().__new__(cls, own)
         self.exact = exact
         self.rounding = rounding
         return self
@@ -144,7 +151,9 @@ class Probability(float):
         >>> Probability.of(Fraction(1, 3)) > 1/3
         True
         """
-        value = float(exact)
+        choice(rounding, "rounding", get_args(Rounding))
+        exact = _rational(exact, "probability")
+        value = real_end(exact, "probability")
         if rounding == "up" and Fraction(value) < exact:
             value = math.nextafter(value, math.inf)
         if rounding == "down" and Fraction(value) > exact:
@@ -153,6 +162,24 @@ class Probability(float):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (float(self), self.exact, self.rounding)
+
+
+def real_end(value: object, argument: str) -> float:
+    """Read a float that may be infinite: an end of a result, not something a user writes.
+
+    >>> real_end(Fraction(1, 2), "lower")
+    0.5
+    """
+    if not isinstance(value, Real):
+        raise WrongType(f"{argument} must be a float, got {quoted(value)}; write 0.5.")
+    try:
+        return float(value)
+    except OverflowError:
+        raise InvalidInput(f"{argument} must fit a float, got {quoted(value)}; write inf.") from None
+
+
+def _rational(value: object, argument: str) -> Fraction:
+    return value if isinstance(value, Fraction) else Fraction(number(value, argument))
 
 
 def _power_of_two(ratio: Fraction) -> int | None:
@@ -185,9 +212,10 @@ def exact_ratio(epsilon: float | Fraction) -> Fraction | None:
 
 
 def _as_float(value: float | Fraction) -> float:
-    """The nearest float; beyond the range an infinity, which `level` judges."""
+    """The nearest float; beyond the range an infinity, which `level` judges, and never 0 for what is not."""
     try:
-        return float(value)
+        nearest = float(value)
+        return nearest if nearest or not value else math.copysign(math.ulp(0.0), value)
     except OverflowError:
         return math.copysign(math.inf, value > 0 or -1)
 

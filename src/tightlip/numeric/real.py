@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from tightlip.errors import InvalidInput
+from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.parse import number
 
 Real = float | Fraction
@@ -75,5 +75,4 @@ def float_text(value: Real) -> str:
     """
     if isinstance(value, float):
         return repr(value)
-    exponent = len(str(abs(value.numerator))) - len(str(value.denominator))
-    return f"about 1e{exponent}"
+    return quoted(value)

@@ -12,18 +12,20 @@ min_y B_yx and max_y B_yx, which gives intervals with proved coverage.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.errors import InvalidInput, ShapeMismatch, quoted
+from tightlip.arguments import choice, flag
+from tightlip.errors import InvalidInput, quoted
+from tightlip.model.align import align
 from tightlip.model.channel import Channel
-from tightlip.model.counts import read_counts
-from tightlip.model.labels import Labels
+from tightlip.model.counts import non_negative
+from tightlip.model.labelled import vector
+from tightlip.model.labels import Labels, show
 from tightlip.model.prior import Prior
 from tightlip.numeric.parse import FloatArray, number
 from tightlip.planning.interval import chernoff, clopper_pearson
@@ -34,6 +36,7 @@ from tightlip.planning.simplex import project_to_simplex
 IntervalMethod = Literal["proved", "asymptotic"]
 
 _SAME = Fraction(1, 10**9)
+_SHOWN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,8 @@ class Intervals:
     level : the confidence that was asked for
     simultaneous : whether the level is for all secrets together, or for each alone
     methods : for each secret "clopper-pearson", "chernoff" (coverage proved for every n) or "wald" (for large n)
+    note : None, or which intervals lie wholly outside [0, 1] and were moved to its end: at this confidence the counts
+        contradict the channel
     """
 
     lower: tuple[float, ...]
@@ -53,6 +58,7 @@ class Intervals:
     level: Fraction
     simultaneous: bool
     methods: tuple[str, ...]
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +92,7 @@ class FrequencyEstimate:
     def intervals(
         self, level: Any = "0.95", *, simultaneous: bool = False, method: IntervalMethod = "proved"
     ) -> Intervals:
-        """Confidence intervals, cut to [0, 1]; one that lies outside becomes the nearest end.
+        """Confidence intervals, cut to [0, 1]; one that lies outside becomes the nearest end, and `note` says so.
 
         "proved" holds for every n: Clopper–Pearson where p̂ depends on one proportion only (as for randomised
         response), Chernoff's bound otherwise. "asymptotic" is p̂ ± z·standard error: shorter, right for large n,
@@ -101,8 +107,8 @@ class FrequencyEstimate:
         confidence = Fraction(number(level, "level"))
         if not 0 < confidence < 1:
             raise InvalidInput(f"level must be strictly between 0 and 1, got {quoted(level)}; write 0.95.")
-        if method not in ("proved", "asymptotic"):
-            raise InvalidInput(f'method must be "proved" or "asymptotic", got {quoted(method)}.')
+        choice(method, "method", get_args(IntervalMethod))
+        flag(simultaneous, "simultaneous")
         tail = (1 - confidence) / 2 / (len(self.labels) if simultaneous else 1)
         found = (
             [self._proved(place, tail) for place in range(len(self.labels))]
@@ -110,7 +116,25 @@ class FrequencyEstimate:
             else self._asymptotic(tail)
         )
         lower, upper, methods = zip(*found, strict=True)
-        return Intervals(lower, upper, confidence, simultaneous, methods)
+        ends = tuple(map(_frequency, lower)), tuple(map(_frequency, upper))
+        return Intervals(*ends, confidence, simultaneous, methods, self._contradiction(lower, upper))
+
+    def _contradiction(self, lower: tuple[float, ...], upper: tuple[float, ...]) -> str | None:
+        """Which intervals have no frequency in them: no distribution of the secret gives such counts often."""
+        ends = zip(self.labels, lower, upper, strict=True)
+        wrong = [
+            f"{show(label)} {'above 1' if low > 1 else 'below 0'}"
+            for label, low, high in ends
+            if low > 1 or high < 0
+        ]
+        if not wrong:
+            return None
+        more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
+        shown = ", ".join(wrong[:_SHOWN])
+        return (
+            f"The counts contradict the channel at this confidence: the frequency of {shown}{more}. "
+            "Check that the counts are of this channel's outcomes and the people independent."
+        )
 
     def projected(self) -> Prior:
         """The distribution nearest to p̂ (least squares): a proper one, but biased towards the inside.
@@ -137,7 +161,7 @@ class FrequencyEstimate:
             ends, method, bias = chernoff(share, self.samples, tail), "chernoff", Fraction(0)
         bias += self._inverse.bias[place]
         low, high = (least + span * Fraction(end) for end in ends)
-        return _frequency(float_below(low - bias)), _frequency(float_above(high + bias)), method
+        return float_below(low - bias), float_above(high + bias), method
 
     def _asymptotic(self, tail: Fraction) -> list[tuple[float, float, str]]:
         from scipy.special import ndtri
@@ -145,7 +169,7 @@ class FrequencyEstimate:
         reach = float(ndtri(1 - float(tail))) * self.standard_errors
         values = np.asarray(self.values, dtype=np.float64)
         return [
-            (_frequency(value - width), _frequency(value + width), "wald")
+            (value - width, value + width, "wald")
             for value, width in zip(values.tolist(), reach.tolist(), strict=True)
         ]
 
@@ -158,7 +182,8 @@ def estimate_frequencies(
     Parameters
     ----------
     counts : sequence or mapping
-        The number of releases of each outcome, in the channel's order, or by label.
+        The number of releases of each outcome: a list in the channel's order; or a dict, a pandas Series or what
+        `value_counts` gives, which are read by label, an outcome that is left out having 0.
     channel : Channel
         The mechanism everyone used; it must tell every two distributions of the secret apart.
     reference : Prior, optional
@@ -198,6 +223,7 @@ def estimation_variance(channel: Channel, prior: Prior) -> FloatArray:
     """
     from tightlip.planning.privacy import outcome_masses
 
+    align(prior, channel)
     inverse = right_inverse(channel)
     shares = np.array([float(mass) for mass in outcome_masses(channel, prior)])[inverse.possible]
     return np.maximum(np.diag(outcome_covariance(inverse, shares)), 0.0)
@@ -220,6 +246,7 @@ def _largest_variance(channel: Channel, prior: Prior) -> Fraction:
     """max_x V_x in rationals, so that no rounding adds or saves a person."""
     from tightlip.planning.privacy import outcome_masses
 
+    align(prior, channel)
     inverse = right_inverse(channel)
     masses = outcome_masses(channel, prior)
     shares = np.array([masses[place] for place in inverse.possible], dtype=object)
@@ -242,14 +269,7 @@ def outcome_covariance(inverse: Inverse, shares: FloatArray) -> FloatArray:
 
 def _tallies(counts: Any, channel: Channel, inverse: Inverse) -> tuple[int, ...]:
     """Whole counts of the possible outcomes, in the channel's order."""
-    if isinstance(counts, Mapping):
-        places = {channel.outputs.position(label, "counts"): value for label, value in counts.items()}
-        counts = [places.get(place, 0) for place in range(channel.shape[1])]
-    read = read_counts(counts, "counts", 1)
-    if len(read) != channel.shape[1]:
-        raise ShapeMismatch(
-            f"counts must be one for each of {channel.shape[1]} outcomes, got {len(read)}; write 0 for none."
-        )
+    read = non_negative(vector(counts, channel.outputs, "counts", "outcomes", absent=0), "counts")
     possible = set(inverse.possible.tolist())
     for place, value in enumerate(read.tolist()):
         if value != int(value):

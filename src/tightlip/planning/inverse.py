@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.errors import PreconditionFailed, WrongType, quoted
+from tightlip.errors import PreconditionFailed
 from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, as_channel
 from tightlip.model.labels import show
 from tightlip.model.matrix import dense
-from tightlip.model.prior import Prior
+from tightlip.model.prior import Prior, as_prior
 from tightlip.numeric.parse import FloatArray
 
 _SINGULAR = 1e-10
@@ -61,9 +61,12 @@ def right_inverse(channel: Channel, reference: Prior | None = None) -> Inverse:
     >>> right_inverse(Channel([["3/4", "1/4"], ["1/4", "3/4"]])).weights[0]
     array([Fraction(3, 2), Fraction(-1, 2)], dtype=object)
     """
-    if not isinstance(channel, Channel):
-        raise WrongType(f"channel must be a Channel, got {quoted(channel)}; write Channel(rows).")
-    center = Prior.uniform(channel.shape[0]) if reference is None else align(reference, channel)
+    as_channel(channel)
+    center = (
+        Prior.uniform(channel.shape[0])
+        if reference is None
+        else align(as_prior(reference, "reference"), channel)
+    )
     possible = np.flatnonzero(channel.peaks > 0)
     rows = dense(channel.matrix)[:, possible]
     if channel.is_exact:

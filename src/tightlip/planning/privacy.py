@@ -31,8 +31,8 @@ from tightlip.contraction.divergence import divergence
 from tightlip.contraction.setting import Setting
 from tightlip.errors import WrongType, quoted
 from tightlip.model.align import align
-from tightlip.model.channel import Channel
-from tightlip.model.prior import Prior
+from tightlip.model.channel import Channel, as_channel
+from tightlip.model.prior import Prior, as_prior
 from tightlip.numeric.ball import Ball, ball, enclose
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats, exact_level, level
@@ -105,6 +105,7 @@ class LocalPrivacy:
 
     def separation(self, one: Prior, two: Prior) -> Separation:
         """Upper bounds over all ε-LDP channels."""
+        _read_pair(one, two)
         return _separation(Setting.of(len(one), self.epsilon, 0), one, two)
 
 
@@ -136,6 +137,7 @@ class PmlPrivacy:
 
     def separation(self, one: Prior, two: Prior) -> Separation:
         """Upper bounds over all (ε, c)-PML channels."""
+        _read_pair(one, two)
         return _separation(Setting.of(len(one), self.epsilon, self.min_mass), one, two)
 
 
@@ -151,8 +153,7 @@ class KnownChannel:
     channel: Channel
 
     def __post_init__(self) -> None:
-        if not isinstance(self.channel, Channel):
-            raise WrongType(f"channel must be a Channel, got {quoted(self.channel)}; write Channel(rows).")
+        as_channel(self.channel)
 
     @property
     def words(self) -> str:
@@ -165,18 +166,25 @@ class KnownChannel:
 
     def separation(self, one: Prior, two: Prior) -> Separation:
         """The divergences of PK and QK, computed from rationals and rounded up."""
+        _read_pair(one, two)
         return Separation.of(outcome_masses(self.channel, one), outcome_masses(self.channel, two))
 
 
-def as_privacy(privacy: Privacy | Channel) -> Privacy:
+def as_privacy(privacy: Privacy | Channel, argument: str = "privacy") -> Privacy:
     """A privacy level; a channel stands for itself."""
     if isinstance(privacy, Channel):
         return KnownChannel(privacy)
     if not isinstance(privacy, (LocalPrivacy, PmlPrivacy, KnownChannel)):
         raise WrongType(
-            f"privacy must be LocalPrivacy(epsilon), PmlPrivacy(epsilon, min_mass) or a Channel, got {quoted(privacy)}."
+            f"{argument} must be LocalPrivacy(epsilon), PmlPrivacy(epsilon, min_mass) or a Channel, "
+            f"got {quoted(privacy)}; write LocalPrivacy(1)."
         )
     return privacy
+
+
+def _read_pair(one: object, two: object) -> None:
+    as_prior(one, "one")
+    as_prior(two, "two")
 
 
 @lru_cache(maxsize=1 << 10)

@@ -21,10 +21,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
+from tightlip.arguments import choice
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label
@@ -67,6 +68,7 @@ class RiskBound:
 
     def by(self, method: Method) -> float:
         """The bound of one method; 0 where it does not apply."""
+        choice(method, "method", get_args(Method))
         return next((entry.value for entry in self.methods if entry.method == method), 0.0)
 
 

@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from tightlip.errors import InvalidInput, ShapeMismatch, WrongType, quoted
+from tightlip.arguments import listed
+from tightlip.errors import InvalidInput, ShapeMismatch, quoted
+from tightlip.model.labelled import column_labels, matrix, places_of, row_labels, split
 from tightlip.model.labels import Label, Labels, match
-from tightlip.model.prior import Prior
-from tightlip.numeric.parse import number, numbers
+from tightlip.model.prior import Prior, as_prior
+from tightlip.numeric.display import format_about
+from tightlip.numeric.parse import number, require_unmasked
 from tightlip.planning.loss import (
     LOSS_NAMES,
     Gaps,
@@ -43,6 +46,7 @@ class Study:
     separation : table, instead of `loss`
         The gaps Δ_ij themselves, symmetric with a zero diagonal, for answers that are not finitely many.
     names : labels of the hypotheses, optional
+        By these, dicts and pandas Series of parameters and data frames of losses and gaps are read.
 
     Attributes
     ----------
@@ -77,19 +81,20 @@ class Study:
     ) -> None:
         aligned = _aligned(hypotheses)
         size = len(aligned)
-        points = _points(parameters, size)
+        named = Labels.of(names, size, "names")
+        points = _points(parameters, named)
         if (loss is None) == (separation is None):
             raise InvalidInput(
                 'give loss or separation, and not both; loss="zero-one" counts every mistake as 1.'
             )
         kind, gaps, test_gaps = (
-            _from_separation(separation, size)
+            _from_separation(separation, named)
             if loss is None
-            else _from_loss(loss, points, size, named=parameters is not None)
+            else _from_loss(loss, points, named, with_parameters=parameters is not None)
         )
         fields = {
             "hypotheses": aligned,
-            "names": Labels.of(names, size, "names"),
+            "names": named,
             "parameters": points,
             "loss": kind,
             "gaps": gaps,
@@ -133,16 +138,10 @@ def _edges(corners: dict[Point, int], sides: list[list[Fraction]], axis: int) ->
 
 
 def _aligned(hypotheses: Iterable[Prior]) -> tuple[Prior, ...]:
-    if isinstance(hypotheses, Prior) or not isinstance(hypotheses, Iterable):
-        raise WrongType(
-            f"hypotheses must be a list of priors, got {quoted(hypotheses)}; write [Prior(..), ..]."
-        )
-    given = list(hypotheses)
-    for place, hypothesis in enumerate(given):
-        if not isinstance(hypothesis, Prior):
-            raise WrongType(
-                f"hypotheses entry {place} must be a Prior, got {quoted(hypothesis)}; write Prior(masses)."
-            )
+    given = [
+        as_prior(hypothesis, f"hypotheses entry {place}")
+        for place, hypothesis in enumerate(listed(hypotheses, "hypotheses", "Priors"))
+    ]
     if not 2 <= len(given) <= _MOST:
         raise InvalidInput(
             f"hypotheses must be 2 to {_MOST}, got {len(given)}; keep those that are hard to tell apart."
@@ -162,14 +161,19 @@ def _like(first: Prior, other: Prior, place: int) -> Prior:
     return Prior(masses if order is None else masses[order], first.labels)
 
 
-def _points(parameters: Sequence[Any] | None, size: int) -> tuple[Point, ...]:
+def _points(parameters: Any, names: Labels) -> tuple[Point, ...]:
     if parameters is None:
-        return tuple((Fraction(place),) for place in range(size))
-    if isinstance(parameters, (str, bytes)) or not isinstance(parameters, (Sequence, np.ndarray)):
-        raise WrongType(f"parameters must be a list, got {quoted(parameters)}; give one for each hypothesis.")
-    if len(parameters) != size:
-        raise ShapeMismatch(f"parameters must be one for each of {size} hypotheses, got {len(parameters)}.")
-    points = tuple(_point(value, f"parameters entry {place}") for place, value in enumerate(parameters))
+        return tuple((Fraction(place),) for place in range(len(names)))
+    require_unmasked(parameters, "parameters")
+    values, own = split(parameters, "parameters")
+    given = listed(values, "parameters", "numbers or points, one for each hypothesis")
+    if own is not None:
+        given = [given[place] for place in places_of(names, own, "parameters", "hypotheses")]
+    if len(given) != len(names):
+        raise ShapeMismatch(
+            f"parameters must be one for each of {len(names)} hypotheses, got {len(given)}; add or drop some."
+        )
+    points = tuple(_point(value, f"parameters entry {place}") for place, value in enumerate(given))
     if len({len(point) for point in points}) != 1:
         raise ShapeMismatch(
             f"parameters must be points of one dimension, got {sorted({len(p) for p in points})}; fill the gaps."
@@ -184,16 +188,18 @@ def _point(value: Any, argument: str) -> Point:
     return tuple(Fraction(number(part, argument)) for part in parts)
 
 
-def _from_loss(loss: Any, points: tuple[Point, ...], size: int, *, named: bool) -> tuple[str, Gaps, Gaps]:
+def _from_loss(
+    loss: Any, points: tuple[Point, ...], names: Labels, *, with_parameters: bool
+) -> tuple[str, Gaps, Gaps]:
     if not isinstance(loss, str):
-        rows = _table(loss, "loss", size)
+        rows = _table(loss, "loss", names)
         return "table", _square(rows, row_gap), _square(rows, row_test_gap)
     if loss not in LOSS_NAMES:
         raise InvalidInput(f"loss must be a table or one of {', '.join(LOSS_NAMES)}, got {quoted(loss)}.")
     if loss == "zero-one":  # a mistake is a wrong hypothesis, also where two have the same parameter
-        ones = _square([(Fraction(place),) for place in range(size)], lambda a, b: Fraction(a != b))
+        ones = _square([(Fraction(place),) for place in range(len(names))], lambda a, b: Fraction(a != b))
         return loss, ones, ones
-    if not named:
+    if not with_parameters:
         raise InvalidInput(f'parameters must be given for the {loss} loss, got none; or use loss="zero-one".')
     return (
         loss,
@@ -202,8 +208,11 @@ def _from_loss(loss: Any, points: tuple[Point, ...], size: int, *, named: bool) 
     )
 
 
-def _from_separation(separation: Any, size: int) -> tuple[str, Gaps, Gaps]:
-    rows = _table(separation, "separation", size)
+def _from_separation(separation: Any, names: Labels) -> tuple[str, Gaps, Gaps]:
+    rows, size, own = _table(separation, "separation", names), len(names), column_labels(separation)
+    if own is not None and row_labels(separation) is not None:
+        order = places_of(names, own, "separation", "hypotheses")
+        rows = [tuple(row[place] for place in order) for row in rows]
     for one, two in product(range(size), repeat=2):
         if len(rows[one]) != size or rows[one][two] != rows[two][one] or rows[one][one]:
             raise InvalidInput(
@@ -213,17 +222,13 @@ def _from_separation(separation: Any, size: int) -> tuple[str, Gaps, Gaps]:
     return "separation", tuple(rows), tuple(tuple(gap / 2 for gap in row) for row in rows)
 
 
-def _table(values: Any, argument: str, size: int) -> list[Point]:
-    read = numbers(values, argument, 2)
-    table = read.exact if read.exact is not None else read.floats
-    assert table is not None
+def _table(values: Any, argument: str, names: Labels) -> list[Point]:
+    table = matrix(values, names, argument, "hypotheses")
     rows = [tuple(Fraction(entry) for entry in row) for row in table.tolist()]
-    if len(rows) != size:
-        raise ShapeMismatch(f"{argument} must have a row for each of {size} hypotheses, got {len(rows)}.")
     for place, row in enumerate(rows):
         if min(row) < 0:
             raise InvalidInput(
-                f"{argument} row {place} must not be negative, got {float(min(row)):g}; "
+                f"{argument} row {place} must not be negative, got {format_about(min(row))}; "
                 "add a constant to all losses."
             )
     return rows

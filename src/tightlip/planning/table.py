@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from tightlip.arguments import listed
 from tightlip.model.channel import Channel
 from tightlip.planning.outward import float_above
 from tightlip.planning.privacy import LocalPrivacy, Privacy, as_privacy
@@ -56,7 +57,13 @@ def plan_table(
     """
     count = read_samples(samples)
     target = None if target_risk is None else read_target(target_risk)
-    chosen = [*(as_privacy(level) for level in levels), LocalPrivacy(math.inf)]
+    chosen = [
+        *(
+            as_privacy(level, f"levels entry {place}")
+            for place, level in enumerate(listed(levels, "levels", "privacy levels"))
+        ),
+        LocalPrivacy(math.inf),
+    ]
     plans = [PrivateStudy.of(study, level) for level in chosen]
     numbers = [None if target is None else needed(plan, target) for plan in plans]
     return tuple(

@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from tightlip.arguments import whole
 from tightlip.certificate.envelope import EnvelopeCertificate
 from tightlip.certificate.rational import rational
 from tightlip.envelope.exact import envelope
 from tightlip.envelope.result import Envelope, read_delta
-from tightlip.errors import CertificateInvalid, InvalidInput
+from tightlip.errors import CertificateInvalid, InvalidInput, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.prior_set import PriorList
-from tightlip.numeric.parse import FloatArray, number
+from tightlip.numeric.parse import FloatArray, float_number
 from tightlip.robust.cells import DualBound, partition
 from tightlip.robust.certificate import ListCertificate, RegionCertificate
 from tightlip.robust.corners import Cover, Simplex, cover_of
@@ -30,6 +31,7 @@ from tightlip.robust.result import RobustEnvelope, log_ends
 from tightlip.robust.worst_prior import Seeker, seek
 
 _SLACKS = [Fraction(1, 10**power) for power in (12, 10, 8)]
+_LEAST_DELTA = 1e-300  # the search divides by it in floats
 _MOST_WORK = 100_000  # numbers looked at in all cells
 
 Upper = tuple[CellsProof | WholeProof, Fraction, str]
@@ -69,6 +71,10 @@ def robust_envelope(
     >>> found.verify()
     """
     wanted, allowed = read_delta(delta), _read_gap(gap)
+    if wanted < _LEAST_DELTA:
+        raise InvalidInput(
+            f"delta must be at least {_LEAST_DELTA}, got {quoted(delta)}; robust_maximal_leakage is for no δ at all."
+        )
     region = region_of(prior_set, channel)
     if isinstance(region, tuple):
         assert isinstance(prior_set, PriorList)
@@ -178,13 +184,11 @@ def _thresholds(found: Envelope, known: Likelihoods) -> FloatArray | None:
 
 
 def _read_gap(gap: Any) -> float:
-    allowed = float(number(gap, "gap"))
+    allowed = float_number(gap, "gap")
     if not 1e-9 <= allowed < 1:
         raise InvalidInput(f"gap must be in [1e-9, 1), got gap={allowed!r}; 1e-4 is the default.")
     return allowed
 
 
 def _count(value: Any, argument: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InvalidInput(f"{argument} must be a count of at least 1, got {value!r}; write 200.")
-    return int(value)
+    return whole(value, argument, 1)

@@ -112,6 +112,8 @@ def noise_resolved_leakage(noise: Noise, low: Any, high: Any) -> Nats:
     0.335716
     """
     _require_noise(noise)
+    real(low, "low")
+    real(high, "high")
     ends = _interval((low, high), "range")
     return Nats(enclose(lambda: (1 + ball(ends[1] - ends[0]) * _density(noise, Fraction(0))).log())[1])
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.errors import InvalidLabels, ShapeMismatch, WrongType, quoted
-from tightlip.model.channel import Channel
-from tightlip.model.labels import Label, Labels
+from tightlip.arguments import listed
+from tightlip.errors import InvalidInput, ShapeMismatch
+from tightlip.model.channel import Channel, as_channel
+from tightlip.model.labelled import places_of, split
+from tightlip.model.labels import Label, Labels, read_label
+from tightlip.numeric.parse import require_unmasked
 
 Places = NDArray[np.intp]
 
@@ -47,31 +49,19 @@ class Groups:
 def groups_of(channel: Channel, secret: Any = None) -> Groups:
     """Read the secret of each row of a channel: a sequence, a mapping from row labels, or None for the rows themselves.
 
+    A pandas Series is a mapping from its index.
+
     >>> groups_of(Channel([[1, 0], [0, 1], [1, 0]]), ["young", "old", "young"]).codes.tolist()
     [0, 1, 0]
     """
-    if not isinstance(channel, Channel):
-        raise WrongType(f"channel must be a Channel, got {quoted(channel)}; write Channel(rows).")
+    as_channel(channel)
     if secret is None:
         return Groups(channel.inputs, np.arange(channel.shape[0]))
-    if isinstance(secret, Mapping):
-        secret = by_key(channel.inputs, secret, "secret", "the channel's inputs")
-    return labelled(secret, channel.shape[0], "secret", "channel rows")
-
-
-def by_key(keys: Iterable[Label], mapping: Mapping[Label, Label], argument: str, owner: str) -> list[Label]:
-    """The values of a mapping in the order of some keys, which must be all of its keys."""
-    wanted = list(keys)
-    for key in wanted:
-        if key not in mapping:
-            raise InvalidLabels(
-                f"{argument} must have a label for each of {owner}, got none for {quoted(key)}; add it."
-            )
-    if len(mapping) != len(wanted):
-        known = set(wanted)
-        extra = next(key for key in mapping if key not in known)
-        raise InvalidLabels(f"{argument} must be about {owner} only, got {quoted(extra)}; leave it out.")
-    return [mapping[key] for key in wanted]
+    values, own = split(secret, "secret")
+    if own is not None:
+        places = places_of(channel.inputs, own, "secret", "rows of the channel")
+        values = [values[place] for place in places]
+    return labelled(values, channel.shape[0], "secret", "channel rows")
 
 
 def labelled(values: Any, size: int, argument: str, owner: str) -> Groups:
@@ -84,12 +74,27 @@ def labelled(values: Any, size: int, argument: str, owner: str) -> Groups:
     return _number_array(items, argument) if isinstance(items, np.ndarray) else _number(items, argument)
 
 
+def labelled_map(outputs: Any) -> tuple[Groups, Labels | None]:
+    """Number the outputs of inputs; and the names of the inputs, where the outputs come by name."""
+    values, own = split(outputs, "outputs")
+    items = _sequence(values, "outputs")
+    if not len(items):
+        raise InvalidInput("outputs must not be empty, got no inputs; give the output of each input.")
+    return labelled(items, len(items), "outputs", "inputs"), (
+        None if own is None else Labels.of(own, len(own), "labels of outputs")
+    )
+
+
 def _sequence(values: Any, argument: str) -> list[Label] | NDArray[Any]:
     """The labels as a list, or as an array of integers or text, which numpy can number fast."""
-    if values is None or isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise WrongType(f"{argument} must be a sequence of labels, got {quoted(values)}; put them in a list.")
+    require_unmasked(values, argument)
+    if hasattr(values, "to_pylist"):  # of Arrow, which would give its own scalars
+        values = values.to_pylist()
     if not isinstance(values, np.ndarray):
-        items = [item.item() if isinstance(item, np.generic) else item for item in values]
+        items = [
+            item.item() if isinstance(item, np.generic) else item
+            for item in listed(values, argument, "labels")
+        ]
         fits = set(map(type, items)) == {int} and min(items) > -_LARGEST and max(items) < _LARGEST
         return np.array(items) if fits else items
     if values.ndim != 1:
@@ -113,19 +118,13 @@ def _number(items: list[Label], argument: str) -> Groups:
     ] = {}  # True and 1 are told apart here, and refused as too alike below
     codes = np.empty(len(items), dtype=np.intp)
     for place, item in enumerate(items):
-        if item != item:
-            raise InvalidLabels(
-                f"{argument} entry {place} must not be {item!r}; give missing values a name of their own."
-            )
+        own = tuple(item) if isinstance(item, list) else item
         try:
-            codes[place] = order.setdefault((isinstance(item, bool), _as_tuple(item)), len(order))
-        except TypeError as error:
-            raise WrongType(
-                f"{argument} entry {place} must be text, a number, a boolean, None or a tuple of these, "
-                f"got {quoted(item)}; use str(…)."
-            ) from error
+            known = order.get((isinstance(own, bool), own))
+        except TypeError:  # a list within a list, or what is no label
+            known = None
+        if known is None:
+            read = read_label(item, f"{argument} entry {place}")
+            known = order.setdefault((isinstance(read, bool), read), len(order))
+        codes[place] = known
     return Groups(Labels.of([item for _, item in order], len(order), argument), codes)
-
-
-def _as_tuple(item: Label) -> Label:
-    return tuple(_as_tuple(part) for part in item) if isinstance(item, list) else item

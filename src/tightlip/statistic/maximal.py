@@ -9,7 +9,6 @@ separately: a selection below, prices of outputs above (see docs/statistic.md).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -18,13 +17,15 @@ import numpy as np
 from tightlip.certificate.statistic import Leaf, PriceProof, SelectionProof, Split, StatisticCertificate
 from tightlip.certificate.statistic_map import CoverProof, MapCertificate
 from tightlip.certificate.statistic_table import Kind, Table
-from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.errors import InvalidInput, WrongType
 from tightlip.model.channel import Channel
+from tightlip.model.labelled import places_of, split
+from tightlip.model.labels import Labels
 from tightlip.model.matrix import dense
-from tightlip.numeric.parse import number
+from tightlip.numeric.parse import float_number
 from tightlip.statistic.branch import Found, Search
 from tightlip.statistic.cover import Cover, by_group
-from tightlip.statistic.groups import Groups, by_key, groups_of, labelled
+from tightlip.statistic.groups import Groups, groups_of, labelled, labelled_map
 from tightlip.statistic.judge import ExactJudge, FloatJudge, Judge
 from tightlip.statistic.matching import Matching, largest_matching, outputs_if_deterministic
 from tightlip.statistic.result import StatisticLeakage
@@ -88,7 +89,7 @@ def statistic_maximal_leakage_of_map(outputs: Any, secret: Any) -> StatisticLeak
     Parameters
     ----------
     outputs : sequence or mapping
-        The output of each input.
+        The output of each input. Mappings and pandas Series are read by key or index.
     secret : sequence or mapping
         The secret of each input, in the same order or by the same keys.
 
@@ -98,17 +99,8 @@ def statistic_maximal_leakage_of_map(outputs: Any, secret: Any) -> StatisticLeak
     >>> statistic_maximal_leakage_of_map({"Ann": 1, "Bob": 2}, {"Ann": "ill", "Bob": "well"}).selection["well"]
     'Bob'
     """
-    names: list[Any] | None = None
-    if isinstance(outputs, Mapping) != isinstance(secret, Mapping):
-        raise WrongType("outputs and secret must both be mappings or both be sequences, got one of each.")
-    if isinstance(outputs, Mapping):
-        names = list(outputs)
-        secret = by_key(names, secret, "secret", "the inputs")
-        outputs = list(outputs.values())
-    if not hasattr(outputs, "__len__") or isinstance(outputs, str) or not len(outputs):
-        raise WrongType(f"outputs must be a sequence of labels, got {quoted(outputs)}; put them in a list.")
-    released = labelled(outputs, len(outputs), "outputs", "inputs")
-    groups = labelled(secret, len(outputs), "secret", "inputs")
+    released, names = labelled_map(outputs)
+    groups = labelled(_in_order(secret, names), len(released.codes), "secret", "inputs")
     found = largest_matching(groups, released.codes, released.count)
     rows = tuple(found.rows.tolist())
     certificate = MapCertificate(
@@ -122,9 +114,22 @@ def statistic_maximal_leakage_of_map(outputs: Any, secret: Any) -> StatisticLeak
     return _result(certificate, chosen, _matching_words(found), exact=True, ratio=Fraction(found.size))
 
 
+def _in_order(secret: Any, names: Labels | None) -> Any:
+    """The secrets in the order of the inputs, which are found by label where outputs have labels."""
+    values, own = split(secret, "secret")
+    if (own is None) != (names is None):
+        raise WrongType(
+            "outputs and secret must both have labels (mappings, Series) or both be lists, got one of each; "
+            "give both in one form."
+        )
+    if names is None or own is None:
+        return secret
+    return [values[place] for place in places_of(names, own, "secret", "inputs")]
+
+
 def read_limits(time_limit: object, gap: object) -> tuple[float, float]:
     """Check the two options that bound the search."""
-    seconds, allowed = float(number(time_limit, "time_limit")), float(number(gap, "gap"))
+    seconds, allowed = float_number(time_limit, "time_limit"), float_number(gap, "gap")
     if seconds < 0:
         raise InvalidInput(f"time_limit must be a non-negative number of seconds, got {seconds!r}.")
     if not 0 <= allowed < 1:

@@ -20,7 +20,7 @@ import numpy as np
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.measure.distribution import rounded_sum
 from tightlip.measure.maximal import channel_after, maximal_leakage
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, as_channel
 from tightlip.model.labels import Label, match
 from tightlip.model.matrix import dense_column, take_rows
 from tightlip.numeric.ball import Ball, ball, enclose, log_bounds
@@ -36,7 +36,7 @@ def statistic_leakage_range(channel: Channel, secret: Any = None) -> Bound:
 
     Worst-case min-entropy leakage is the same number as ℒ, so it gives the same range.
 
-    >>> from tightlip import Channel
+    >>> from tightlip import Channel, as_channel
     >>> statistic_leakage_range(Channel([["3/4", "1/4"], ["1/4", "3/4"], ["1/2", "1/2"]]), ["a", "a", "b"]).upper
     0.4054651081081644
     """
@@ -114,12 +114,13 @@ def statistic_composition(
     The second term is the worst case over first outcomes, not Π of the second release seen alone: a one-time pad
     leaks nothing alone, its key leaks nothing alone, and together they tell all.
 
-    >>> from tightlip import Channel
+    >>> from tightlip import Channel, as_channel
     >>> key = Channel([["1/2", "1/2"], ["1/2", "1/2"]], outputs=[0, 1])
     >>> text = {0: Channel([[1, 0], [0, 1]]), 1: Channel([[0, 1], [1, 0]])}
     >>> statistic_composition(key, text).total.ratio
     Fraction(2, 1)
     """
+    as_channel(first, "first")
     groups = groups_of(first, secret)
     rows = groups.rows()
     start = statistic_maximal_leakage(first, rows, time_limit=time_limit)

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tightlip.arguments import instance, whole
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.display import grouped
 from tightlip.table.grouping import Codes, Groups, Label, count_groups, keys_of, too_many_cells
 from tightlip.table.policy import Policy
-from tightlip.table.recoding import require_whole
 from tightlip.table.source import Table
 
 MAX_CELLS = 250_000
+MOST_CELLS = 10**12  # that can be asked for: engines count in 64 bits
 _DENSE = 10_000_000
 
 
@@ -75,7 +76,9 @@ def count_cells(table: Table, policy: Policy, *, max_cells: int = MAX_CELLS) -> 
     >>> counts.cells, counts.secrets
     ([('31',), ('35',), ('47',)], [('no',), ('yes',)])
     """
-    require_whole(max_cells, "max_cells", 1)
+    whole(max_cells, "max_cells", 1, MOST_CELLS)
+    instance(table, Table, "table", "use open_table(path)")
+    instance(policy, Policy, "policy", "write Policy(secret, release)")
     groups = count_groups(table, keys_of(table, policy), max_cells)
     return cells_of_groups(groups, policy, max_cells)[0]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tightlip import arguments
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.table.hierarchy import Hierarchy
 from tightlip.table.kinds import Kind
@@ -62,7 +63,7 @@ class Mapping:
         InvalidInput
             When the file cannot be read, gives a value two groups, or has no such level.
         """
-        return cls._at(Hierarchy.from_file(Path(path), level), level, otherwise)
+        return cls._at(Hierarchy.from_file(arguments.path(path, "path"), level), level, otherwise)
 
     @classmethod
     def _at(cls, hierarchy: Hierarchy, level: int, otherwise: str | None) -> Mapping:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tightlip import arguments
+from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.quantity import level
 from tightlip.table.recoding import Keep, Recoding, require_whole
@@ -106,7 +108,7 @@ class Policy:
         """Read a policy file; the format is described in docs/policy.md."""
         from tightlip.table.policy_file import read_policy
 
-        return read_policy(Path(path))
+        return read_policy(arguments.path(path, "path"))
 
     @classmethod
     def from_flags(cls, secret: Sequence[str], release: Sequence[str], **flags: Any) -> Policy:
@@ -129,20 +131,15 @@ def require_known(name: str, known: Collection[str], what: str) -> None:
 
 
 def _read_names(names: str | Iterable[str], argument: str) -> tuple[str, ...]:
-    if not isinstance(names, Iterable):
-        raise WrongType(f"{argument} must be a column or a list of columns, got {quoted(names)}.")
-    read = (names,) if isinstance(names, str) else tuple(names)
+    read = (names,) if isinstance(names, str) else tuple(listed(names, argument, "columns"))
     for name in read:
         _require_name(name, argument)
     return read
 
 
 def _read_release(release: Iterable[str | Released]) -> tuple[Released, ...]:
-    if isinstance(release, str):
-        raise WrongType(
-            f"release must be a list of columns, got the text {quoted(release)}; put it in a list."
-        )
-    return tuple(item if isinstance(item, Released) else Released(item) for item in release)
+    items = listed(release, "release", "columns")
+    return tuple(item if isinstance(item, Released) else Released(item) for item in items)
 
 
 def _require_name(name: object, argument: str) -> None:

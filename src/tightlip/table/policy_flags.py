@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, quoted
-from tightlip.table.policy import Policy, require_known
+from tightlip.table.policy import Policy, Released, require_known
 from tightlip.table.policy_file import read_released
 
 
@@ -41,7 +42,8 @@ def policy_from_flags(
     >>> [item.words() for item in policy.release]
     ['age in bins of 10', 'zip first 3 characters']
     """
-    settings: dict[str, dict[str, Any]] = {column: {} for column in release}
+    release = listed(release, "release", "columns")
+    settings: dict[str, dict[str, Any]] = {Released(column).column: {} for column in release}
     flags: list[tuple[str, str, Sequence[str], Callable[[str, str], dict[str, Any]]]] = [
         ("--bins", "bins", bins, _bins),
         ("--prefix", "prefix", prefix, _number),

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlip import arguments
+from tightlip.arguments import flag, instance, whole
 from tightlip.errors import InvalidInput, ShapeMismatch, quoted
 from tightlip.numeric.display import grouped
-from tightlip.table.counts import MAX_CELLS, CellCounts, cells_of_groups
+from tightlip.table.counts import MAX_CELLS, MOST_CELLS, CellCounts, cells_of_groups
 from tightlip.table.failure import engine_work
 from tightlip.table.grouping import Key, count_groups, keys_of, without_gaps
 from tightlip.table.kinds import Kind
@@ -74,7 +76,14 @@ def write_risks(
     InvalidInput
         When the file exists and force is not set, ids are needed, or the table changed since it was counted.
     """
-    path = Path(path)
+    instance(table, Table, "table", "use open_table(path)")
+    instance(policy, Policy, "policy", "write Policy(secret, release)")
+    instance(risks, CellRisks, "risks", "use cell_risks(counts, policy)")
+    whole(max_cells, "max_cells", 1, MOST_CELLS)
+    flag(force, "force")
+    if id_column is not None:
+        instance(id_column, str, "id_column", "name a column by text")
+    path = arguments.path(path, "path")
     if path.suffix.lower() not in (".csv", ".parquet"):
         raise InvalidInput(f"risk file must end with .csv or .parquet, got {quoted(str(path))}.")
     with whole_file(path, force=force, private=True) as partial:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from tightlip import arguments
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.table.checks import check_columns
 from tightlip.table.csv_header import read_header
@@ -169,7 +170,7 @@ def open_table(source: Any, *, table: str | None = None) -> Table:
             "nothing is fetched, so copy it to a file first."
         )
     if isinstance(source, (str, Path)):
-        return _open_file(Path(source), table)
+        return _open_file(arguments.path(source, "table"), table)
     if is_frame(source):
         return _open_frame(source)
     ibis = load_ibis()

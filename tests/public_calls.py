@@ -1,0 +1,459 @@
+"""One valid call of every public function, constructor and method: what property tests put junk into.
+
+A call is a name and its arguments; arguments are made anew for each call, since some are used up.
+"""
+
+from __future__ import annotations
+
+import inspect
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import tightlip as tl
+from tightlip import convert, histogram, mechanism
+from tightlip.audit import run
+from tightlip.envelope import exact
+from tightlip.numeric.randomness import RandomSource
+
+
+@dataclass(frozen=True)
+class Call:
+    """A callable and valid arguments for it, by name."""
+
+    name: str
+    target: Callable[..., Any]
+    arguments: dict[str, Any]
+
+    def __call__(self, **changed: Any) -> Any:
+        """Call it with some arguments changed."""
+        given = {**self.arguments, **changed}
+        named = inspect.signature(self.target).parameters
+        spread = [name for name, one in named.items() if one.kind is one.VAR_POSITIONAL]
+        options = [name for name, one in named.items() if one.kind is one.VAR_KEYWORD]
+        plain = {name: value for name, value in given.items() if name not in (*spread, *options)}
+        return self.target(*[given[name] for name in spread], **plain)
+
+
+CHANNEL = tl.Channel([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["ill", "well"], outputs=["+", "-"])
+FLOATS = tl.Channel([[0.75, 0.25], [0.25, 0.75]])
+PRIOR = tl.Prior(["2/5", "3/5"], labels=["ill", "well"])
+OTHER = tl.Prior(["1/2", "1/2"], labels=["ill", "well"])
+BALL = tl.PriorBall(PRIOR, "1/10")
+SECRET = tl.UniformSecret(0, 1)
+RELEASE = tl.AdditiveNoise(SECRET, tl.Laplace(1))
+STUDY = tl.Study([PRIOR, OTHER], loss="zero-one")
+SPACE = histogram.HistogramSpace(6, 3)
+SUPPORT = histogram.MisspecifiedSupport(6, 3, 1, 1)
+ROWS = {"sex": ["F", "M", "M", "M"], "ill": ["yes", "no", "yes", "no"]}
+SHARE = histogram.Share({"ill": "yes"})
+POLICY = tl.Policy("ill", ["sex"])
+
+
+def functions() -> dict[str, dict[str, Any]]:
+    """Valid arguments of the public functions, by name."""
+    both = {"channel": CHANNEL, "prior": PRIOR}
+    one = {"channel": CHANNEL}
+    pml = {"n": 2, "epsilon": 0.5, "min_mass": "1/4"}
+    delta = {**both, "delta": "1/10"}
+    noise = {"release": RELEASE}
+    two = {"first": CHANNEL, "second": CHANNEL}
+    side = {**both, "side": CHANNEL, "given": "+"}
+    return {
+        "alip": both,
+        "allowed_zeros": pml,
+        "binary_envelope": delta,
+        "binary_envelope_curve": {**both, "deltas": ["1/10", "1/5"]},
+        "block_kernel": {**pml, "q": 1},
+        "check_zero_count": {**one, "epsilon": 0.5, "min_mass": "1/4"},
+        "chi_squared_contraction": both,
+        "compose": {"channels": [CHANNEL, CHANNEL]},
+        "composition_bound": {"leakages": [0.1, 0.2], "delta": "1/10"},
+        "conditional_maximal_leakage": {**two, "prior": PRIOR},
+        "conditional_pmc": side,
+        "conditional_pml": side,
+        "cost_leakage": {**both, "cost": [[0, 1], [1, 0]]},
+        "cumulant": {"data": SECRET, "t": 1, "tolerance": 1e-3},
+        "deterministic_attack": {**delta, "symbols": 2},
+        "divergence": {"p": PRIOR, "q": OTHER, "kind": "tv"},
+        "divergence_bound": {"divergence": "kl", **pml, "tv": "1/2", "gamma": "exact"},
+        "dobrushin": one,
+        "dobrushin_bound": pml,
+        "dp_epsilon": delta,
+        "dp_tail_bound": {"epsilon": 0.5, "delta": "1/100", "k": 2},
+        "duchi_bound": {"epsilon": 0.5, "tv": "1/2"},
+        "e_gamma_contraction": {**one, "gamma": 2},
+        "effective_samples": {"privacy": tl.LocalPrivacy(1), "secrets": 2, "samples": 10},
+        "envelope": {**delta, "gap": 1e-9},
+        "envelope_bounds": delta,
+        "envelope_curve": {**both, "deltas": ["1/10", "1/5"], "gap": 1e-9},
+        "estimate_frequencies": {"counts": [60, 40], **one, "reference": PRIOR},
+        "estimation_variance": both,
+        "event_leakage": {**both, "event": {"+"}},
+        "failure_probability": {**both, "epsilon": 0.2},
+        "function_cost_leakage": {**both, "function": CHANNEL},
+        "function_gain_leakage": {**both, "function": CHANNEL},
+        "gain_leakage": {**both, "gain": [[1, 0], [0, 1]]},
+        "gaussian_pmc_bounds": {"bound": 1, "sigma": 2, "y": 0.5, "ends_in_support": True},
+        "gaussian_pmc_tail": {"bound": 1, "sigma": 2, "beta": 3},
+        "guesswork_leakage": both,
+        "hellinger_contraction": both,
+        "information_density": both,
+        "interval_leakage": {**noise, "a": 0, "b": 1, "tolerance": 1e-3},
+        "kary_attack": {**delta, "symbols": 2},
+        "kl_contraction": both,
+        "laplace_mean_pmc": {"data": SECRET, "n": 3, "scale": 1, "tolerance": 1e-3},
+        "ldp": both,
+        "ldp_contraction_bound": {"divergence": "kl", "epsilon": 0.5},
+        "ldp_kl_bound": {"epsilon": 0.5, "tv": "1/4", "min_mass": "1/4"},
+        "ldp_to_statistic": {"mu": 0.5, "secrets": 2},
+        "ldp_to_statistic_cost": {"mu": 0.5, "secrets": 2},
+        "leakage_capacity": {**one, "min_mass": "1/4"},
+        "likelihood_ratio_bound": {**pml, "gamma": "exact"},
+        "lip": both,
+        "log_of": {"ratio": 2},
+        "maximal_cost_leakage": both,
+        "maximal_leakage": both,
+        "maximal_realizable_cost": both,
+        "measure_all": both,
+        "noise_envelope": {**noise, "delta": "1/10", "adversary": "any", "cells": 20},
+        "noise_information_density": {**noise, "x": "1/2", "y": 1, "tolerance": 1e-3},
+        "noise_pmc": {**noise, "y": 1, "tolerance": 1e-3},
+        "noise_pmc_supremum": {**noise, "tolerance": 1e-3},
+        "noise_pml": {**noise, "y": 1, "tolerance": 1e-3},
+        "noise_resolved_leakage": {"noise": tl.Laplace(1), "low": 0, "high": 1},
+        "noise_statistic_leakage": {"noise": tl.Laplace(1), "regions": {"a": (0, 1), "b": (1, 2)}},
+        "optimal_kernel": pml,
+        "ordered_envelope": delta,
+        "ordered_envelope_curve": {**both, "deltas": ["1/10", "1/5"]},
+        "outcome_to_statistic_ldp": {"outcome": 0.5, "least": 0.5},
+        "plan_table": {"study": STUDY, "levels": [tl.LocalPrivacy(1)], "samples": 5, "target_risk": "1/10"},
+        "pmc": both,
+        "pmc_composition": {**two, "prior": PRIOR},
+        "pmc_cost_witness": {**both, "outcome": "+"},
+        "pmc_function_witness": {**both, "outcome": "+"},
+        "pml": both,
+        "pml_composition": {**two, "prior": PRIOR},
+        "pml_function_witness": {**both, "outcome": "+"},
+        "pml_gain_witness": both,
+        "posterior": {**both, "outcome": "+"},
+        "power": {**one, "uses": 2},
+        "privacy_profile": {**both, "epsilon": 0.5},
+        "probabilistic_dp_tail": {**both, "epsilon": 0.5},
+        "psi1": {**both, "epsilon": 0.5},
+        "psi2": {**both, "epsilon": 0.5},
+        "randomized_response_envelope": {"prior": PRIOR, "epsilon": 1.0, "delta": "1/10"},
+        "risk_lower_bound": {"study": STUDY, "privacy": CHANNEL, "samples": 3},
+        "robust_envelope": {
+            **one,
+            "prior_set": BALL,
+            "delta": "1/10",
+            "gap": 0.5,
+            "cells": 5,
+            "tries": 2,
+        },
+        "robust_maximal_leakage": {**one, "prior_set": BALL},
+        "robust_pmc": {**one, "prior_set": BALL},
+        "samples_for_standard_error": {**both, "standard_error": "1/10"},
+        "samples_needed": {"study": STUDY, "privacy": tl.LocalPrivacy(1), "target_risk": "1/10"},
+        "statistic_composition": {**two, "secret": ["a", "b"]},
+        "statistic_cost_leakage": {**one, "secret": ["a", "b"], "gap": 0.0},
+        "statistic_ldp": {**one, "secret": ["a", "b"]},
+        "statistic_leakage_range": {**one, "secret": ["a", "b"]},
+        "statistic_maximal_leakage": {**one, "secret": ["a", "b"], "gap": 0.0},
+        "statistic_maximal_leakage_of_map": {"outputs": ["x", "y"], "secret": ["a", "b"]},
+        "statistic_min_entropy_leakage": {**both, "secret": ["a", "b"]},
+        "statistic_outcome_leakage": {**one, "secret": ["a", "b"]},
+        "unbounded_attack": {
+            "release": tl.AdditiveNoise(tl.GaussianSecret(1), tl.Gaussian(1)),
+            "delta": "1/10",
+            "symbols": 3,
+        },
+        "valid_counts": pml,
+    }
+
+
+def classes() -> dict[str, dict[str, Any]]:
+    """Valid arguments of the constructors that users call."""
+    from scipy.stats import beta
+
+    return {
+        "AdditiveNoise": {"secret": SECRET, "noise": tl.Laplace(1)},
+        "Alip": {"lower": tl.Nats(1.0), "upper": tl.Nats(1.0)},
+        "Bound": {"lower": 0.1, "upper": 0.2, "method": "m"},
+        "BoundedSecret": {"low": 0, "high": 1},
+        "Channel": {"rows": [[0.5, 0.5], [0.25, 0.75]], "inputs": ["a", "b"], "outputs": [0, 1]},
+        "Coefficient": {"lower": 0.1, "upper": 0.2, "method": "m"},
+        "DiscreteSecret": {"points": [0, 1], "masses": [0.5, 0.5]},
+        "DistributionSecret": {"distribution": beta(2, 5), "cdf_error": 1e-9},
+        "Divergence": {"lower": 0.1, "upper": 0.2, "exact": None},
+        "Gaussian": {"sigma": 1},
+        "GaussianSecret": {"sigma": 1, "mean": 0},
+        "KnownChannel": {"channel": CHANNEL},
+        "Laplace": {"scale": 1},
+        "LocalPrivacy": {"epsilon": 1},
+        "Nats": {"value": 1.0, "ratio": None, "rounding": "up"},
+        "PmlPrivacy": {"epsilon": 0.5, "min_mass": "1/4"},
+        "Prior": {"masses": [0.5, 0.5], "labels": ["a", "b"]},
+        "PriorBall": {"center": PRIOR, "radius": "1/10"},
+        "PriorList": {"priors": [PRIOR, OTHER]},
+        "PriorPolytope": {"rows": [[1, 0]], "bounds": ["1/2"], "min_mass": 0, "labels": ["a", "b"]},
+        "PriorSet": {"secrets": 2, "min_mass": "1/4"},
+        "Probability": {"value": 0.5, "exact": None, "rounding": "up"},
+        "Study": {
+            "hypotheses": [PRIOR, OTHER],
+            "parameters": [0, 1],
+            "loss": "absolute",
+            "names": ["a", "b"],
+        },
+        "UniformSecret": {"low": 0, "high": 1},
+    }
+
+
+def methods() -> Iterator[Call]:
+    """The methods of models and results, and constructors by another name."""
+    measured, adversary = tl.pml(CHANNEL, PRIOR), tl.gain_leakage(CHANNEL, PRIOR, [[1, 0], [0, 1]])
+    estimate = tl.estimate_frequencies([60, 40], CHANNEL)
+    known, privacy = tl.KnownChannel(CHANNEL), tl.LocalPrivacy(1)
+    yield from (
+        Call(
+            "Channel.from_counts",
+            tl.Channel.from_counts,
+            {
+                "counts": [[3, 1], [1, 3]],
+                "inputs": ["a", "b"],
+                "outputs": [0, 1],
+                "prior": None,
+                "exact": False,
+            },
+        ),
+        Call("Channel.post_process", CHANNEL.post_process, {"other": FLOATS}),
+        Call("Channel.product", CHANNEL.product, {"other": FLOATS}),
+        Call("Channel.adaptive_product", CHANNEL.adaptive_product, {"second": {"+": CHANNEL, "-": FLOATS}}),
+        Call("Channel.reduce", FLOATS.reduce, {"tolerance": 1e-12}),
+        Call("Channel.restricted_to", CHANNEL.restricted_to, {"prior": PRIOR}),
+        Call("Channel.from_json", tl.Channel.from_json, {"text": CHANNEL.to_json()}),
+        Call("Channel.from_dict", tl.Channel.from_dict, {"record": CHANNEL.to_dict()}),
+        Call("Prior.uniform", tl.Prior.uniform, {"secrets": 2}),
+        Call(
+            "Prior.from_counts", tl.Prior.from_counts, {"counts": [3, 1], "labels": ["a", "b"], "exact": True}
+        ),
+        Call("Prior.product", PRIOR.product, {"other": PRIOR}),
+        Call("Prior.mass", PRIOR.mass, {"label": "ill"}),
+        Call("Prior.from_json", tl.Prior.from_json, {"text": PRIOR.to_json()}),
+        Call("Prior.adjusted", PRIOR.adjusted, {"adjustment": 0.0}),
+        Call("PriorSet.from_json", tl.PriorSet.from_json, {"text": tl.PriorSet(2, "1/4").to_json()}),
+        Call("Nats.of_ratio", tl.Nats.of_ratio, {"ratio": Fraction(2), "rounding": "up"}),
+        Call("Probability.of", tl.Probability.of, {"exact": Fraction(1, 3), "rounding": "up"}),
+        Call("Coefficient.known", tl.Coefficient.known, {"value": Fraction(1, 3), "method": "m"}),
+        Call("PointwiseLeakage.value_of", measured.value_of, {"outcome": "+"}),
+        Call("PointwiseLeakage.exact_ratio_of", measured.exact_ratio_of, {"outcome": "+"}),
+        Call("PointwiseLeakage.secret_of", measured.secret_of, {"outcome": "+"}),
+        Call("PointwiseLeakage.prior_of", measured.prior_of, {"secret": "ill"}),
+        Call("PointwiseLeakage.tail", measured.tail, {"t": 0.1}),
+        Call("PointwiseLeakage.cdf", measured.cdf, {"t": 0.1}),
+        Call("PointwiseLeakage.quantile", measured.quantile, {"delta": "1/10"}),
+        Call("PointwiseLeakage.left_quantile", measured.left_quantile, {"delta": "1/10"}),
+        Call("AdversaryLeakage.value_of", adversary.value_of, {"outcome": "+"}),
+        Call(
+            "InformationDensity.at",
+            tl.information_density(CHANNEL, PRIOR).at,
+            {"secret": "ill", "outcome": "+"},
+        ),
+        Call(
+            "CompositionBound.of",
+            tl.pml_composition(CHANNEL, CHANNEL, PRIOR).of,
+            {"first_outcome": "+", "second_outcome": "+"},
+        ),
+        Call(
+            "FrequencyEstimate.intervals",
+            estimate.intervals,
+            {"level": "0.9", "simultaneous": True, "method": "proved"},
+        ),
+        Call("KnownChannel.contraction", known.contraction, {"secrets": 2}),
+        Call("KnownChannel.separation", known.separation, {"one": PRIOR, "two": OTHER}),
+        Call("LocalPrivacy.contraction", privacy.contraction, {"secrets": 2}),
+        Call("LocalPrivacy.separation", privacy.separation, {"one": PRIOR, "two": OTHER}),
+        Call("PmlPrivacy.contraction", tl.PmlPrivacy(0.5, "1/4").contraction, {"secrets": 2}),
+        Call("PmlPrivacy.separation", tl.PmlPrivacy(0.5, "1/4").separation, {"one": PRIOR, "two": OTHER}),
+        Call("RiskBound.by", tl.risk_lower_bound(STUDY, CHANNEL, 3).by, {"method": "fano"}),
+        Call("Summary.beyond", tl.measure_all(CHANNEL, PRIOR).beyond, {"epsilon": 0.1}),
+    )
+
+
+def tables() -> Iterator[Call]:
+    """Policies, recodings and tables."""
+    folder = Path(tempfile.mkdtemp())
+    table, levels = folder / "people.csv", folder / "levels.csv"
+    table.write_text("sex,ill\nF,yes\nM,no\nM,yes\nM,no\n")
+    levels.write_text("a,b\nc,b\n")
+    (folder / "policy.toml").write_text('secret = "ill"\nrelease = ["sex"]\n')
+    opened = tl.open_table(table)
+    counts = tl.count_cells(opened, POLICY)
+    found = tl.audit(table, "ill", ["sex"])
+    yield from (
+        Call("open_table", tl.open_table, {"source": str(table), "table": None}),
+        Call("count_cells", tl.count_cells, {"table": opened, "policy": POLICY, "max_cells": 100}),
+        Call("cell_risks", tl.cell_risks, {"counts": counts, "policy": POLICY}),
+        Call(
+            "write_risks",
+            tl.write_risks,
+            {
+                "table": opened,
+                "policy": POLICY,
+                "risks": tl.cell_risks(counts, POLICY),
+                "path": folder / "risks.csv",
+                "id_column": None,
+                "force": True,
+                "max_cells": 100,
+            },
+        ),
+        Call(
+            "audit",
+            run.audit,
+            {
+                "table": str(table),
+                "secret": "ill",
+                "release": ["sex"],
+                "delta": "1/10",
+                "budget": 5,
+                "sample": None,
+                "policy": None,
+                "statistic": None,
+                "code_seed": 1,
+                "on_stage": lambda stage: None,
+            },
+        ),
+        Call("Audit.words", found.words, {"show_values": False, "unit": "nats"}),
+        Call("Policy", tl.Policy, {"secret": "ill", "release": ["sex"], "min_count": 2, "statistic": ()}),
+        Call("Policy.from_toml", tl.Policy.from_toml, {"path": folder / "policy.toml"}),
+        Call("Policy.from_flags", tl.Policy.from_flags, {"secret": ["ill"], "release": ["sex"]}),
+        Call("Released", tl.Released, {"column": "sex", "recoding": tl.Keep(), "mechanism": None}),
+        Call("RandomizedResponse", tl.RandomizedResponse, {"epsilon": 1}),
+        Call("Bins", tl.Bins, {"width": 10, "origin": 0}),
+        Call("Bins of edges", tl.Bins, {"edges": [0, 1, 2]}),
+        Call("TopCode", tl.TopCode, {"at": 90}),
+        Call("BottomCode", tl.BottomCode, {"at": 10}),
+        Call("Prefix", tl.Prefix, {"length": 2}),
+        Call("Mapping", tl.Mapping, {"groups": {"a": "b"}, "otherwise": None, "hierarchy": None, "level": 1}),
+        Call("Mapping.from_file", tl.Mapping.from_file, {"path": levels, "level": 1, "otherwise": None}),
+        Call("SampleMode", tl.SampleMode, {"confidence": 0.95, "cells_complete": False}),
+    )
+
+
+def conversions() -> Iterator[Call]:
+    """`tightlip.convert`."""
+    for start in ("ldp", "pml", "pmc", "lip"):
+        for end in ("ldp", "pml", "pmc", "lip", "alip"):
+            if start != end:
+                name = f"{start}_to_{end}"
+                yield Call(f"convert.{name}", getattr(convert, name), {"epsilon": 0.1, "p_min": "1/4"})
+    for end in ("ldp", "pml", "pmc", "lip"):
+        name = f"alip_to_{end}"
+        yield Call(f"convert.{name}", getattr(convert, name), {"lower": 0.1, "upper": 0.1, "p_min": "1/4"})
+    yield Call("convert.compare", convert.compare, {"epsilon_pml": 0.1, "epsilon_pmc": 0.1, "p_min": "1/4"})
+    yield Call("convert.implied", convert.implied, {"guarantee": "pml", "epsilon": 0.1, "p_min": "1/4"})
+    yield Call("convert.region", convert.region, {"p_min": "1/4", "points": 5, "largest_pmc": 2.0})
+
+
+def mechanisms() -> Iterator[Call]:
+    """`tightlip.mechanism`."""
+    arguments: dict[str, dict[str, Any]] = {
+        "binary_randomized_response": {"epsilon": 1, "labels": ["a", "b"]},
+        "constant": {"secrets": 2, "outcome": "nothing"},
+        "dob_example_1": {"epsilon": 0.1, "min_mass": "1/4"},
+        "identity": {"secrets": 2},
+        "pmc_countable": {"size": 3},
+        "pml_extremal": {"prior": PRIOR, "epsilon": 0.1},
+        "randomized_response": {"secrets": 3, "epsilon": 1},
+    }
+    for name, given in arguments.items():
+        yield Call(f"mechanism.{name}", getattr(mechanism, name), given)
+
+
+def histograms() -> Iterator[Call]:
+    """`tightlip.histogram`."""
+    domain = histogram.tabulate(ROWS).domain
+    grouped = histogram.Share({"ill": "yes"}).on(domain, 4)
+    known = {"support": SUPPORT}
+    response = {**known, "epsilon": 0.5}
+    arguments: dict[str, dict[str, Any]] = {
+        "Except": {"values": "F"},
+        "HistogramSpace": {"total": 6, "cells": 3},
+        "MaxLMechanism": {"space": SPACE, "released": [[6, 0, 0], [0, 6, 0], [0, 0, 6]]},
+        "MisspecifiedSupport": {"total": 6, "known": 3, "spurious": 1, "missing": 1},
+        "Quantization": {"space": SPACE, "bin_size": 2, "ordered": True, "secrets": None},
+        "RandomizedResponse": {"space": SPACE, "epsilon": 0.5, "secrets": None},
+        "Ratio": {"part": {"ill": "yes"}, "whole": {"sex": "F"}, "resolution": "1/4"},
+        "RatioDifference": {
+            "part": {"ill": "yes"},
+            "first": {"sex": "F"},
+            "second": {"sex": "M"},
+            "resolution": "1/4",
+        },
+        "Share": {"category": {"ill": "yes"}},
+        "asymptotic_ratio": {"cells": 3, "bin_size": 2},
+        "compare": {"space": SPACE, "bin_size": 2},
+        "draw_given_secret": {
+            "secret": grouped,
+            "values": range(3),
+            "random": RandomSource(seed_for_tests=1),
+        },
+        "greedy_maxl": {"space": SPACE, "candidates": [[6, 0, 0], [0, 6, 0]]},
+        "matched_response": {"space": SPACE, "bin_size": 2},
+        "misspecified_quantization_distortion": {**known, "bin_size": 2},
+        "misspecified_quantization_privacy": {**known, "bin_size": 2},
+        "misspecified_response_distortion": response,
+        "misspecified_response_privacy": response,
+        "plan_release": {
+            "table": ROWS,
+            "columns": ["sex", "ill"],
+            "secret": SHARE,
+            "mechanism": "qm",
+            "bin_size": 2,
+            "ordered": True,
+            "feasible": None,
+            "seed_for_tests": 1,
+        },
+        "proposition3_quantization": known,
+        "proposition3_response": response,
+        "proposition4_quantization": {**known, "bin_size": 2},
+        "proposition4_response": response,
+        "proposition5_quantization": {**known, "bin_size": 2},
+        "proposition5_response": response,
+        "quantization_wins": {"space": SPACE, "bin_size": 2},
+        "release_histogram": {"table": ROWS, "columns": ["sex", "ill"], "secret": SHARE, "bin_size": 2},
+        "released_points_bound": {"space": SPACE, "points": 2},
+        "tabulate": {"table": ROWS, "columns": ["sex"], "feasible": None},
+        "uniform_histogram": {"total": 6, "cells": 3, "random": RandomSource(seed_for_tests=1)},
+        "uniform_in_groups": {
+            "group_of_cell": np.array([0, 1, 1], dtype=np.int8),
+            "group_counts": [2, 4],
+            "random": RandomSource(seed_for_tests=1),
+        },
+    }
+    yield Call("release_histogram", tl.release_histogram, arguments["release_histogram"])
+    for name, given in arguments.items():
+        yield Call(f"histogram.{name}", getattr(histogram, name), given)
+    yield Call(
+        "HistogramRelease.write_csv",
+        histogram.release_histogram(ROWS, None, SHARE, bin_size=2).write_csv,
+        {"path": Path(tempfile.mkdtemp()) / "x.csv", "force": True, "spreadsheet_safe": False},
+    )
+
+
+@cache
+def calls() -> tuple[Call, ...]:
+    """Every call."""
+    home = {"envelope": exact.envelope}  # their packages have the same names
+    plain = [
+        Call(name, home.get(name, getattr(tl, name)), given)
+        for name, given in (functions() | classes()).items()
+    ]
+    return (*plain, *methods(), *tables(), *conversions(), *mechanisms(), *histograms())
