@@ -37,7 +37,7 @@ def statistic_leakage_range(channel: Channel, secret: Any = None) -> Bound:
 
     Worst-case min-entropy leakage is the same number as ℒ, so it gives the same range.
 
-    >>> from tightlip import Channel, as_channel
+    >>> from tightlip import Channel
     >>> statistic_leakage_range(Channel([["3/4", "1/4"], ["1/4", "3/4"], ["1/2", "1/2"]]), ["a", "a", "b"]).upper
     0.4054651081081644
     """
@@ -117,7 +117,7 @@ def statistic_composition(
     leaks nothing alone, its key leaks nothing alone, and together they tell all. `work` and `time_limit` bound the
     search for each Π, as in `statistic_maximal_leakage`.
 
-    >>> from tightlip import Channel, as_channel
+    >>> from tightlip import Channel
     >>> key = Channel([["1/2", "1/2"], ["1/2", "1/2"]], outputs=[0, 1])
     >>> text = {0: Channel([[1, 0], [0, 1]]), 1: Channel([[0, 1], [1, 0]])}
     >>> statistic_composition(key, text).total.ratio
