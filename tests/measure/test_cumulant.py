@@ -53,7 +53,7 @@ def test_hoeffding_covers_every_distribution(t, share):
 
 
 def test_zero_and_unbounded():
-    with pytest.raises(WrongType, match="secret must be one of"):
+    with pytest.raises(WrongType, match="data must be one of"):
         cumulant([0, 1], 1.0)
     assert cumulant(UniformSecret(0, 1), 0) == 0
     with pytest.raises(

@@ -163,7 +163,7 @@ def test_bad_counts(n, error, parts):
 
 
 def test_bad_data_and_scale():
-    with pytest.raises(WrongType, match="secret must be one of"):
+    with pytest.raises(WrongType, match="data must be one of"):
         laplace_mean_pmc([0, 1], 2, 1.0)
     with pytest.raises(InvalidInput, match=r"scale must be positive, got scale=0.0"):
         laplace_mean_pmc(UniformSecret(0, 1), 2, 0)

@@ -61,7 +61,7 @@ ALSO = {
     "exact": "probability",
     "source": ("table", "file", "x must"),
     "table": ("file", "column", "cannot be read"),
-    "path": "file",
+    "path": ("file", "cannot be written"),
     "at": ("top", "bottom"),
     "edges": "edge",
     "groups": "mapping",

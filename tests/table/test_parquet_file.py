@@ -169,7 +169,7 @@ def test_honest_files_of_every_kind_are_read(tmp_path):
     columns = {
         "dictionary": pa.array(["a", None, "b"]).dictionary_encode(),
         "large": pa.array(["a", None, "b"], pa.large_string()),
-        "float": pa.array([0.1, nan, None], pa.float32()),
+        "float": pa.array([0.1, nan, 2], pa.float32()),
         "double": pa.array([0.1, nan, nan]),
         "small": pa.array([1, None, 255], pa.uint8()),
         "flag": pa.array([True, None, False]),

@@ -18,7 +18,7 @@ from typing import Any
 from tightlip.errors import InvalidInput, InvalidPrior, ShapeMismatch, WrongType, quoted
 from tightlip.model.labelled import places_of, split
 from tightlip.model.labels import Label, Labels
-from tightlip.numeric.display import format_python
+from tightlip.numeric.display import format_about, format_python
 from tightlip.numeric.parse import numbers
 from tightlip.numeric.real import Real, positive, real
 
@@ -246,7 +246,7 @@ def _require_distribution(masses: Sequence[Real]) -> None:
     total = sum((Fraction(mass) for mass in masses), Fraction(0))
     if abs(total - 1) > _SUM_SLACK:
         raise InvalidPrior(
-            f"masses must sum to 1 within 1e-9, got {format_python(total)}; divide counts by their total first."
+            f"masses must sum to 1 within 1e-9, got {format_about(total)}; divide counts by their total first."
         )
 
 

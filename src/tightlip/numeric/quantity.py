@@ -238,7 +238,8 @@ def level_words(epsilon: float | Fraction) -> str:
         return f"log({ratio})" if ratio != 1 else "0"
     if ratio is not None:
         return format_down(log_bounds(ratio)[0])
-    return "inf" if math.isinf(epsilon) else format_sides(epsilon)[0]
+    endless = isinstance(epsilon, float) and math.isinf(epsilon)
+    return "inf" if endless else format_sides(epsilon)[0]
 
 
 def level_repr(epsilon: float | Fraction) -> str:
