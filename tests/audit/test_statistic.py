@@ -115,7 +115,7 @@ def test_ends_that_did_not_meet_are_both_told():
         (["ill", "rich"], "zip", InvalidInput, "statistic must name secret columns"),
         (["ill", "rich"], ["ill", "ill"], InvalidInput, "each column once"),
         ("ill", "ill", InvalidInput, "one of several secret columns"),
-        (["ill", "rich"], True, WrongType, "a column or a list of columns"),
+        (["ill", "rich"], True, WrongType, "statistic must be a list of columns"),
         (["ill", "rich"], [1], WrongType, "by text"),
     ],
 )

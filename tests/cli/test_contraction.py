@@ -130,7 +130,8 @@ def test_labels_that_would_garble_the_terminal_are_shown_harmlessly(capsys, tmp_
     assert tl.__version__
 
 
-def test_a_level_beyond_every_float_is_infinite(capsys):
+def test_a_level_beyond_every_float_is_refused(capsys):
     status, out, err = run(capsys, "--n", 3, "--epsilon", "1e400", "--json")
-    assert (status, err) == (0, "")
-    assert json.loads(out) == json.loads(run(capsys, "--n", 3, "--epsilon", "inf", "--json")[1])
+    assert (status, out) == (2, "")
+    assert "write inf for no bound" in err
+    assert run(capsys, "--n", 3, "--epsilon", "inf", "--json")[0] == 0

@@ -142,15 +142,15 @@ def test_large_joint_channels_are_refused(monkeypatch):
 def test_bad_input_is_refused():
     channel = randomized_response(2, 1.0)
     for uses in (0, True, 1.5, "3"):
-        with pytest.raises(InvalidInput, match="uses must be a count"):
+        with pytest.raises(InvalidInput, match="uses must be a whole number"):
             power(channel, uses)
     with pytest.raises(InvalidInput, match="channels must not be empty"):
         compose([])
-    with pytest.raises(WrongType, match="put it in a list"):
+    with pytest.raises(WrongType, match="channels must be a list of Channels"):
         compose(channel)
     with pytest.raises(WrongType, match="entry 1 must be a Channel"):
         compose([channel, None])
-    with pytest.raises(WrongType, match="put it in a list"):
+    with pytest.raises(WrongType, match="must be a list"):
         composition_bound(1.0, 0.5)
     with pytest.raises(InvalidInput, match="must not be empty"):
         composition_bound([], 0.5)

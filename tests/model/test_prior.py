@@ -235,7 +235,7 @@ def test_a_product_never_drops_a_rare_pair():
 
 
 def test_unknown_secrets():
-    with pytest.raises(InvalidLabels, match='secret must be one of "a"; got "b"'):
+    with pytest.raises(InvalidLabels, match='label must be one of "a"; got "b"'):
         Prior({"a": 1}).mass("b")
 
 
@@ -323,7 +323,7 @@ def test_prior_sets_need_a_count(secrets):
 def test_prior_sets_that_are_empty_are_refused(mass):
     with pytest.raises(
         InvalidPrior,
-        match=r"min_mass must be in \(0, 1/n\] for n = 2 secrets, got .*; they cannot all have more",
+        match=r"min_mass must be in \(0, 1/2\], got .*; 2 secrets cannot all have more",
     ):
         PriorSet(2, mass)
 

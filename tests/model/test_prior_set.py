@@ -21,7 +21,7 @@ def test_a_set_without_a_count_is_about_any_number_of_secrets():
     assert PriorSet.from_json(free.to_json()) == free
     with pytest.raises(InvalidInput, match="min_mass must be given"):
         PriorSet()
-    with pytest.raises(InvalidPrior, match=r"min_mass must be in \(0, 1/n\] for n = 1 secrets"):
+    with pytest.raises(InvalidPrior, match=r"min_mass must be in \(0, 1/1\]"):
         PriorSet(min_mass=2)
 
 

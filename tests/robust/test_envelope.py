@@ -269,8 +269,8 @@ def test_how_it_reads():
     [
         ({"delta": 0}, "delta must be in"),
         ({"gap": 0}, "gap must be in"),
-        ({"cells": 0}, "cells must be a count of at least 1, got 0"),
-        ({"tries": 2.5}, "tries must be a count of at least 1, got 2.5"),
+        ({"cells": 0}, "cells must be a whole number of at least 1, got 0"),
+        ({"tries": 2.5}, "tries must be a whole number of at least 1, got 2.5"),
     ],
 )
 def test_bad_requests(options, message):

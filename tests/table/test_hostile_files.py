@@ -53,7 +53,7 @@ def test_addresses_are_not_fetched(address):
 
 
 def test_names_that_no_file_can_have():
-    refused("a\0.csv", "cannot be read")
+    refused("a\0.csv", "a name that a file can have")
     refused("a\udcff.csv", "cannot be read")
 
 

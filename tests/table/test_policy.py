@@ -178,7 +178,7 @@ def test_flags_release_each_column_once():
 
 
 def test_release_as_text_is_refused():
-    with pytest.raises(WrongType, match="put it in a list"):
+    with pytest.raises(WrongType, match="release must be a list of columns"):
         Policy("ill", "age")
     with pytest.raises(WrongType, match="must name columns by text"):
         Policy([3], ["age"])

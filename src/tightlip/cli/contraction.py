@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +13,6 @@ from tightlip.cli.channel_file import read_channel_file
 from tightlip.cli.output import print_json, print_text
 from tightlip.errors import InvalidInput
 from tightlip.numeric.parse import number
-from tightlip.numeric.quantity import Nats, level
 
 
 def contraction(
@@ -78,9 +76,7 @@ def _implied(n: int | None, epsilon: str | None, mass: Fraction, unit: Unit) -> 
 
     if n is None or epsilon is None:
         raise InvalidInput("give a channel file, or both --n and --epsilon (and --min-mass).")
-    given = read_level(epsilon)
-    beyond = math.isinf(level(given, allow_infinite=True))  # also 1e400, which no float holds
-    return level_record(n, Nats(math.inf) if beyond else given, mass, unit.value)
+    return level_record(n, read_level(epsilon), mass, unit.value)
 
 
 def _refuse(**options: object) -> None:

@@ -135,8 +135,8 @@ def read_min_mass(min_mass: Any, secrets: int) -> tuple[Fraction, bool]:
     mass, most = Fraction(value), Fraction(1, secrets)
     if not 0 <= mass <= most * (1 if exact else _NOISE):
         raise InvalidPrior(
-            f"min_mass must be in [0, 1/n] for n = {quoted(secrets)} secrets, got {quoted(min_mass)}; "
-            "they cannot all have more."
+            f"min_mass must be in [0, 1/{quoted(secrets)}], got {quoted(min_mass)}; "
+            f"{quoted(secrets)} secrets cannot all have more."
         )
     if 0 < mass < SMALLEST:
         raise InvalidPrior(

@@ -30,7 +30,7 @@ def ldp(channel: Channel, prior: Prior | None = None) -> Nats:
     prior : Prior, optional
         Only its support matters: secrets of mass 0 are left out.
 
-    >>> from tightlip import Channel, as_channel
+    >>> from tightlip import Channel
     >>> ldp(Channel([["3/4", "1/4"], ["1/4", "3/4"]])).ratio
     Fraction(3, 1)
     """

@@ -38,7 +38,7 @@ def maximal_leakage(channel: Channel, prior: Prior | None = None) -> Nats:
     prior : Prior, optional
         Only its support matters: secrets of mass 0 are left out.
 
-    >>> from tightlip import Channel, as_channel
+    >>> from tightlip import Channel
     >>> maximal_leakage(Channel([["3/4", "1/4"], ["1/4", "3/4"]])).ratio
     Fraction(3, 2)
     """
@@ -56,7 +56,7 @@ def conditional_maximal_leakage(
     `second` is one channel, or a mapping from the first outcome to the channel used after it.
     ℒ(Y₁, Y₂) ≤ ℒ(Y₁) + ℒ(Y₂ | Y₁).
 
-    >>> from tightlip import Channel, as_channel
+    >>> from tightlip import Channel
     >>> identity = Channel([[1, 0], [0, 1]])
     >>> conditional_maximal_leakage(identity, identity)
     0.0 nats
@@ -77,7 +77,7 @@ def conditional_maximal_leakage(
 def maximal_cost_leakage(channel: Channel, prior: Prior | None = None) -> Nats:
     """Maximal cost leakage −log Σ_y min_x K_xy, in nats, rounded up; infinite if every outcome excludes a secret.
 
-    >>> from tightlip import Channel, as_channel
+    >>> from tightlip import Channel
     >>> maximal_cost_leakage(Channel([["3/4", "1/4"], ["1/4", "3/4"]])).ratio
     Fraction(2, 1)
     """

@@ -288,8 +288,8 @@ class PriorSet:
         mass, most = number(self.min_mass, "min_mass"), secrets or 1
         if not 0 < mass <= Fraction(1, most) * (1 + Fraction(1, 10**12)):
             raise InvalidPrior(
-                f"min_mass must be in (0, 1/n] for n = {quoted(most)} secrets, got {quoted(self.min_mass)}; "
-                "they cannot all have more."
+                f"min_mass must be in (0, 1/{quoted(most)}], got {quoted(self.min_mass)}; "
+                f"{quoted(most)} secrets cannot all have more."
             )
         object.__setattr__(self, "secrets", secrets)
         object.__setattr__(self, "min_mass", mass)

@@ -36,7 +36,7 @@ def statistic_leakage_range(channel: Channel, secret: Any = None) -> Bound:
 
     Worst-case min-entropy leakage is the same number as ℒ, so it gives the same range.
 
-    >>> from tightlip import Channel, as_channel
+    >>> from tightlip import Channel
     >>> statistic_leakage_range(Channel([["3/4", "1/4"], ["1/4", "3/4"], ["1/2", "1/2"]]), ["a", "a", "b"]).upper
     0.4054651081081644
     """
@@ -114,7 +114,7 @@ def statistic_composition(
     The second term is the worst case over first outcomes, not Π of the second release seen alone: a one-time pad
     leaks nothing alone, its key leaks nothing alone, and together they tell all.
 
-    >>> from tightlip import Channel, as_channel
+    >>> from tightlip import Channel
     >>> key = Channel([["1/2", "1/2"], ["1/2", "1/2"]], outputs=[0, 1])
     >>> text = {0: Channel([[1, 0], [0, 1]]), 1: Channel([[0, 1], [1, 0]])}
     >>> statistic_composition(key, text).total.ratio
