@@ -239,7 +239,9 @@ def test_bad_arguments():
         binary_envelope([[1]], UNIFORM, 0.1)
     with pytest.raises(tl.errors.WrongType, match="prior must be a Prior"):
         binary_envelope(EXAMPLE, [0.25] * 4, 0.1)
-    with pytest.raises(tl.errors.WrongType, match=r"deltas must be a list of probabilities, got 0\.1 of type float; write"):
+    with pytest.raises(
+        tl.errors.WrongType, match=r"deltas must be a list of probabilities, got 0\.1 of type float; write"
+    ):
         binary_envelope_curve(EXAMPLE, UNIFORM, 0.1)
     with pytest.raises(tl.errors.WrongType, match="deltas must be a list"):
         binary_envelope_curve(EXAMPLE, UNIFORM, "0.1")

@@ -89,13 +89,13 @@ def _is_missing(value: Any) -> bool:
 
 
 def as_text(value: Any, argument: str) -> str:
-    """A value as text; refused where it cannot be shown, or not written as UTF-8."""
+    """A value as text; refused, without showing it, where it cannot be shown or not be written as UTF-8."""
     try:
         text = str(value)
         text.encode()
     except Exception:
         raise InvalidInput(
-            f"{argument} must be plain text or a number, got {quoted(value)}; use str(…)."
+            f"{argument} must be plain text or a number, got a {type(value).__name__} that is neither; use str(…)."
         ) from None
     return text
 
