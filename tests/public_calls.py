@@ -332,7 +332,11 @@ def tables() -> Iterator[Call]:
         ),
         Call("Audit.words", found.words, {"show_values": False, "unit": "nats"}),
         Call("Policy", tl.Policy, {"secret": "ill", "release": ["sex"], "min_count": 2, "statistic": ()}),
-        Call("Policy.from_toml", tl.Policy.from_toml, {"path": folder / "policy.toml"}),
+        Call(
+            "Policy.from_toml",
+            tl.Policy.from_toml,
+            {"path": folder / "policy.toml", "mappings_anywhere": True},
+        ),
         Call("Policy.from_flags", tl.Policy.from_flags, {"secret": ["ill"], "release": ["sex"]}),
         Call("Released", tl.Released, {"column": "sex", "recoding": tl.Keep(), "mechanism": None}),
         Call("RandomizedResponse", tl.RandomizedResponse, {"epsilon": 1}),

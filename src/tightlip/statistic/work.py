@@ -6,7 +6,7 @@ import math
 import time
 
 from tightlip.errors import InvalidInput
-from tightlip.numeric.parse import number
+from tightlip.numeric.parse import float_number
 
 WORK = 4_000.0  # millions of entries, half a minute; more of them may bring ends together that are apart
 CALL = 5_000  # entries that could be read in the time that a pass over a few of them takes anyway
@@ -46,7 +46,7 @@ class Work:
 
 
 def _amount(given: object, name: str, of: str) -> float:
-    found = float(number(given, name))
+    found = float_number(given, name)
     if found < 0:
         raise InvalidInput(f"{name} must be a non-negative number of {of}, got {found!r}.")
     return found

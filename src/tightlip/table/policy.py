@@ -111,7 +111,8 @@ class Policy:
         """
         from tightlip.table.policy_file import read_policy
 
-        return read_policy(arguments.path(path, "path"), mappings_anywhere=mappings_anywhere)
+        anywhere = arguments.flag(mappings_anywhere, "mappings_anywhere")
+        return read_policy(arguments.path(path, "path"), mappings_anywhere=anywhere)
 
     @classmethod
     def from_flags(cls, secret: Sequence[str], release: Sequence[str], **flags: Any) -> Policy:
