@@ -32,7 +32,9 @@ def write_batches(
 
     if backend.name == "pyspark" and form == ".parquet":
         return _write_by_spark(backend, rows, path, id_name, id_kind)
-    nothing = backend.to_pyarrow(rows.limit(0))
+    # DuckDB before 1.5.5 can crash on LIMIT 0 where it does not propagate statistics; SQLite needs it to see the risks
+    known = backend.name == "duckdb"
+    nothing = rows.schema().to_pyarrow().empty_table() if known else backend.to_pyarrow(rows.limit(0))
     batches = (_named(_typed(batch, id_kind), id_name) for batch in _batches(backend, rows, nothing.schema))
     empty = _named(_typed(nothing, id_kind), id_name)
     if form == ".parquet":
