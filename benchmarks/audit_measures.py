@@ -11,11 +11,11 @@ from fractions import Fraction
 import numpy as np
 
 import tightlip as tl
-from tightlip.audit.counted import Counted
-from tightlip.audit.envelope import tally_envelope
-from tightlip.audit.leakage import cell_pmc, cell_pml, local_privacy_of, maximal_leakage_of
-from tightlip.audit.run import worst_leakage
-from tightlip.audit.tally import Tally
+from tightlip.auditing.counted import Counted
+from tightlip.auditing.envelope import tally_envelope
+from tightlip.auditing.leakage import cell_pmc, cell_pml, local_privacy_of, maximal_leakage_of
+from tightlip.auditing.run import worst_leakage
+from tightlip.auditing.tally import Tally
 
 DELTA = Fraction(1, 100)
 

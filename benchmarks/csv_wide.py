@@ -14,7 +14,7 @@ import duckdb
 import numpy as np
 
 from benchmarks.timing import best_times
-from tightlip.audit.run import audit
+from tightlip.auditing.run import audit
 
 
 def write_files(folder: Path, rows: int, columns: int) -> tuple[Path, Path]:

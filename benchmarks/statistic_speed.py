@@ -12,7 +12,8 @@ import networkx as nx
 import numpy as np
 
 import tightlip as tl
-from tightlip import statistic_maximal_leakage, statistic_maximal_leakage_of_map
+from tightlip import statistic_maximal_leakage
+from tightlip.statistic import maximal_leakage_of_map as statistic_maximal_leakage_of_map
 
 MINUTE = 60.0
 START = 40

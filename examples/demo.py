@@ -9,7 +9,7 @@ from rich.rule import Rule
 import tightlip as tl
 from tightlip.cli.channel_file import read_channel_file
 from tightlip.cli.main import main as run
-from tightlip.measure.summary import measure_all
+from tightlip.measures.summary import measure as measure_all
 from tightlip.numeric.display import format_up
 from tightlip.report.measurement import headline, measurement_record
 from tightlip.report.text import measurement_text

@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from tightlip.contraction.divergence_bound import divergence_bound
+from tightlip.contraction.divergence_bounds import divergence_bound
 from tightlip.contraction.kernels import block_kernel
 from tightlip.contraction.ldp_bounds import duchi_bound, ldp_kl_bound
-from tightlip.measure.capacity import leakage_capacity
-from tightlip.measure.local import ldp
+from tightlip.measures.capacity import leakage_capacity
+from tightlip.measures.local import ldp
 from tightlip.model.channel import Channel
 from tightlip.numeric.quantity import log_of
 

@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.histogram.comparison import compare
 from tightlip.histogram.maxl import MaxLMechanism
 from tightlip.histogram.quantization import Quantization
 from tightlip.histogram.space import HistogramSpace
+from tightlip.papers.comparison import compare
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tightlip.envelope.randomized_response import randomized_response_envelope
-from tightlip.envelope.theorem5 import theorem5_bound, theorem5_condition
+from tightlip.envelopes.response import randomized_response as randomized_response_envelope
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import log_of
+from tightlip.papers.theorem5 import theorem5_bound, theorem5_condition
 
 
 @dataclass(frozen=True)

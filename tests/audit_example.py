@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from tightlip.audit.counted import Counted
-from tightlip.audit.run import audit_counts
-from tightlip.envelope.result import read_delta
+from tightlip.auditing.counted import Counted
+from tightlip.auditing.run import audit_counts
+from tightlip.envelopes.result import read_delta
 from tightlip.numeric.quantity import log_of
 from tightlip.report.audit_json import audit_record
 from tightlip.table.policy import Policy

@@ -18,8 +18,8 @@ import numpy as np
 
 import tightlip as tl
 from tightlip import convert, histogram, mechanism
-from tightlip.audit import run
-from tightlip.envelope import exact
+from tightlip.auditing import run
+from tightlip.envelopes import exact
 from tightlip.numeric.randomness import RandomSource
 
 
@@ -45,10 +45,10 @@ CHANNEL = tl.Channel([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["ill", "well"], o
 FLOATS = tl.Channel([[0.75, 0.25], [0.25, 0.75]])
 PRIOR = tl.Prior(["2/5", "3/5"], labels=["ill", "well"])
 OTHER = tl.Prior(["1/2", "1/2"], labels=["ill", "well"])
-BALL = tl.PriorBall(PRIOR, "1/10")
-SECRET = tl.UniformSecret(0, 1)
-RELEASE = tl.AdditiveNoise(SECRET, tl.Laplace(1))
-STUDY = tl.Study([PRIOR, OTHER], loss="zero-one")
+BALL = tl.robust.PriorBall(PRIOR, "1/10")
+SECRET = tl.noise.UniformSecret(0, 1)
+RELEASE = tl.noise.AdditiveNoise(SECRET, tl.noise.Laplace(1))
+STUDY = tl.planning.Study([PRIOR, OTHER], loss="zero-one")
 SPACE = histogram.HistogramSpace(6, 3)
 SUPPORT = histogram.MisspecifiedSupport(6, 3, 1, 1)
 ROWS = {"sex": ["F", "M", "M", "M"], "ill": ["yes", "no", "yes", "no"]}
@@ -89,7 +89,7 @@ def functions() -> dict[str, dict[str, Any]]:
         "dp_tail_bound": {"epsilon": 0.5, "delta": "1/100", "k": 2},
         "duchi_bound": {"epsilon": 0.5, "tv": "1/2"},
         "e_gamma_contraction": {**one, "gamma": 2},
-        "effective_samples": {"privacy": tl.LocalPrivacy(1), "secrets": 2, "samples": 10},
+        "effective_samples": {"privacy": tl.planning.LocalPrivacy(1), "secrets": 2, "samples": 10},
         "envelope": {**delta, "gap": 1e-9},
         "envelope_bounds": delta,
         "envelope_curve": {**both, "deltas": ["1/10", "1/5"], "gap": 1e-9},
@@ -127,13 +127,18 @@ def functions() -> dict[str, dict[str, Any]]:
         "noise_pmc": {**noise, "y": 1, "tolerance": 1e-3},
         "noise_pmc_supremum": {**noise, "tolerance": 1e-3},
         "noise_pml": {**noise, "y": 1, "tolerance": 1e-3},
-        "noise_resolved_leakage": {"noise": tl.Laplace(1), "low": 0, "high": 1},
-        "noise_statistic_leakage": {"noise": tl.Laplace(1), "regions": {"a": (0, 1), "b": (1, 2)}},
+        "noise_resolved_leakage": {"noise": tl.noise.Laplace(1), "low": 0, "high": 1},
+        "noise_statistic_leakage": {"noise": tl.noise.Laplace(1), "regions": {"a": (0, 1), "b": (1, 2)}},
         "optimal_kernel": pml,
         "ordered_envelope": delta,
         "ordered_envelope_curve": {**both, "deltas": ["1/10", "1/5"]},
         "outcome_to_statistic_ldp": {"outcome": 0.5, "least": 0.5},
-        "plan_table": {"study": STUDY, "levels": [tl.LocalPrivacy(1)], "samples": 5, "target_risk": "1/10"},
+        "plan_table": {
+            "study": STUDY,
+            "levels": [tl.planning.LocalPrivacy(1)],
+            "samples": 5,
+            "target_risk": "1/10",
+        },
         "pmc": both,
         "pmc_composition": {**two, "prior": PRIOR},
         "pmc_cost_witness": {**both, "outcome": "+"},
@@ -161,7 +166,7 @@ def functions() -> dict[str, dict[str, Any]]:
         "robust_maximal_leakage": {**one, "prior_set": BALL},
         "robust_pmc": {**one, "prior_set": BALL},
         "samples_for_standard_error": {**both, "standard_error": "1/10"},
-        "samples_needed": {"study": STUDY, "privacy": tl.LocalPrivacy(1), "target_risk": "1/10"},
+        "samples_needed": {"study": STUDY, "privacy": tl.planning.LocalPrivacy(1), "target_risk": "1/10"},
         "statistic_composition": {**two, "secret": ["a", "b"], "work": 10},
         "statistic_cost_leakage": {**one, "secret": ["a", "b"], "gap": 0.0, "work": 10},
         "statistic_ldp": {**one, "secret": ["a", "b"]},
@@ -171,7 +176,7 @@ def functions() -> dict[str, dict[str, Any]]:
         "statistic_min_entropy_leakage": {**both, "secret": ["a", "b"]},
         "statistic_outcome_leakage": {**one, "secret": ["a", "b"]},
         "unbounded_attack": {
-            "release": tl.AdditiveNoise(tl.GaussianSecret(1), tl.Gaussian(1)),
+            "release": tl.noise.AdditiveNoise(tl.noise.GaussianSecret(1), tl.noise.Gaussian(1)),
             "delta": "1/10",
             "symbols": 3,
         },
@@ -184,7 +189,7 @@ def classes() -> dict[str, dict[str, Any]]:
     from scipy.stats import beta
 
     return {
-        "AdditiveNoise": {"secret": SECRET, "noise": tl.Laplace(1)},
+        "AdditiveNoise": {"secret": SECRET, "noise": tl.noise.Laplace(1)},
         "Alip": {"lower": tl.Nats(1.0), "upper": tl.Nats(1.0)},
         "Bound": {"lower": 0.1, "upper": 0.2, "method": "m"},
         "BoundedSecret": {"low": 0, "high": 1},
@@ -218,9 +223,9 @@ def classes() -> dict[str, dict[str, Any]]:
 
 def methods() -> Iterator[Call]:
     """The methods of models and results, and constructors by another name."""
-    measured, adversary = tl.pml(CHANNEL, PRIOR), tl.gain_leakage(CHANNEL, PRIOR, [[1, 0], [0, 1]])
-    estimate = tl.estimate_frequencies([60, 40], CHANNEL)
-    known, privacy = tl.KnownChannel(CHANNEL), tl.LocalPrivacy(1)
+    measured, adversary = tl.pml(CHANNEL, PRIOR), tl.measures.gain_leakage(CHANNEL, PRIOR, [[1, 0], [0, 1]])
+    estimate = tl.planning.estimate_frequencies([60, 40], CHANNEL)
+    known, privacy = tl.planning.KnownChannel(CHANNEL), tl.planning.LocalPrivacy(1)
     yield from (
         Call(
             "Channel.from_counts",
@@ -251,7 +256,7 @@ def methods() -> Iterator[Call]:
         Call("PriorSet.from_json", tl.PriorSet.from_json, {"text": tl.PriorSet(2, "1/4").to_json()}),
         Call("Nats.of_ratio", tl.Nats.of_ratio, {"ratio": Fraction(2), "rounding": "up"}),
         Call("Probability.of", tl.Probability.of, {"exact": Fraction(1, 3), "rounding": "up"}),
-        Call("Coefficient.known", tl.Coefficient.known, {"value": Fraction(1, 3), "method": "m"}),
+        Call("Coefficient.known", tl.contraction.Coefficient.known, {"value": Fraction(1, 3), "method": "m"}),
         Call("PointwiseLeakage.value_of", measured.value_of, {"outcome": "+"}),
         Call("PointwiseLeakage.exact_ratio_of", measured.exact_ratio_of, {"outcome": "+"}),
         Call("PointwiseLeakage.secret_of", measured.secret_of, {"outcome": "+"}),
@@ -268,7 +273,7 @@ def methods() -> Iterator[Call]:
         ),
         Call(
             "CompositionBound.of",
-            tl.pml_composition(CHANNEL, CHANNEL, PRIOR).of,
+            tl.measures.pml_composition(CHANNEL, CHANNEL, PRIOR).of,
             {"first_outcome": "+", "second_outcome": "+"},
         ),
         Call(
@@ -280,10 +285,14 @@ def methods() -> Iterator[Call]:
         Call("KnownChannel.separation", known.separation, {"one": PRIOR, "two": OTHER}),
         Call("LocalPrivacy.contraction", privacy.contraction, {"secrets": 2}),
         Call("LocalPrivacy.separation", privacy.separation, {"one": PRIOR, "two": OTHER}),
-        Call("PmlPrivacy.contraction", tl.PmlPrivacy(0.5, "1/4").contraction, {"secrets": 2}),
-        Call("PmlPrivacy.separation", tl.PmlPrivacy(0.5, "1/4").separation, {"one": PRIOR, "two": OTHER}),
-        Call("RiskBound.by", tl.risk_lower_bound(STUDY, CHANNEL, 3).by, {"method": "fano"}),
-        Call("Summary.beyond", tl.measure_all(CHANNEL, PRIOR).beyond, {"epsilon": 0.1}),
+        Call("PmlPrivacy.contraction", tl.planning.PmlPrivacy(0.5, "1/4").contraction, {"secrets": 2}),
+        Call(
+            "PmlPrivacy.separation",
+            tl.planning.PmlPrivacy(0.5, "1/4").separation,
+            {"one": PRIOR, "two": OTHER},
+        ),
+        Call("RiskBound.by", tl.planning.risk_lower_bound(STUDY, CHANNEL, 3).by, {"method": "fano"}),
+        Call("Summary.beyond", tl.measure(CHANNEL, PRIOR).beyond, {"epsilon": 0.1}),
     )
 
 
@@ -295,19 +304,19 @@ def tables() -> Iterator[Call]:
     levels.write_text("a,b\nc,b\n")
     (folder / "policy.toml").write_text('secret = "ill"\nrelease = ["sex"]\n')
     opened = tl.open_table(table)
-    counts = tl.count_cells(opened, POLICY)
+    counts = tl.table.count_cells(opened, POLICY)
     found = tl.audit(table, "ill", ["sex"])
     yield from (
         Call("open_table", tl.open_table, {"source": str(table), "table": None}),
-        Call("count_cells", tl.count_cells, {"table": opened, "policy": POLICY, "max_cells": 100}),
-        Call("cell_risks", tl.cell_risks, {"counts": counts, "policy": POLICY}),
+        Call("count_cells", tl.table.count_cells, {"table": opened, "policy": POLICY, "max_cells": 100}),
+        Call("cell_risks", tl.auditing.cell_risks, {"counts": counts, "policy": POLICY}),
         Call(
             "write_risks",
-            tl.write_risks,
+            tl.table.write_risks,
             {
                 "table": opened,
                 "policy": POLICY,
-                "risks": tl.cell_risks(counts, POLICY),
+                "risks": tl.auditing.cell_risks(counts, POLICY),
                 "path": folder / "risks.csv",
                 "id_column": None,
                 "force": True,
@@ -338,16 +347,24 @@ def tables() -> Iterator[Call]:
             {"path": folder / "policy.toml", "mappings_anywhere": True},
         ),
         Call("Policy.from_flags", tl.Policy.from_flags, {"secret": ["ill"], "release": ["sex"]}),
-        Call("Released", tl.Released, {"column": "sex", "recoding": tl.Keep(), "mechanism": None}),
-        Call("RandomizedResponse", tl.RandomizedResponse, {"epsilon": 1}),
-        Call("Bins", tl.Bins, {"width": 10, "origin": 0}),
-        Call("Bins of edges", tl.Bins, {"edges": [0, 1, 2]}),
-        Call("TopCode", tl.TopCode, {"at": 90}),
-        Call("BottomCode", tl.BottomCode, {"at": 10}),
-        Call("Prefix", tl.Prefix, {"length": 2}),
-        Call("Mapping", tl.Mapping, {"groups": {"a": "b"}, "otherwise": None, "hierarchy": None, "level": 1}),
-        Call("Mapping.from_file", tl.Mapping.from_file, {"path": levels, "level": 1, "otherwise": None}),
-        Call("SampleMode", tl.SampleMode, {"confidence": 0.95, "cells_complete": False}),
+        Call(
+            "Released", tl.table.Released, {"column": "sex", "recoding": tl.table.Keep(), "mechanism": None}
+        ),
+        Call("RandomizedResponse", tl.table.RandomizedResponse, {"epsilon": 1}),
+        Call("Bins", tl.table.Bins, {"width": 10, "origin": 0}),
+        Call("Bins of edges", tl.table.Bins, {"edges": [0, 1, 2]}),
+        Call("TopCode", tl.table.TopCode, {"at": 90}),
+        Call("BottomCode", tl.table.BottomCode, {"at": 10}),
+        Call("Prefix", tl.table.Prefix, {"length": 2}),
+        Call(
+            "Mapping",
+            tl.table.Mapping,
+            {"groups": {"a": "b"}, "otherwise": None, "hierarchy": None, "level": 1},
+        ),
+        Call(
+            "Mapping.from_file", tl.table.Mapping.from_file, {"path": levels, "level": 1, "otherwise": None}
+        ),
+        Call("SampleMode", tl.auditing.SampleMode, {"confidence": 0.95, "cells_complete": False}),
     )
 
 
@@ -442,7 +459,7 @@ def histograms() -> Iterator[Call]:
             "random": RandomSource(seed_for_tests=1),
         },
     }
-    yield Call("release_histogram", tl.release_histogram, arguments["release_histogram"])
+    yield Call("release_histogram", tl.histogram.release_histogram, arguments["release_histogram"])
     for name, given in arguments.items():
         yield Call(f"histogram.{name}", getattr(histogram, name), given)
     yield Call(

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 
 import tightlip as tl
-from tightlip.audit.counted import Counted
-from tightlip.audit.run import audit_counts
-from tightlip.audit.sample import SampleMode
+from tightlip.auditing.counted import Counted
+from tightlip.auditing.run import audit_counts
+from tightlip.auditing.sample import SampleMode
 from tightlip.table.policy import Policy, RandomizedResponse, Released
 
 SLACK = 1e-9  # of the truth, which is in floats

@@ -10,13 +10,14 @@ import pytest
 from scipy.sparse import coo_array
 
 import tightlip as tl
+from tightlip import papers
 from tightlip.certificate.attack import Attack
 from tightlip.certificate.envelope import KIND, EnvelopeCertificate, UpperProof, input_digest
-from tightlip.envelope.exact import envelope
+from tightlip.envelopes.exact import envelope
 from tightlip.errors import CertificateInvalid
 from tightlip.model.matrix import is_sparse
 
-CHANNEL, PRIOR = tl.mechanism.env_example_1(), tl.Prior.uniform(4)
+CHANNEL, PRIOR = papers.env_example_1(), tl.Prior.uniform(4)
 
 
 @pytest.fixture(scope="module")
@@ -194,7 +195,7 @@ class TestJson:
 
 @pytest.mark.parametrize("delta", ["1/10", "1"])
 def test_a_proof_for_another_probability_is_refused(delta):
-    found = tl.envelope(tl.mechanism.env_example_1(), tl.Prior.uniform(4), "0.9")
+    found = tl.envelope(papers.env_example_1(), tl.Prior.uniform(4), "0.9")
     found.verify()
     with pytest.raises(CertificateInvalid, match="certificate proves"):
         replace(found, delta=Fraction(delta)).verify()

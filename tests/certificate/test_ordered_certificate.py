@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import tightlip as tl
+from tightlip import papers
 from tightlip.certificate.ordered import OrderedCertificate
-from tightlip.envelope.ordered import ordered_envelope
+from tightlip.envelopes.ordered import ordered_envelope
 from tightlip.errors import CertificateInvalid
 
-CHANNEL, PRIOR = tl.mechanism.env_example_1(), tl.Prior.uniform(4)
+CHANNEL, PRIOR = papers.env_example_1(), tl.Prior.uniform(4)
 
 
 @pytest.fixture(scope="module")

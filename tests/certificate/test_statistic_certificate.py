@@ -14,9 +14,13 @@ from tightlip.certificate.statistic import Leaf, Split, StatisticCertificate, st
 from tightlip.certificate.statistic_map import MapCertificate, map_digest
 from tightlip.certificate.statistic_table import COST, MAXIMAL
 from tightlip.statistic.maximal import (
-    statistic_cost_leakage,
+    cost_leakage as statistic_cost_leakage,
+)
+from tightlip.statistic.maximal import (
+    maximal_leakage_of_map as statistic_maximal_leakage_of_map,
+)
+from tightlip.statistic.maximal import (
     statistic_maximal_leakage,
-    statistic_maximal_leakage_of_map,
 )
 
 FANO = [(0, 1, 2), (0, 3, 4), (0, 5, 6), (1, 3, 5), (1, 4, 6), (2, 3, 6), (2, 4, 5)]

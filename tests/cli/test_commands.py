@@ -62,8 +62,8 @@ class TestMeasure:
             "pml": tl.pml(channel, prior).worst,
             "pmc": tl.pmc(channel, prior).worst,
             "maximal_leakage": tl.maximal_leakage(channel),
-            "maximal_cost_leakage": tl.maximal_cost_leakage(channel),
-            "maximal_realizable_cost": tl.maximal_realizable_cost(channel, prior),
+            "maximal_cost_leakage": tl.measures.maximal_cost_leakage(channel),
+            "maximal_realizable_cost": tl.measures.maximal_realizable_cost(channel, prior),
             "ldp": tl.ldp(channel),
             "lip": tl.lip(channel, prior),
             "alip_lower": tl.alip(channel, prior).lower,
@@ -381,7 +381,7 @@ class TestProgram:
         def interrupt(*_):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("tightlip.measure.summary.join", interrupt)
+        monkeypatch.setattr("tightlip.measures.summary.join", interrupt)
         status, out, _ = run(capsys, "measure", channel_file(EXAMPLE))
         assert (status, out) == (130, "")
 
@@ -396,5 +396,5 @@ class TestProgram:
         def exhaust(*_):
             raise MemoryError
 
-        monkeypatch.setattr("tightlip.measure.summary.join", exhaust)
+        monkeypatch.setattr("tightlip.measures.summary.join", exhaust)
         assert "not enough memory" in refused(capsys, "measure", channel_file(EXAMPLE))

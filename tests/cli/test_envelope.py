@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 import tightlip as tl
+from tightlip import papers
 from tightlip.cli.main import main
-from tightlip.envelope.bounds import dp_epsilon, envelope_bounds
+from tightlip.envelopes.known_bounds import bounds as envelope_bounds
+from tightlip.envelopes.known_bounds import dp_epsilon
 
-EXAMPLE = {"prior": "uniform", **tl.mechanism.env_example_1().to_dict()}
+EXAMPLE = {"prior": "uniform", **papers.env_example_1().to_dict()}
 
 
 @pytest.fixture
@@ -77,9 +79,7 @@ def test_one_event_is_not_called_two_symbols(capsys, channel_file):
 
 
 def _proof_at(delta):
-    return json.loads(
-        tl.envelope(tl.mechanism.env_example_1(), tl.Prior.uniform(4), delta).certificate.to_json()
-    )
+    return json.loads(tl.envelope(papers.env_example_1(), tl.Prior.uniform(4), delta).certificate.to_json())
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_verify_claims_no_more_than_the_two_ends_prove_together(capsys, tmp_path
     status, out, _ = run(capsys, "verify", _written(tmp_path, json.dumps(proof)), "--json")
     said = json.loads(out)
     assert status == 0
-    truth = tl.envelope(tl.mechanism.env_example_1(), tl.Prior.uniform(4), said["delta"])
+    truth = tl.envelope(papers.env_example_1(), tl.Prior.uniform(4), said["delta"])
     assert said["lower"] <= truth.upper
     assert said["upper"] >= truth.lower
 
@@ -112,14 +112,14 @@ def test_verify_refuses_a_probability_above_one(capsys, tmp_path):
 
 
 def test_verify_of_what_is_never_exceeded(capsys, tmp_path):
-    found = tl.failure_probability(tl.mechanism.env_example_1(), tl.Prior.uniform(4), tl.log_of(4))
+    found = tl.failure_probability(papers.env_example_1(), tl.Prior.uniform(4), tl.log_of(4))
     status, out, _ = run(capsys, "verify", _written(tmp_path, found.certificate.to_json()))
     assert status == 0
     assert out == "Valid: no post-processing ever leaks more than 1.3863 nats.\n"
 
 
 def test_verify_of_a_failure_probability_has_its_ends_in_order(capsys, tmp_path):
-    found = tl.failure_probability(tl.mechanism.env_example_1(), tl.Prior.uniform(4), 0.5)
+    found = tl.failure_probability(papers.env_example_1(), tl.Prior.uniform(4), 0.5)
     _, out, _ = run(capsys, "verify", _written(tmp_path, found.certificate.to_json()), "--json")
     assert json.loads(out)["lower"] <= json.loads(out)["upper"]
 
@@ -277,7 +277,7 @@ def test_no_output_is_written_over_another_or_over_the_channel(capsys, channel_f
 def test_the_whole_probability_is_a_delta(capsys, channel_file):
     status, out, _ = run(capsys, "envelope", channel_file, "--delta", "1", "--json")
     assert status == 0
-    found = tl.envelope(tl.mechanism.env_example_1(), tl.Prior.uniform(4), 1)
+    found = tl.envelope(papers.env_example_1(), tl.Prior.uniform(4), 1)
     assert json.loads(out)["points"][0]["upper"] == found.upper
     status, _, err = run(capsys, "envelope", channel_file, "--delta", "1.1")
     assert status == 2
@@ -292,7 +292,7 @@ def _written(folder, text):
 
 def test_what_is_compared_with_is_rounded_to_its_own_side_in_bits(capsys, channel_file):
     command = ("envelope", channel_file, "--delta", "0.01,0.1,0.2,0.3", "--compare", "--unit", "bits")
-    channel = tl.mechanism.env_example_1()
+    channel = papers.env_example_1()
     prior = tl.Prior.uniform(channel.shape[0])
     for point in json.loads(run(capsys, *command, "--json")[1])["points"]:
         delta = Fraction(str(point["delta"]))
@@ -382,7 +382,7 @@ class TestSymbols:
         assert json.loads(run(capsys, *command, "--json")[1])["adversary"] == "k-ary"
 
     def test_a_heuristic_says_so(self, capsys, channel_file, monkeypatch, tmp_path):
-        monkeypatch.setattr("tightlip.envelope.kary._MOST_WORK", 1)
+        monkeypatch.setattr("tightlip.envelopes.kary._MOST_WORK", 1)
         picture = tmp_path / "both.svg"
         command = ("envelope", channel_file, "--delta", "0.2", "--adversary", "k-ary", "--symbols", "3")
         out = run(capsys, *command, "--chart", picture)[1]

@@ -30,18 +30,30 @@ def record_of(capsys, *arguments):
 @pytest.mark.parametrize(
     ("secret", "noise", "expected"),
     [
-        ("gaussian:2", "laplace:1/3", tl.AdditiveNoise(tl.GaussianSecret(2), tl.Laplace("1/3"))),
+        (
+            "gaussian:2",
+            "laplace:1/3",
+            tl.noise.AdditiveNoise(tl.noise.GaussianSecret(2), tl.noise.Laplace("1/3")),
+        ),
         (
             "gaussian:0.1,-1/3",
             "gaussian:2",
-            tl.AdditiveNoise(tl.GaussianSecret("0.1", "-1/3"), tl.Gaussian(2)),
+            tl.noise.AdditiveNoise(tl.noise.GaussianSecret("0.1", "-1/3"), tl.noise.Gaussian(2)),
         ),
-        ("Uniform: -1, 1", "gaussian:1", tl.AdditiveNoise(tl.UniformSecret(-1, 1), tl.Gaussian(1))),
-        ("bounded:0,1e3", "laplace:1", tl.AdditiveNoise(tl.BoundedSecret(0, 1000), tl.Laplace(1))),
+        (
+            "Uniform: -1, 1",
+            "gaussian:1",
+            tl.noise.AdditiveNoise(tl.noise.UniformSecret(-1, 1), tl.noise.Gaussian(1)),
+        ),
+        (
+            "bounded:0,1e3",
+            "laplace:1",
+            tl.noise.AdditiveNoise(tl.noise.BoundedSecret(0, 1000), tl.noise.Laplace(1)),
+        ),
         (
             "discrete:0=1/3,1=2/3",
             "laplace:1",
-            tl.AdditiveNoise(tl.DiscreteSecret([0, 1], ["1/3", "2/3"]), tl.Laplace(1)),
+            tl.noise.AdditiveNoise(tl.noise.DiscreteSecret([0, 1], ["1/3", "2/3"]), tl.noise.Laplace(1)),
         ),
     ],
 )

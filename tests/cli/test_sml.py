@@ -7,7 +7,7 @@ import pytest
 
 import tightlip as tl
 from tightlip.cli.main import main
-from tightlip.statistic.maximal import statistic_maximal_leakage_of_map
+from tightlip.statistic.maximal import maximal_leakage_of_map as statistic_maximal_leakage_of_map
 
 EXAMPLE = {
     "channel": [["0.7", "0.2", "0.1"], ["0.1", "0.6", "0.3"], ["0.2", "0.2", "0.6"], ["0.5", "0.25", "0.25"]],

@@ -17,9 +17,10 @@ from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof
 from tightlip.certificate.record import kind_digest
 from tightlip.certificate.statistic_table import COST, MAXIMAL
 from tightlip.cli.main import main
-from tightlip.envelope.ordered import ordered_envelope
-from tightlip.envelope.randomized_response import channel_envelope
-from tightlip.statistic.maximal import statistic_cost_leakage, statistic_maximal_leakage_of_map
+from tightlip.envelopes.ordered import ordered_envelope
+from tightlip.envelopes.response import channel_envelope
+from tightlip.statistic.maximal import cost_leakage as statistic_cost_leakage
+from tightlip.statistic.maximal import maximal_leakage_of_map as statistic_maximal_leakage_of_map
 
 TINY = Fraction(1, 10**30)
 RARE = Fraction(1, 10)

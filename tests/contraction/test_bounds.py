@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 import contraction_oracle as oracle
 from tightlip import Channel, PriorSet, ldp, log_of, mechanism
 from tightlip.contraction.bound import dobrushin_bound, likelihood_ratio_bound
-from tightlip.contraction.divergence import Divergence, divergence
-from tightlip.contraction.divergence_bound import DivergenceBound, divergence_bound
-from tightlip.contraction.dobrushin import dobrushin
+from tightlip.contraction.divergence_bounds import DivergenceBound, divergence_bound
+from tightlip.contraction.divergences import Divergence, divergence
 from tightlip.contraction.kernels import block_kernel, optimal_kernel, valid_counts
 from tightlip.contraction.ldp_bounds import duchi_bound, ldp_contraction_bound, ldp_kl_bound
+from tightlip.contraction.total_variation import dobrushin
 from tightlip.errors import InvalidInput, InvalidPrior, PreconditionFailed
-from tightlip.measure.capacity import leakage_capacity
+from tightlip.measures.capacity import leakage_capacity
 
 KINDS = ("tv", "kl", "chi2", "h2")
 

@@ -16,8 +16,8 @@ from tightlip.contraction.coefficients import (
     hellinger_contraction,
     kl_contraction,
 )
-from tightlip.contraction.divergence import divergence
-from tightlip.contraction.dobrushin import dobrushin
+from tightlip.contraction.divergences import divergence
+from tightlip.contraction.total_variation import dobrushin
 from tightlip.errors import NumericalFailure, WrongType
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import contraction_oracle as oracle
 from strategies import distributions
 from tightlip import Prior
-from tightlip.contraction.divergence import divergence
+from tightlip.contraction.divergences import divergence
 from tightlip.errors import InvalidInput, ShapeMismatch
 
 

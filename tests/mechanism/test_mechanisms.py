@@ -4,7 +4,7 @@ from fractions import Fraction
 import pytest
 
 import tightlip as tl
-from tightlip import mechanism
+from tightlip import mechanism, papers
 
 
 class TestRandomizedResponse:
@@ -105,26 +105,26 @@ class TestExtremal:
 class TestDobExample1:
     def test_it_is_pml_for_every_prior_in_the_set_and_attains_it(self):
         epsilon, mass = tl.log_of("3/2"), Fraction(1, 5)
-        channel = mechanism.dob_example_1(epsilon, mass)
+        channel = papers.dob_example_1(epsilon, mass)
         worst = max(
             tl.pml(channel, tl.Prior([p, 1 - p])).worst.ratio for p in (mass, Fraction(1, 2), 1 - mass)
         )
         assert worst == Fraction(3, 2)
 
     def test_floats_and_limits(self):
-        warner = mechanism.dob_example_1(1.0, 1e-12)
+        warner = papers.dob_example_1(1.0, 1e-12)
         assert tl.ldp(warner) == pytest.approx(1.0, abs=1e-9)
         with pytest.raises(tl.errors.PreconditionFailed, match=r"at most log\(1/min_mass\)"):
-            mechanism.dob_example_1(5.0, 0.3)
+            papers.dob_example_1(5.0, 0.3)
         with pytest.raises(tl.errors.PreconditionFailed):
-            mechanism.dob_example_1(1e5, 0.3)
+            papers.dob_example_1(1e5, 0.3)
         with pytest.raises(tl.errors.InvalidInput, match="min_mass must be in"):
-            mechanism.dob_example_1(0.1, 0.7)
+            papers.dob_example_1(0.1, 0.7)
 
 
 def test_countable_example_needs_two_secrets():
     with pytest.raises(tl.errors.InvalidInput, match="size must be a whole number from 2 to 1000, got 1"):
-        mechanism.pmc_countable(1)
+        papers.pmc_countable(1)
 
 
 def test_every_named_mechanism_is_public():

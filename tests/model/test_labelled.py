@@ -27,20 +27,20 @@ COUNTED = {
 
 @pytest.mark.parametrize("counts", COUNTED.values(), ids=COUNTED)
 def test_counts_of_every_library(counts):
-    assert tl.estimate_frequencies(counts, CHANNEL).values.tolist() == WANTED
+    assert tl.planning.estimate_frequencies(counts, CHANNEL).values.tolist() == WANTED
     assert tl.Prior.from_counts(counts, exact=True).mass("yes") == Fraction(7, 10)
     assert tl.Prior.from_counts(counts).mass("no") == 0.3
 
 
 @pytest.mark.parametrize("make", [list, np.array, pl.Series, pa.array, tuple])
 def test_without_labels_the_position_counts(make):
-    assert tl.estimate_frequencies(make([30, 70]), CHANNEL).values.tolist() == WANTED
+    assert tl.planning.estimate_frequencies(make([30, 70]), CHANNEL).values.tolist() == WANTED
     assert tl.Prior.from_counts(make([3, 7]), labels=["a", "b"]).mass("b") == 0.7
     assert tl.event_leakage(CHANNEL, PRIOR, make([0.0, 1.0])) == tl.event_leakage(CHANNEL, PRIOR, [0.0, 1.0])
 
 
 def test_an_outcome_that_nobody_gave_counts_as_zero():
-    assert tl.estimate_frequencies(pd.Series(["yes"] * 9).value_counts(), CHANNEL).samples == 9
+    assert tl.planning.estimate_frequencies(pd.Series(["yes"] * 9).value_counts(), CHANNEL).samples == 9
 
 
 def test_the_default_index_is_labels_too():
@@ -49,10 +49,12 @@ def test_the_default_index_is_labels_too():
     with pytest.raises(
         InvalidLabels, match=r"counts must be about the outcomes \[.no., .yes.\] only, got 0; .*list"
     ):
-        tl.estimate_frequencies(counted, CHANNEL)
+        tl.planning.estimate_frequencies(counted, CHANNEL)
     plain = tl.Channel([["3/4", "1/4"], ["1/4", "3/4"]])
-    assert tl.estimate_frequencies(pd.Series([30, 70]), plain).values.tolist() == WANTED
-    assert tl.estimate_frequencies(pd.Series([70, 30], index=[1, 0]), plain).values.tolist() == WANTED
+    assert tl.planning.estimate_frequencies(pd.Series([30, 70]), plain).values.tolist() == WANTED
+    assert (
+        tl.planning.estimate_frequencies(pd.Series([70, 30], index=[1, 0]), plain).values.tolist() == WANTED
+    )
     with pytest.raises(ShapeMismatch, match="prior labels must be the labels of the channel's inputs"):
         tl.pml(CHANNEL, tl.Prior(pd.Series([0.5, 0.5])))
     assert tl.Prior(pd.Series([0.25, 0.75]), labels=["a", "b"]).mass("b") == 0.75
@@ -69,7 +71,7 @@ def test_weights_of_an_event():
         tl.event_leakage(CHANNEL, PRIOR, pd.Series([1.0, 0.25]))
 
 
-@pytest.mark.parametrize("measure", [tl.gain_leakage, tl.cost_leakage])
+@pytest.mark.parametrize("measure", [tl.measures.gain_leakage, tl.measures.cost_leakage])
 def test_rows_of_gains_and_costs(measure):
     rows = np.array([[0.0, 2.0, 3.0], [5.0, 1.0, 1.0]])
     wanted = measure(CHANNEL, PRIOR, rows)
@@ -92,7 +94,7 @@ def test_secrets_of_the_rows():
     wanted = tl.statistic_maximal_leakage(channel, ["x", "y", "y"])
     given = pd.Series(["y", "y", "x"], index=["c", "b", "a"])
     assert tl.statistic_maximal_leakage(channel, given).ratio == wanted.ratio
-    assert tl.statistic_ldp(channel, given) == tl.statistic_ldp(channel, ["x", "y", "y"])
+    assert tl.statistic.ldp(channel, given) == tl.statistic.ldp(channel, ["x", "y", "y"])
     assert tl.statistic_maximal_leakage(channel, pa.array(["x", "y", "y"])).ratio == wanted.ratio
     for bad in (given.reset_index(drop=True), given.iloc[:2], given.rename({"a": "z"})):
         with pytest.raises(InvalidLabels, match="secret must"):
@@ -102,12 +104,12 @@ def test_secrets_of_the_rows():
 def test_inputs_of_a_map():
     outputs = pd.Series([1, 1, 2], index=["a", "b", "c"])
     secret = pd.Series(["y", "x", "y"], index=["c", "a", "b"])
-    found = tl.statistic_maximal_leakage_of_map(outputs, secret)
+    found = tl.statistic.maximal_leakage_of_map(outputs, secret)
     assert (found.ratio, dict(found.selection)) == (2, {"x": "a", "y": "c"})
     frame = pd.DataFrame({"out": [1, 1, 2], "secret": ["x", "y", "y"]})
-    assert tl.statistic_maximal_leakage_of_map(frame["out"], frame["secret"]).selection["x"] == 0
+    assert tl.statistic.maximal_leakage_of_map(frame["out"], frame["secret"]).selection["x"] == 0
     with pytest.raises(WrongType, match="both have labels"):
-        tl.statistic_maximal_leakage_of_map(outputs, ["x", "y", "y"])
+        tl.statistic.maximal_leakage_of_map(outputs, ["x", "y", "y"])
 
 
 @pytest.mark.parametrize("labels", [{"x", "y"}, frozenset("xy")])
@@ -119,8 +121,8 @@ def test_sets_have_no_order(labels):
         lambda: tl.mechanism.randomized_response(labels, 1),
         lambda: tl.mechanism.binary_randomized_response(1, labels),
         lambda: tl.statistic_maximal_leakage(CHANNEL, labels),
-        lambda: tl.estimate_frequencies({30, 70}, CHANNEL),
-        lambda: tl.composition_bound({0.1, 0.2}, 0.1),
+        lambda: tl.planning.estimate_frequencies({30, 70}, CHANNEL),
+        lambda: tl.envelopes.composition_bound({0.1, 0.2}, 0.1),
     ):
         with pytest.raises(WrongType, match="list"):
             call()
@@ -162,32 +164,37 @@ def test_frames_bring_labels_to_a_channel():
 
 def test_bounds_of_a_polytope():
     rows = pd.DataFrame([[1, 0], [0, 1]], index=["ill", "well"], columns=["a", "b"])
-    found = tl.PriorPolytope(rows, pd.Series(["3/4", "1/2"], index=["well", "ill"]))
+    found = tl.robust.PriorPolytope(rows, pd.Series(["3/4", "1/2"], index=["well", "ill"]))
     assert found.bounds.tolist() == [Fraction(1, 2), Fraction(3, 4)]
     with pytest.raises(InvalidLabels, match="bounds must"):
-        tl.PriorPolytope(rows, {"ill": 1, "old": 1})
+        tl.robust.PriorPolytope(rows, {"ill": 1, "old": 1})
 
 
 def test_masses_of_points():
-    wanted = tl.DiscreteSecret([0, 1], [0.75, 0.25])
-    assert tl.DiscreteSecret([0, 1], {1: 0.25, 0: 0.75}) == wanted
-    assert tl.DiscreteSecret([0, 1], pd.Series({1: 0.25, 0: 0.75})) == wanted
+    wanted = tl.noise.DiscreteSecret([0, 1], [0.75, 0.25])
+    assert tl.noise.DiscreteSecret([0, 1], {1: 0.25, 0: 0.75}) == wanted
+    assert tl.noise.DiscreteSecret([0, 1], pd.Series({1: 0.25, 0: 0.75})) == wanted
     frame = pd.DataFrame({"x": [0, 1], "mass": [0.75, 0.25]})
-    assert tl.DiscreteSecret(frame["x"], frame["mass"].iloc[::-1]) == wanted
+    assert tl.noise.DiscreteSecret(frame["x"], frame["mass"].iloc[::-1]) == wanted
     with pytest.raises(InvalidLabels, match="masses must"):
-        tl.DiscreteSecret([0, 1], {1: 0.25, 2: 0.75})
+        tl.noise.DiscreteSecret([0, 1], {1: 0.25, 2: 0.75})
 
 
 def test_what_a_study_is_told_about_its_hypotheses():
     priors = [tl.Prior(["1/2", "1/2"]), tl.Prior(["1/4", "3/4"])]
-    wanted = tl.Study(priors, parameters=["1/2", "1/4"], loss="absolute", names=["fair", "bent"])
+    wanted = tl.planning.Study(priors, parameters=["1/2", "1/4"], loss="absolute", names=["fair", "bent"])
     for parameters in ({"bent": "1/4", "fair": "1/2"}, pd.Series(["1/4", "1/2"], index=["bent", "fair"])):
-        assert tl.Study(priors, parameters=parameters, loss="absolute", names=["fair", "bent"]) == wanted
+        assert (
+            tl.planning.Study(priors, parameters=parameters, loss="absolute", names=["fair", "bent"])
+            == wanted
+        )
     table = pd.DataFrame([[0, 1], [2, 0]], index=["bent", "fair"], columns=["say bent", "say fair"])
-    assert tl.Study(priors, loss=table, names=["fair", "bent"]) == tl.Study(
+    assert tl.planning.Study(priors, loss=table, names=["fair", "bent"]) == tl.planning.Study(
         priors, loss=[[2, 0], [0, 1]], names=["fair", "bent"]
     )
     gaps = pd.DataFrame([[0, 1, 2], [1, 0, 3], [2, 3, 0]], index=list("abc"), columns=list("abc"))
     three = [*priors, tl.Prior(["1/3", "2/3"])]
-    turned = tl.Study(three, separation=gaps.loc[["c", "a", "b"], ["b", "c", "a"]], names=list("abc"))
-    assert turned == tl.Study(three, separation=gaps.to_numpy().tolist(), names=list("abc"))
+    turned = tl.planning.Study(
+        three, separation=gaps.loc[["c", "a", "b"], ["b", "c", "a"]], names=list("abc")
+    )
+    assert turned == tl.planning.Study(three, separation=gaps.to_numpy().tolist(), names=list("abc"))

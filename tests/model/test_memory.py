@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tightlip as tl
+from tightlip import papers
 from tightlip.errors import InvalidLabels
 
 
@@ -46,7 +47,7 @@ def test_bad_adjustments_are_refused(bad):
 def test_alignment_and_restriction_keep_the_adjustment():
     prior = tl.Prior({"b": 0.5, "a": 0.5 + 3e-10, "c": 0.0})
     channel = tl.Channel(np.eye(3), inputs=["a", "b", "c"])
-    assert tl.measure_all(channel, prior).prior.adjustment == prior.adjustment > 0
+    assert tl.measure(channel, prior).prior.adjustment == prior.adjustment > 0
     assert prior.restricted().adjustment == prior.adjustment
 
 
@@ -73,8 +74,8 @@ def test_counts_from_frames_keep_their_labels():
 def test_an_unlabelled_channel_takes_its_names_from_the_prior():
     channel, prior = tl.Channel([[0.9, 0.1], [0.2, 0.8]]), tl.Prior({"ill": 0.1, "well": 0.9})
     assert tl.pml(channel, prior).worst_secret == "ill"
-    witness = tl.pmc_cost_witness(channel, prior, 1)
-    assert tl.cost_leakage(channel, prior, witness).value_of(1) == pytest.approx(
+    witness = tl.measures.pmc_cost_witness(channel, prior, 1)
+    assert tl.measures.cost_leakage(channel, prior, witness).value_of(1) == pytest.approx(
         tl.pmc(channel, prior).value_of(1)
     )
 
@@ -86,7 +87,7 @@ def test_a_measured_level_compares_with_an_exact_budget():
 
 
 def test_a_single_label_is_an_event():
-    channel, prior = tl.mechanism.env_example_3(), tl.Prior.uniform(2)
+    channel, prior = papers.env_example_3(), tl.Prior.uniform(2)
     assert tl.event_leakage(channel, prior, 1).ratio == 2
     named = tl.Channel([["1/2", "1/2"], ["1/4", "3/4"]], outputs=["a", "b"])
     assert tl.event_leakage(named, prior, "a").ratio == tl.event_leakage(named, prior, {"a"}).ratio

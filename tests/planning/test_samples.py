@@ -7,9 +7,9 @@ import pytest
 
 from planning_oracle import COSTS, bayes_risk, laws
 from tightlip import Channel, Prior, log_of
-from tightlip.contraction.divergence_bound import divergence_bound
+from tightlip.contraction.divergence_bounds import divergence_bound
 from tightlip.errors import InvalidInput
-from tightlip.measure.capacity import leakage_capacity
+from tightlip.measures.capacity import leakage_capacity
 from tightlip.mechanism import identity, randomized_response
 from tightlip.planning.fano import fano_error
 from tightlip.planning.outward import float_above, float_below

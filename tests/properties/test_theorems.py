@@ -30,7 +30,7 @@ def test_measures_match_their_definitions(pair):
     assert list(tl.pml(channel, prior).ratios) == oracle.pml(rows, masses)
     assert list(tl.pmc(channel, prior).ratios) == oracle.pmc(rows, masses)
     assert tl.maximal_leakage(channel).ratio == oracle.maximal_leakage(rows)
-    assert tl.maximal_cost_leakage(channel).ratio == oracle.maximal_cost_leakage(rows)
+    assert tl.measures.maximal_cost_leakage(channel).ratio == oracle.maximal_cost_leakage(rows)
     assert tl.ldp(channel).ratio == oracle.ldp(rows)
     assert tl.alip(channel, prior).lower.ratio == largest(oracle.pmc(rows, masses))
     assert tl.alip(channel, prior).upper.ratio == largest(oracle.pml(rows, masses))
@@ -41,10 +41,10 @@ def test_measures_match_their_definitions(pair):
 def test_soft_guarantees_match_their_definitions(pair, level):
     channel, prior = pair
     rows, masses = oracle.rows_of(channel), oracle.masses_of(prior)
-    assert tl.psi1(channel, prior, level).exact == oracle.psi1(rows, masses, level.ratio)
-    assert tl.psi2(channel, prior, level).exact == oracle.psi2(rows, masses, level.ratio)
-    assert tl.privacy_profile(channel, level).exact == oracle.profile(rows, level.ratio)
-    assert tl.probabilistic_dp_tail(channel, level).exact == oracle.dp_tail(rows, level.ratio)
+    assert tl.measures.psi1(channel, prior, level).exact == oracle.psi1(rows, masses, level.ratio)
+    assert tl.measures.psi2(channel, prior, level).exact == oracle.psi2(rows, masses, level.ratio)
+    assert tl.measures.privacy_profile(channel, level).exact == oracle.profile(rows, level.ratio)
+    assert tl.measures.probabilistic_dp_tail(channel, level).exact == oracle.dp_tail(rows, level.ratio)
 
 
 @checked
@@ -62,7 +62,7 @@ def test_independence_leaks_nothing(data, size):
     channel, prior = tl.Channel([row] * size), data.draw(exact_priors(size))
     for measure in (tl.pml, tl.pmc):
         assert set(measure(channel, prior).ratios) == {Fraction(1)}
-    assert tl.ldp(channel) == tl.maximal_leakage(channel) == tl.maximal_cost_leakage(channel) == 0
+    assert tl.ldp(channel) == tl.maximal_leakage(channel) == tl.measures.maximal_cost_leakage(channel) == 0
 
 
 @checked
@@ -80,7 +80,7 @@ def test_maximal_cost_leakage_is_the_log_mean_exp_of_minus_pmc(pair):
     channel, prior = pair
     leak = tl.pmc(channel, prior)
     mean = sum(p.exact / level.ratio for level, p in leak.levels())
-    assert 1 / mean == tl.maximal_cost_leakage(channel, prior).ratio
+    assert 1 / mean == tl.measures.maximal_cost_leakage(channel, prior).ratio
 
 
 @checked
@@ -92,7 +92,9 @@ def test_post_processing_never_raises_the_worst_case(pair, data):
     for measure in (tl.pml, tl.pmc):
         assert not_above(largest(measure(after, prior).ratios), largest(measure(channel, prior).ratios))
     assert tl.maximal_leakage(after).ratio <= tl.maximal_leakage(channel).ratio
-    assert not_above(tl.maximal_cost_leakage(after).ratio, tl.maximal_cost_leakage(channel).ratio)
+    assert not_above(
+        tl.measures.maximal_cost_leakage(after).ratio, tl.measures.maximal_cost_leakage(channel).ratio
+    )
     assert not_above(tl.ldp(after).ratio, tl.ldp(channel).ratio)
 
 
@@ -101,15 +103,17 @@ def test_post_processing_never_raises_the_worst_case(pair, data):
 def test_psi2_and_the_privacy_profile_are_safe_under_post_processing(pair, data, level):
     channel, prior = pair
     after = channel.post_process(data.draw(exact_channels(inputs=4)))
-    assert tl.psi2(after, prior, level).exact <= tl.psi2(channel, prior, level).exact
-    assert tl.privacy_profile(after, level).exact <= tl.privacy_profile(channel, level).exact
+    assert tl.measures.psi2(after, prior, level).exact <= tl.measures.psi2(channel, prior, level).exact
+    assert (
+        tl.measures.privacy_profile(after, level).exact <= tl.measures.privacy_profile(channel, level).exact
+    )
 
 
 @checked
 @given(exact_pairs(), levels)
 def test_psi1_is_below_the_failure_probability(pair, level):
     channel, prior = pair
-    assert tl.psi1(channel, prior, level).exact <= tl.pml(channel, prior).tail(level).exact
+    assert tl.measures.psi1(channel, prior, level).exact <= tl.pml(channel, prior).tail(level).exact
 
 
 @checked
@@ -134,14 +138,15 @@ def test_composition(pair, data):
     first, prior = pair
     second = {outcome: data.draw(exact_channels(inputs=len(prior))) for outcome in first.outputs}
     together = first.adaptive_product(second)
-    for measure, compose in ((tl.pml, tl.pml_composition), (tl.pmc, tl.pmc_composition)):
+    for measure, compose in ((tl.pml, tl.measures.pml_composition), (tl.pmc, tl.measures.pmc_composition)):
         bound = compose(first, second, prior)
         leak = measure(together, prior)
         for outcome, ratio in zip(leak.outcomes, leak.ratios, strict=True):
             assert not_above(ratio, bound.of(*outcome).ratio)
         assert leak.worst <= bound.worst
     added = (
-        tl.maximal_leakage(first, prior).ratio * tl.conditional_maximal_leakage(first, second, prior).ratio
+        tl.maximal_leakage(first, prior).ratio
+        * tl.measures.conditional_maximal_leakage(first, second, prior).ratio
     )
     assert tl.maximal_leakage(together, prior).ratio <= added
 
@@ -185,14 +190,17 @@ def test_gain_leakage_is_at_most_pml_and_cost_leakage_at_most_pmc(pair, data):
     payoff = [data.draw(row) for _ in prior.labels]
     expected = [sum(p * row[w] for p, row in zip(prior.masses, payoff, strict=True)) for w in range(guesses)]
     assume(min(expected) > 0)
-    gains, costs = tl.gain_leakage(channel, prior, payoff), tl.cost_leakage(channel, prior, payoff)
+    gains, costs = (
+        tl.measures.gain_leakage(channel, prior, payoff),
+        tl.measures.cost_leakage(channel, prior, payoff),
+    )
     pml, pmc = tl.pml(channel, prior), tl.pmc(channel, prior)
     assert all(not_above(gain, bound) for gain, bound in zip(gains.ratios, pml.ratios, strict=True))
     assert all(not_above(cost, bound) for cost, bound in zip(costs.ratios, pmc.ratios, strict=True))
     assert gains.average.ratio <= tl.maximal_leakage(channel, prior).ratio
-    assert not_above(costs.average.ratio, tl.maximal_cost_leakage(channel, prior).ratio)
+    assert not_above(costs.average.ratio, tl.measures.maximal_cost_leakage(channel, prior).ratio)
     for place, outcome in enumerate(gains.outcomes):  # straight from the definition
-        after = tl.posterior(channel, prior, outcome).masses
+        after = tl.measures.posterior(channel, prior, outcome).masses
         scores = [sum(p * row[w] for p, row in zip(after, payoff, strict=True)) for w in range(guesses)]
         assert gains.ratios[place] == max(scores) / max(expected)
         assert costs.ratios[place] == (min(expected) / min(scores) if min(scores) else None)
@@ -203,14 +211,17 @@ def test_gain_leakage_is_at_most_pml_and_cost_leakage_at_most_pmc(pair, data):
 def test_witnesses_reach_pml_and_pmc(pair):
     channel, prior = pair
     pml, pmc = tl.pml(channel, prior), tl.pmc(channel, prior)
-    assert tl.gain_leakage(channel, prior, tl.pml_gain_witness(channel, prior)).ratios == pml.ratios
+    assert (
+        tl.measures.gain_leakage(channel, prior, tl.measures.pml_gain_witness(channel, prior)).ratios
+        == pml.ratios
+    )
     for place, outcome in enumerate(pml.outcomes):
-        cost = tl.pmc_cost_witness(channel, prior, outcome)
-        assert tl.cost_leakage(channel, prior, cost).ratios[place] == pmc.ratios[place]
-        guess = tl.pml_function_witness(channel, prior, outcome)
-        assert tl.function_gain_leakage(channel, prior, guess).ratios[place] == pml.ratios[place]
-        avoid = tl.pmc_function_witness(channel, prior, outcome)
-        assert tl.function_cost_leakage(channel, prior, avoid).ratios[place] == pmc.ratios[place]
+        cost = tl.measures.pmc_cost_witness(channel, prior, outcome)
+        assert tl.measures.cost_leakage(channel, prior, cost).ratios[place] == pmc.ratios[place]
+        guess = tl.measures.pml_function_witness(channel, prior, outcome)
+        assert tl.measures.function_gain_leakage(channel, prior, guess).ratios[place] == pml.ratios[place]
+        avoid = tl.measures.pmc_function_witness(channel, prior, outcome)
+        assert tl.measures.function_cost_leakage(channel, prior, avoid).ratios[place] == pmc.ratios[place]
 
 
 @checked
@@ -220,12 +231,12 @@ def test_randomised_functions_never_leak_more_than_the_secret(pair, data):
     function = data.draw(exact_channels(inputs=len(prior)))
     rows, masses = oracle.rows_of(function), oracle.masses_of(prior)
     right = max(oracle.marginal(rows, masses))
-    found = tl.function_gain_leakage(channel, prior, function)
+    found = tl.measures.function_gain_leakage(channel, prior, function)
     for place, outcome in enumerate(found.outcomes):
-        after = max(oracle.marginal(rows, oracle.masses_of(tl.posterior(channel, prior, outcome))))
+        after = max(oracle.marginal(rows, oracle.masses_of(tl.measures.posterior(channel, prior, outcome))))
         assert found.ratios[place] == after / right <= tl.pml(channel, prior).ratios[place]
         if right < 1:
-            costs = tl.function_cost_leakage(channel, prior, function)
+            costs = tl.measures.function_cost_leakage(channel, prior, function)
             assert costs.ratios[place] == ((1 - right) / (1 - after) if after < 1 else None)
             assert not_above(costs.ratios[place], tl.pmc(channel, prior).ratios[place])
 
@@ -242,10 +253,10 @@ def test_guesswork_never_falls_by_more_than_pmc(pair, data):
         ordered = sorted(oracle.marginal(rows, masses), reverse=True)
         return sum(place * mass for place, mass in enumerate(ordered, 1))
 
-    leak = tl.guesswork_leakage(channel, prior)
+    leak = tl.measures.guesswork_leakage(channel, prior)
     before = guesswork(oracle.masses_of(prior))
     for place, outcome in enumerate(leak.outcomes):
-        after = guesswork(oracle.masses_of(tl.posterior(channel, prior, outcome)))
+        after = guesswork(oracle.masses_of(tl.measures.posterior(channel, prior, outcome)))
         assert not_above(before / after, leak.ratios[place])
 
 
@@ -312,9 +323,9 @@ def test_reduction_keeps_the_distribution_of_leakage(pair, data):
 def test_tail_bound_of_approximate_dp(pair, level, k):
     channel, _ = pair
     assume(level > 0)
-    delta = tl.privacy_profile(channel, level).exact
-    tail = tl.probabilistic_dp_tail(channel, tl.log_of(level.ratio**k)).exact
-    assert tail <= Fraction(float(tl.dp_tail_bound(float(level), delta, k))) + Fraction(1, 10**12)
+    delta = tl.measures.privacy_profile(channel, level).exact
+    tail = tl.measures.probabilistic_dp_tail(channel, tl.log_of(level.ratio**k)).exact
+    assert tail <= Fraction(float(tl.measures.dp_tail_bound(float(level), delta, k))) + Fraction(1, 10**12)
 
 
 @checked

@@ -6,12 +6,13 @@ from fractions import Fraction
 import pytest
 
 import tightlip as tl
+from tightlip import papers
 
 
 @pytest.mark.parametrize("size", [5, 20, 60])
 def test_bounded_pmc_does_not_bound_pml_or_ldp_on_countable_alphabets(size):
     """PMC Theorems 5 and 6, 'only if': p_i = 2^−i, K = ½·1{x = y} + ½·p_y. The claim holds for finite alphabets."""
-    channel, prior = tl.mechanism.pmc_countable(size)
+    channel, prior = papers.pmc_countable(size)
     assert set(tl.pmc(channel, prior).ratios) == {Fraction(2)}
     assert tl.pml(channel, prior).worst.ratio == Fraction(2 ** (size - 1) + 1, 2)
     assert tl.ldp(channel).ratio == 2 ** (size - 1) + 1
@@ -21,9 +22,9 @@ def test_jensen_is_not_strict_for_maximal_cost_leakage():
     """PMC paper, after (9): 'Jensen's inequality is strict'. 3-RR under a uniform prior gives equality."""
     channel, prior = tl.mechanism.randomized_response(3, tl.log_of(3)), tl.Prior.uniform(3)
     leak = tl.pmc(channel, prior)
-    assert set(leak.ratios) == {tl.maximal_cost_leakage(channel).ratio} == {Fraction(5, 3)}
+    assert set(leak.ratios) == {tl.measures.maximal_cost_leakage(channel).ratio} == {Fraction(5, 3)}
     skewed = tl.Prior(["1/2", "3/10", "1/5"])
-    assert tl.pmc(channel, skewed).mean() > tl.maximal_cost_leakage(channel) + 1e-3
+    assert tl.pmc(channel, skewed).mean() > tl.measures.maximal_cost_leakage(channel) + 1e-3
 
 
 def test_uniform_binary_prior_turns_extremal_into_randomised_response():
@@ -40,8 +41,8 @@ def test_uniform_binary_prior_turns_extremal_into_randomised_response():
 def test_probabilistic_pml_is_not_closed_under_post_processing():
     """ENV Example 1: (log 10/9, 1/10)-probabilistic before merging, not after."""
     prior, level = tl.Prior.uniform(4), tl.log_of("10/9")
-    channel = tl.mechanism.env_example_1()
-    merged = channel.post_process(tl.mechanism.env_example_1_merge())
+    channel = papers.env_example_1()
+    merged = channel.post_process(papers.env_example_1_merge())
     assert tl.pml(channel, prior).left_quantile("1/10").ratio == level.ratio
     assert tl.pml(merged, prior).tail(level).exact == 1
     assert tl.pml(merged, prior).left_quantile("1/10").ratio == Fraction(6, 5)

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import tightlip as tl
+from tightlip import papers
 
 UNIFORM = tl.Prior.uniform(4)
-EXAMPLE = tl.mechanism.env_example_1()
+EXAMPLE = papers.env_example_1()
 FLOATS = tl.Channel([[0, 0, 0.5, 0.5], [0, 0, 0.5, 0.5], [0, 0.2, 0.4, 0.4], [0.2, 0, 0.4, 0.4]])
 
 
@@ -37,17 +38,17 @@ class TestEnvExample1:
         assert tl.pml(FLOATS, UNIFORM).tail(math.log(10 / 9)) == pytest.approx(0.1, rel=1e-14)
 
     def test_psi1_rises_under_post_processing(self):
-        merged = EXAMPLE.post_process(tl.mechanism.env_example_1_merge())
+        merged = EXAMPLE.post_process(papers.env_example_1_merge())
         level = tl.log_of("10/9")
-        assert tl.psi1(EXAMPLE, UNIFORM, level).exact == Fraction(13, 180)
-        assert tl.psi1(merged, UNIFORM, level).exact == Fraction(2, 27)
+        assert tl.measures.psi1(EXAMPLE, UNIFORM, level).exact == Fraction(13, 180)
+        assert tl.measures.psi1(merged, UNIFORM, level).exact == Fraction(2, 27)
         assert tl.pml(merged, UNIFORM).ratios == (Fraction(6, 5), Fraction(6, 5))
 
     def test_psi2(self):
-        assert tl.psi2(EXAMPLE, UNIFORM, tl.log_of(3)).exact == Fraction(1, 20)
-        assert tl.psi2(EXAMPLE, UNIFORM, tl.log_of("10/9")).exact == Fraction(13, 90)
-        assert tl.psi2(FLOATS, UNIFORM, math.log(3)) == pytest.approx(0.05, abs=1e-14)
-        assert tl.psi1(FLOATS, UNIFORM, math.log(10 / 9)) == pytest.approx(13 / 180, abs=1e-14)
+        assert tl.measures.psi2(EXAMPLE, UNIFORM, tl.log_of(3)).exact == Fraction(1, 20)
+        assert tl.measures.psi2(EXAMPLE, UNIFORM, tl.log_of("10/9")).exact == Fraction(13, 90)
+        assert tl.measures.psi2(FLOATS, UNIFORM, math.log(3)) == pytest.approx(0.05, abs=1e-14)
+        assert tl.measures.psi1(FLOATS, UNIFORM, math.log(10 / 9)) == pytest.approx(13 / 180, abs=1e-14)
 
     def test_reduced_channel_merges_outcomes_3_and_4(self):
         assert EXAMPLE.reduce().outputs == [1, 2, (3, 4)]
@@ -56,7 +57,7 @@ class TestEnvExample1:
 
 def test_event_leakage_is_not_monotone():
     """ENV paper, Examples 3 and 4."""
-    channel, prior = tl.mechanism.env_example_3(), tl.Prior.uniform(2)
+    channel, prior = papers.env_example_3(), tl.Prior.uniform(2)
     found = {
         event: tl.event_leakage(channel, prior, set(event)).ratio for event in ((1,), (1, 2), (3,), (1, 3))
     }
@@ -72,17 +73,19 @@ class TestRandomizedResponse:
     def test_pmc_is_log_of_one_plus_p_times_growth(self):
         expected = np.log1p(self.prior.floats * math.expm1(1))
         np.testing.assert_allclose(tl.pmc(self.channel, self.prior).values, expected, rtol=1e-13)
-        assert tl.maximal_realizable_cost(self.channel, self.prior) == pytest.approx(0.6201145070, abs=1e-10)
+        assert tl.measures.maximal_realizable_cost(self.channel, self.prior) == pytest.approx(
+            0.6201145070, abs=1e-10
+        )
 
     def test_whole_channel(self):
-        assert tl.maximal_cost_leakage(self.channel) == pytest.approx(0.4528324253, abs=1e-10)
+        assert tl.measures.maximal_cost_leakage(self.channel) == pytest.approx(0.4528324253, abs=1e-10)
         assert tl.ldp(self.channel) == pytest.approx(1.0, abs=1e-14)
 
     def test_cost_leakage_equals_mean_pmc_under_a_uniform_prior(self):
         """'Jensen is strict' in the PMC paper is false: here it is an equality."""
         uniform = tl.Prior.uniform(3)
         assert tl.pmc(self.channel, uniform).mean() == pytest.approx(
-            tl.maximal_cost_leakage(self.channel), abs=1e-14
+            tl.measures.maximal_cost_leakage(self.channel), abs=1e-14
         )
 
 
@@ -111,7 +114,7 @@ def test_maximal_leakage_of_the_sml_example():
 
 def test_dob_example_2():
     """The scan's log 19/3 is log 10/3: with c = 1/N·½ the worst prior gives exactly that."""
-    two_level, circulant = tl.mechanism.dob_example_2_two_level(), tl.mechanism.dob_example_2_circulant()
+    two_level, circulant = papers.dob_example_2_two_level(), papers.dob_example_2_circulant()
     assert tl.ldp(two_level).ratio == 15
     assert math.isinf(tl.ldp(circulant))
     for channel, mass in ((two_level, Fraction(1, 20)), (circulant, Fraction(1, 10))):

@@ -13,7 +13,7 @@ from rich.console import Console
 
 import tightlip as tl
 from audit_example import HOSTILE, example_record
-from tightlip.audit.sample import SampleMode
+from tightlip.auditing.sample import SampleMode
 from tightlip.errors import InvalidInput
 from tightlip.report.audit_chart import audit_charts
 from tightlip.report.audit_html import audit_html

@@ -9,8 +9,8 @@ import pytest
 
 import tightlip as tl
 from audit_example import SECRETS, VALUES, example_audit, example_record
-from tightlip.audit.phrases import factor
-from tightlip.audit.sample import SampleMode
+from tightlip.auditing.phrases import factor
+from tightlip.auditing.sample import SampleMode
 from tightlip.errors import CertificateInvalid
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.report.audit_amounts import amount, percent

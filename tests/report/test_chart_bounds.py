@@ -7,7 +7,8 @@ import pytest
 
 import tightlip as tl
 from audit_example import example_audit, example_record
-from tightlip.audit.envelope import tally_envelope
+from tightlip import papers
+from tightlip.auditing.envelope import tally_envelope
 from tightlip.planning.risk import PrivateStudy
 from tightlip.report.audit_chart import audit_charts
 from tightlip.report.chart import Bound
@@ -98,24 +99,24 @@ def saved(monkeypatch):
 
 
 def test_the_curves_of_an_envelope_are_bounds(saved, tmp_path):
-    channel, prior = tl.mechanism.env_example_1(), tl.Prior.uniform(4)
+    channel, prior = papers.env_example_1(), tl.Prior.uniform(4)
     points = [tl.envelope(channel, prior, delta) for delta in ("0.5", "0.05", "0.2", "0.9")]
     record = envelope_record(channel, prior, points, adversary="any", unit="nats", comparisons=True)
     write_envelope_chart(record, tmp_path / "x.svg")
     curves = steps(saved[0])
     for delta in ("0.07", "0.1", "0.19", "0.3", "0.49", "0.7", "0.89"):
-        place, bounds = float(delta), tl.envelope_bounds(channel, prior, delta)
+        place, bounds = float(delta), tl.envelopes.bounds(channel, prior, delta)
         assert curves["any adversary (guaranteed)"](place) >= tl.envelope(channel, prior, delta).lower
         assert curves["bound ℒ + log 1/δ"](place) >= bounds.maximal_leakage
         if place > 0.5:  # infinite before
-            assert curves["(ε, δ)-LDP"](place) >= tl.dp_epsilon(channel, delta, prior)
+            assert curves["(ε, δ)-LDP"](place) >= tl.envelopes.dp_epsilon(channel, delta, prior)
         assert curves["one event"](place) <= bounds.event
         assert curves["no post-processing"](place) <= bounds.quantile
 
 
 def test_the_curves_of_a_plan_are_lower_bounds(saved, tmp_path):
-    study = tl.Study([tl.Prior(["3/10", "7/10"]), tl.Prior(["7/10", "3/10"])], loss="zero-one")
-    level = tl.LocalPrivacy(1)
+    study = tl.planning.Study([tl.Prior(["3/10", "7/10"]), tl.Prior(["7/10", "3/10"])], loss="zero-one")
+    level = tl.planning.LocalPrivacy(1)
     write_plan_chart(study, [level], 100, None, tmp_path / "x.svg")
     curve, plan = steps(saved[0])[level.words], PrivateStudy.of(study, level)
     for people in (1, 2, 5, 17, 40, 77, 333, 900):
@@ -127,5 +128,7 @@ def test_the_curves_of_contraction_are_bounds(saved, tmp_path):
     write_contraction_chart(record, tmp_path / "x.svg")
     curves = steps(saved[0])
     for epsilon in (0.011, 0.33, 0.777, 1.1, 1.62):
-        assert curves["TV, bound"](epsilon) >= tl.dobrushin_bound(10, epsilon, Fraction(1, 20))
-        assert curves["KL, bound"](epsilon) >= tl.divergence_bound("kl", 10, epsilon, Fraction(1, 20))
+        assert curves["TV, bound"](epsilon) >= tl.contraction.dobrushin_bound(10, epsilon, Fraction(1, 20))
+        assert curves["KL, bound"](epsilon) >= tl.contraction.divergence_bound(
+            "kl", 10, epsilon, Fraction(1, 20)
+        )

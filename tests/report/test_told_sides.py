@@ -9,10 +9,10 @@ import pytest
 
 import tightlip as tl
 from exact_oracle import at_least_log, at_most_log
-from tightlip.audit.phrases import about, both_sides, budget_words
-from tightlip.audit.words import paragraphs, verdict
+from tightlip.auditing.phrases import about, both_sides, budget_words
+from tightlip.auditing.words import paragraphs, verdict
 from tightlip.cli.main import main
-from tightlip.envelope.bracket import Bracket, how_found
+from tightlip.envelopes.bracket import Bracket, how_found
 from tightlip.numeric.quantity import Nats, level_exact, level_words, log_of
 from tightlip.report.amounts import delta_json
 from tightlip.report.chart import GUARANTEED, REACHED, _words
@@ -219,10 +219,10 @@ def test_no_probability_or_level_is_formatted_to_nearest_outside_errors():
     """display.py is where a number gets its side; what is left is the value at fault in an error."""
     left = {
         "contraction/kernels.py",
-        "envelope/interval.py",
-        "envelope/unbounded.py",
+        "noise/monotone.py",
+        "noise/unbounded.py",
         "mechanism/extremal.py",
-        "mechanism/paper.py",
+        "papers/examples.py",
     }
     nearest = re.compile(r"\{[^{}]*(?:delta|epsilon|level|confidence|budget)[^{}]*:[^{}]*[gf%]\}")
     found = {

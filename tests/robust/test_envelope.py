@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from robust_oracle import members
 from strategies import exact_channels, exact_pairs
-from tightlip import Channel, Prior, PriorSet, envelope, maximal_leakage, mechanism
+from tightlip import Channel, Prior, PriorSet, envelope, maximal_leakage, mechanism, papers
 from tightlip.errors import CertificateInvalid, InvalidInput, WrongType
 from tightlip.model.prior_set import PriorBall, PriorList, PriorPolytope
-from tightlip.robust import envelope as module
+from tightlip.robust import envelope_search as module
 from tightlip.robust.cells import DualBound, partition
-from tightlip.robust.envelope import robust_envelope
+from tightlip.robust.envelope_search import envelope as robust_envelope
 from tightlip.robust.pointwise import leakage_capacity
 from tightlip.robust.proof import CellsProof, WholeProof
 
@@ -85,7 +85,7 @@ def _random_members(rng, prior_set, n):
 
 
 def test_uniform_prior_alone():
-    channel = mechanism.env_example_1()
+    channel = papers.env_example_1()
     found = robust_envelope(channel, PriorSet(min_mass="1/4"), "0.2")
     assert found.exact
     assert found.upper == pytest.approx(math.log(22 / 9), abs=1e-8)
@@ -136,7 +136,7 @@ def test_at_small_delta_it_is_the_capacity():
 
 
 def test_larger_sets_leak_no_less():
-    channel = mechanism.env_example_1()
+    channel = papers.env_example_1()
     ends = [
         robust_envelope(channel, PriorBall(Prior.uniform(4), radius), 0.3, cells=20, tries=40)
         for radius in (0, 0.1, 0.5, 2)
@@ -155,7 +155,7 @@ def test_stored_floats_at_delta_one():
 
 
 def test_lists_are_the_largest_of_their_envelopes():
-    channel = mechanism.env_example_1()
+    channel = papers.env_example_1()
     priors = [Prior(["1/4"] * 4), Prior(["1/2", "1/4", "1/8", "1/8"]), Prior(["1/8", "1/8", "1/4", "1/2"])]
     found = robust_envelope(channel, PriorList(priors), "0.2")
     own = [envelope(channel, prior, "0.2") for prior in priors]
@@ -216,7 +216,7 @@ def test_unbounded_lifts_leave_maximal_leakage():
 
 
 def test_proofs_that_floats_cannot_find_fall_back_on_chords(monkeypatch):
-    channel, prior_set = mechanism.env_example_1(), PriorSet(min_mass="1/8")
+    channel, prior_set = papers.env_example_1(), PriorSet(min_mass="1/8")
     close = robust_envelope(channel, prior_set, "0.2")
     monkeypatch.setattr(module, "_SLACKS", [])
     found = robust_envelope(channel, prior_set, "0.2")
@@ -226,7 +226,7 @@ def test_proofs_that_floats_cannot_find_fall_back_on_chords(monkeypatch):
 
 
 def test_a_solver_without_an_answer_leaves_the_ends_sound(monkeypatch):
-    channel, prior_set = mechanism.env_example_1(), PriorSet(min_mass="1/8")
+    channel, prior_set = papers.env_example_1(), PriorSet(min_mass="1/8")
     monkeypatch.setattr("scipy.optimize.linprog", lambda *_, **__: SimpleNamespace(x=None))
     found = robust_envelope(channel, prior_set, "0.2", cells=3)
     found.verify()
@@ -235,7 +235,7 @@ def test_a_solver_without_an_answer_leaves_the_ends_sound(monkeypatch):
 
 def test_a_ratio_is_raised_until_its_proof_holds(monkeypatch):
     monkeypatch.setattr(module, "_SLACKS", [Fraction(-1, 100), Fraction(1, 10**8)])
-    found = robust_envelope(mechanism.env_example_1(), PriorSet(min_mass="1/8"), "0.2")
+    found = robust_envelope(papers.env_example_1(), PriorSet(min_mass="1/8"), "0.2")
     assert isinstance(found.certificate.proof, CellsProof)
     found.verify()
 
@@ -252,7 +252,7 @@ def test_a_single_prior_cannot_be_cut():
 
 
 def test_changed_certificates_are_refused():
-    channel, prior_set = mechanism.env_example_1(), PriorSet(min_mass="1/8")
+    channel, prior_set = papers.env_example_1(), PriorSet(min_mass="1/8")
     found = robust_envelope(channel, prior_set, "0.9", cells=12)
     proof, own = found.certificate, found.certificate.proof
     assert isinstance(own, CellsProof)
@@ -311,7 +311,7 @@ def test_what_is_no_prior_set():
 
 def test_certificates_of_another_question_are_refused():
     """Sound proofs, but about another δ, channel, or fewer priors than the result says."""
-    channel, prior_set = mechanism.env_example_1(), PriorSet(min_mass="1/8")
+    channel, prior_set = papers.env_example_1(), PriorSet(min_mass="1/8")
     often, seldom = (robust_envelope(channel, prior_set, delta, cells=4) for delta in ("0.9", "0.2"))
     uniform = Prior.uniform(channel.inputs)
     stranger = envelope(mechanism.identity(channel.inputs), uniform, "0.9")
@@ -334,7 +334,7 @@ def test_certificates_of_another_question_are_refused():
 
 
 def test_certificates_of_lists_are_about_every_prior_of_the_list():
-    channel = mechanism.env_example_1()
+    channel = papers.env_example_1()
     priors = [Prior(["1/4"] * 4), Prior(["1/8", "1/8", "1/4", "1/2"])]
     found = robust_envelope(channel, PriorList(priors), "0.2")
     found.verify()

@@ -16,8 +16,9 @@ from strategies import distributions, exact_channels, exact_pairs, float_pairs
 from tightlip import Channel, Prior, PriorSet, ldp, maximal_leakage, mechanism, pmc, pml
 from tightlip.errors import InvalidInput, ShapeMismatch, WrongType
 from tightlip.model.prior_set import PriorBall, PriorList, PriorPolytope
-from tightlip.robust.maximal import robust_maximal_leakage
-from tightlip.robust.pointwise import leakage_capacity, robust_pmc
+from tightlip.robust.maximal import maximal_leakage as robust_maximal_leakage
+from tightlip.robust.pointwise import leakage_capacity
+from tightlip.robust.pointwise import pmc as robust_pmc
 from tightlip.robust.region import as_prior, mixed, region_of
 
 STEPS = 12

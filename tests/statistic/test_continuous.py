@@ -12,12 +12,15 @@ from scipy.integrate import quad
 from scipy.stats import laplace, norm
 
 import tightlip as tl
-from tightlip.statistic.continuous import noise_resolved_leakage, noise_statistic_leakage, taut_string
+from tightlip.statistic.continuous import noise_leakage as noise_statistic_leakage
+from tightlip.statistic.continuous import noise_resolved_leakage, taut_string
 
 
 def reached(noise, points):
     density = (
-        norm(scale=noise.width).pdf if isinstance(noise, tl.Gaussian) else laplace(scale=noise.width).pdf
+        norm(scale=noise.width).pdf
+        if isinstance(noise, tl.noise.Gaussian)
+        else laplace(scale=noise.width).pdf
     )
     middles = [(a + b) / 2 for a, b in itertools.pairwise(sorted(points))]
     whole = quad(
@@ -26,7 +29,7 @@ def reached(noise, points):
     return math.log(whole[0])
 
 
-@pytest.mark.parametrize("noise", [tl.Gaussian(0.7), tl.Laplace(0.5)])
+@pytest.mark.parametrize("noise", [tl.noise.Gaussian(0.7), tl.noise.Laplace(0.5)])
 def test_points_give_the_integral(noise):
     points = [0.0, 0.3, 1.1]
     found = noise_statistic_leakage(noise, {place: (t, t) for place, t in enumerate(points)})
@@ -38,7 +41,7 @@ ends = st.lists(st.integers(0, 40), min_size=6, max_size=6, unique=True).map(sor
 
 
 @settings(max_examples=25)
-@given(ends, st.sampled_from([tl.Gaussian(0.7), tl.Laplace("1/3")]))
+@given(ends, st.sampled_from([tl.noise.Gaussian(0.7), tl.noise.Laplace("1/3")]))
 def test_no_choice_beats_the_string(cuts, noise):
     intervals = [(Fraction(cuts[2 * i], 10), Fraction(cuts[2 * i + 1], 10)) for i in range(3)]
     found = noise_statistic_leakage(noise, dict(enumerate(intervals)))
@@ -48,7 +51,7 @@ def test_no_choice_beats_the_string(cuts, noise):
     width = float(noise.width)
     for points in itertools.product(*grids):
         steps = np.diff(points) / 2 / width
-        mass = 2 * norm.cdf(steps) - 1 if isinstance(noise, tl.Gaussian) else 1 - np.exp(-steps)
+        mass = 2 * norm.cdf(steps) - 1 if isinstance(noise, tl.noise.Gaussian) else 1 - np.exp(-steps)
         assert math.log(1 + mass.sum()) <= found.upper + 1e-12
 
 
@@ -59,17 +62,17 @@ def test_string_bends_both_ways():
 
 def test_several_intervals():
     regions = {"middle": ("1/4", "3/4"), "outside": [(0, "1/4"), ("3/4", 1)]}
-    found = noise_statistic_leakage(tl.Gaussian(1), regions)
+    found = noise_statistic_leakage(tl.noise.Gaussian(1), regions)
     assert found.value == pytest.approx(math.log(2 * norm.cdf(0.375)), abs=1e-9)
     assert set(found.selection) == {"middle", "outside"}
     assert found.in_bits() == pytest.approx(found.upper / math.log(2))
 
 
 def test_one_region_leaks_nothing():
-    assert noise_statistic_leakage(tl.Gaussian(1), {"all": (0, 1)}).upper == 0
+    assert noise_statistic_leakage(tl.noise.Gaussian(1), {"all": (0, 1)}).upper == 0
 
 
-@pytest.mark.parametrize("noise", [tl.Gaussian(2), tl.Laplace(2)])
+@pytest.mark.parametrize("noise", [tl.noise.Gaussian(2), tl.noise.Laplace(2)])
 def test_finer_regions_approach_maximal_leakage(noise):
     whole = noise_resolved_leakage(noise, 0, 1)
     fine = noise_statistic_leakage(
@@ -96,7 +99,7 @@ def test_finer_regions_approach_maximal_leakage(noise):
 )
 def test_refused(regions, words):
     with pytest.raises(tl.errors.InvalidInput, match=words):
-        noise_statistic_leakage(tl.Gaussian(1), regions)
+        noise_statistic_leakage(tl.noise.Gaussian(1), regions)
 
 
 def test_not_noise():

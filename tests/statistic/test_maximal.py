@@ -17,14 +17,22 @@ import tightlip as tl
 from strategies import exact_channels, float_rows
 from tightlip.statistic import branch
 from tightlip.statistic.maximal import (
-    statistic_cost_leakage,
+    cost_leakage as statistic_cost_leakage,
+)
+from tightlip.statistic.maximal import (
+    maximal_leakage_of_map as statistic_maximal_leakage_of_map,
+)
+from tightlip.statistic.maximal import (
     statistic_maximal_leakage,
-    statistic_maximal_leakage_of_map,
 )
 from tightlip.statistic.outcome import (
-    statistic_ldp,
-    statistic_min_entropy_leakage,
-    statistic_outcome_leakage,
+    ldp as statistic_ldp,
+)
+from tightlip.statistic.outcome import (
+    min_entropy_leakage as statistic_min_entropy_leakage,
+)
+from tightlip.statistic.outcome import (
+    outcome_leakage as statistic_outcome_leakage,
 )
 
 REFERENCE = tl.Channel(
@@ -249,7 +257,7 @@ class TestLabels:
 
     def test_default_is_maximal_leakage(self):
         assert statistic_maximal_leakage(REFERENCE).ratio == tl.maximal_leakage(REFERENCE).ratio
-        assert statistic_cost_leakage(REFERENCE).ratio == tl.maximal_cost_leakage(REFERENCE).ratio
+        assert statistic_cost_leakage(REFERENCE).ratio == tl.measures.maximal_cost_leakage(REFERENCE).ratio
         assert statistic_ldp(REFERENCE) == tl.ldp(REFERENCE)
 
     def test_kinds_of_labels(self):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.measure.joint import exact_sum
+from tightlip.measures.joint import exact_sum
 
 Mask = NDArray[np.bool_]
 

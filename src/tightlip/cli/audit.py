@@ -21,7 +21,7 @@ from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.parse import number
 
 if TYPE_CHECKING:
-    from tightlip.audit.sample import SampleMode
+    from tightlip.auditing.sample import SampleMode
 
 
 def audit(
@@ -64,8 +64,8 @@ def audit(
     Example: tightlip audit patients.csv --secret disease --release age,zip
     --bins age=10 --prefix zip=3 --budget "log(2)" --html report.html
     """
-    from tightlip.audit.run import audit as run_audit
-    from tightlip.audit.stages import stages_of
+    from tightlip.auditing.run import audit as run_audit
+    from tightlip.auditing.stages import stages_of
     from tightlip.report.audit_json import audit_record
     from tightlip.report.audit_text import audit_text
     from tightlip.table.source import open_table
@@ -124,7 +124,7 @@ def _sample_mode(population: bool, confidence: str | None) -> SampleMode | None:
                 "--confidence must be given with --sample; of a whole population the numbers are exact."
             )
         return None
-    from tightlip.audit.sample import SampleMode
+    from tightlip.auditing.sample import SampleMode
 
     return SampleMode() if confidence is None else SampleMode(float(number(confidence, "confidence")))
 

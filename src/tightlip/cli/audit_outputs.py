@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tightlip.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from tightlip.audit.result import Audit
+    from tightlip.auditing.result import Audit
     from tightlip.table.policy import Policy
     from tightlip.table.source import Table
 
@@ -49,7 +49,7 @@ class Outputs:
 
         What shows values or rows is for the owner alone. Returns what is where; None for a policy that was not found.
         """
-        from tightlip.audit.risk import audited_counts, cell_risks
+        from tightlip.auditing.risk import audited_counts, cell_risks
         from tightlip.files import whole_file
         from tightlip.report.audit_html import audit_html
         from tightlip.table.policy_text import policy_toml

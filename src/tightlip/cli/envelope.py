@@ -125,11 +125,11 @@ def _of_channel(
 def _points(
     channel: Any, prior: Any, deltas: list[Fraction], adversary: Adversary, symbols: Any
 ) -> Iterator[Any]:
-    from tightlip.envelope.binary import binary_envelope
-    from tightlip.envelope.deterministic import deterministic_attack
-    from tightlip.envelope.exact import envelope_points
-    from tightlip.envelope.kary import kary_attack
-    from tightlip.envelope.ordered import ordered_points
+    from tightlip.envelopes.binary import binary_envelope
+    from tightlip.envelopes.deterministic import deterministic_attack
+    from tightlip.envelopes.exact import envelope_points
+    from tightlip.envelopes.kary import kary_attack
+    from tightlip.envelopes.ordered import ordered_points
 
     one_by_one: dict[Adversary, Any] = {
         Adversary.binary: binary_envelope,

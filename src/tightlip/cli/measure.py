@@ -38,7 +38,7 @@ def measure(
     "outputs": [..]}, one row for each secret, or {"counts": [[..], ..]} of records, from which both follow.
     Numbers in quotes, like "1/3" or "0.1", are exact.
     """
-    from tightlip.measure.summary import measure_all
+    from tightlip.measures.summary import measure as measure_all
     from tightlip.report.measurement import measurement_record
     from tightlip.report.text import measurement_text
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from tightlip.cli.output import progress
-from tightlip.envelope.result import Adversary
+from tightlip.envelopes.result import Adversary
 from tightlip.errors import InvalidInput, PreconditionFailed, quoted
 from tightlip.model.noise import AdditiveNoise, Gaussian, Laplace
 from tightlip.model.secret import BoundedSecret, DiscreteSecret, GaussianSecret, UniformSecret
@@ -53,7 +53,7 @@ def envelope_of_noise(
     secret: str, noise: str, deltas: list[Fraction], adversary: Adversary, options: dict[str, Any]
 ) -> tuple[dict[str, Any], list[Any]]:
     """The record of the envelope, and its points."""
-    from tightlip.envelope.noise_envelope import noise_envelope
+    from tightlip.noise.dispatch import envelope as noise_envelope
     from tightlip.report.noise_envelope import noise_record
 
     release = read_release(secret, noise)

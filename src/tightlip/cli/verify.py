@@ -45,7 +45,7 @@ def _envelope(proof: Any) -> tuple[dict[str, Any], str]:
     δ is told from below where an attack has at least that probability, from above where none has it.
     """
     from tightlip.certificate import envelope, ordered
-    from tightlip.envelope.result import proved_ends
+    from tightlip.envelopes.result import proved_ends
     from tightlip.numeric.display import format_down, format_sides, format_up
     from tightlip.report.amounts import delta_json, float_json
 
@@ -98,7 +98,7 @@ def _digest_of(proof: Any, path: Path) -> str | None:
     from tightlip.certificate.randomized_response import RandomizedResponseCertificate, response_digest
     from tightlip.certificate.statistic import StatisticCertificate, statistic_digest
     from tightlip.certificate.statistic_map import MapCertificate
-    from tightlip.envelope.randomized_response import response_pair
+    from tightlip.envelopes.response import response_pair
     from tightlip.model.align import align
 
     given = read_channel_file(path)

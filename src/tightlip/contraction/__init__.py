@@ -1,1 +1,32 @@
-"""How much closer two distributions come when they pass through a private channel."""
+"""How much closer a channel brings two inputs: contraction coefficients and the bounds that privacy gives."""
+
+from __future__ import annotations
+
+from tightlip.contraction.bound import dobrushin_bound, likelihood_ratio_bound
+from tightlip.contraction.coefficients import chi_squared_contraction, hellinger_contraction, kl_contraction
+from tightlip.contraction.divergence_bounds import DivergenceBound, divergence_bound
+from tightlip.contraction.divergences import Divergence, divergence
+from tightlip.contraction.kernels import block_kernel, optimal_kernel, valid_counts
+from tightlip.contraction.ldp_bounds import ldp_contraction_bound, ldp_kl_bound
+from tightlip.contraction.result import Coefficient
+from tightlip.contraction.total_variation import dobrushin, e_gamma_contraction
+
+__all__ = [
+    "Coefficient",
+    "Divergence",
+    "DivergenceBound",
+    "block_kernel",
+    "chi_squared_contraction",
+    "divergence",
+    "divergence_bound",
+    "dobrushin",
+    "dobrushin_bound",
+    "e_gamma_contraction",
+    "hellinger_contraction",
+    "kl_contraction",
+    "ldp_contraction_bound",
+    "ldp_kl_bound",
+    "likelihood_ratio_bound",
+    "optimal_kernel",
+    "valid_counts",
+]

@@ -18,7 +18,7 @@ import numpy as np
 
 from tightlip.contraction.chi_squared import pairwise_contraction
 from tightlip.contraction.correlation import correlation_contraction
-from tightlip.contraction.divergence import divergence
+from tightlip.contraction.divergences import divergence
 from tightlip.contraction.result import Coefficient
 from tightlip.errors import WrongType, quoted
 from tightlip.model.align import align

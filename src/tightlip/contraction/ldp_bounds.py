@@ -12,7 +12,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from tightlip.contraction.divergence import Kind, check_kind
+from tightlip.contraction.divergences import Kind, check_kind
 from tightlip.contraction.setting import Setting
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.ball import Ball, ball, enclose

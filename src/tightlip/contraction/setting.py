@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tightlip.errors import InvalidInput, quoted
-from tightlip.measure.capacity import read_min_mass
+from tightlip.measures.capacity import read_min_mass
 from tightlip.numeric.ball import Ball, ball, enclose, exp_bounds, log_exceeds
 from tightlip.numeric.quantity import exact_level, exact_ratio, level
 

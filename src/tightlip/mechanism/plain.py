@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from tightlip.mechanism.randomized_response import secret_labels
+from tightlip.mechanism.response import secret_labels
 from tightlip.model.channel import Channel
 from tightlip.model.labels import MOST_COUNTED, Label, read_label
 

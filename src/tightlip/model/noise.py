@@ -2,7 +2,7 @@
 
     AdditiveNoise(secret, noise)       noise: Gaussian(sigma) | Laplace(scale)
 
-The objects describe; `tightlip.measure.additive` computes.
+The objects describe; `tightlip.noise.pointwise` computes.
 """
 
 from __future__ import annotations

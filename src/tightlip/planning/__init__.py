@@ -1,1 +1,32 @@
-"""Planning a private study: what n private samples can tell at best, and estimating from them."""
+"""How many people a private study needs, and what their releases say."""
+
+from __future__ import annotations
+
+from tightlip.planning.frequency import (
+    FrequencyEstimate,
+    estimate_frequencies,
+    estimation_variance,
+    samples_for_standard_error,
+)
+from tightlip.planning.privacy import KnownChannel, LocalPrivacy, PmlPrivacy
+from tightlip.planning.risk import RiskBound, risk_lower_bound
+from tightlip.planning.samples import effective_samples, samples_needed
+from tightlip.planning.study import Study
+from tightlip.planning.table import PlanRow, plan_table
+
+__all__ = [
+    "FrequencyEstimate",
+    "KnownChannel",
+    "LocalPrivacy",
+    "PlanRow",
+    "PmlPrivacy",
+    "RiskBound",
+    "Study",
+    "effective_samples",
+    "estimate_frequencies",
+    "estimation_variance",
+    "plan_table",
+    "risk_lower_bound",
+    "samples_for_standard_error",
+    "samples_needed",
+]

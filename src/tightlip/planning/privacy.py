@@ -27,7 +27,7 @@ import numpy as np
 
 from tightlip.contraction.bound import eta
 from tightlip.contraction.coefficients import kl_contraction
-from tightlip.contraction.divergence import divergence
+from tightlip.contraction.divergences import divergence
 from tightlip.contraction.setting import Setting
 from tightlip.errors import WrongType, quoted
 from tightlip.model.align import align

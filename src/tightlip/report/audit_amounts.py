@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tightlip.audit.phrases import about, at_least, at_most, leakage
+from tightlip.auditing.phrases import about, at_least, at_most, leakage
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.numeric.unit import Unit
 from tightlip.report.amounts import value_json
 
 if TYPE_CHECKING:
-    from tightlip.audit.result import CellRisk, Finding
+    from tightlip.auditing.result import CellRisk, Finding
 
 _PERCENT = {"up": at_most, "down": at_least, "nearest": about}
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from tightlip.audit.envelope import tally_envelope
-from tightlip.envelope.result import Envelope
+from tightlip.auditing.envelope import tally_envelope
+from tightlip.envelopes.result import Envelope
 
 if TYPE_CHECKING:
-    from tightlip.audit.result import Audit, SecretView
+    from tightlip.auditing.result import Audit, SecretView
 
 _DELTAS = tuple(Fraction(text) for text in ("1/1000", "1/300", "1/100", "1/30", "1/10", "1/4", "1/2", "1"))
 _MOST_PAIRS = 5_000

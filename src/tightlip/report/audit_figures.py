@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from tightlip.audit.phrases import budget_words, factor
+from tightlip.auditing.phrases import budget_words, factor
 from tightlip.numeric.display import format_sides
 from tightlip.numeric.quantity import Nats
 from tightlip.report.amounts import Unit
 from tightlip.report.audit_amounts import amount, percent, told_posterior, told_share
 
 if TYPE_CHECKING:
-    from tightlip.audit.result import Audit, SecretView
+    from tightlip.auditing.result import Audit, SecretView
     from tightlip.statistic.result import StatisticLeakage
 
 

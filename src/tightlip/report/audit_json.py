@@ -9,13 +9,13 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from tightlip.audit.apply import remedy_toml
-from tightlip.audit.names import SMALL, Names
-from tightlip.audit.phrases import budget_words
-from tightlip.audit.veil import Veil, veiled
-from tightlip.audit.view_words import ViewWords
-from tightlip.audit.words import headline, notes, verdict
-from tightlip.envelope.result import Envelope
+from tightlip.auditing.apply import remedy_toml
+from tightlip.auditing.names import SMALL, Names
+from tightlip.auditing.phrases import budget_words
+from tightlip.auditing.veil import Veil, veiled
+from tightlip.auditing.view_words import ViewWords
+from tightlip.auditing.words import headline, notes, verdict
+from tightlip.envelopes.result import Envelope
 from tightlip.numeric.display import format_exactly, grouped
 from tightlip.numeric.quantity import Nats, level_exact
 from tightlip.report.amounts import Unit, delta_json
@@ -26,7 +26,7 @@ from tightlip.report.audit_origin import origin_record
 from tightlip.report.audit_proof import proof_record
 
 if TYPE_CHECKING:
-    from tightlip.audit.result import Audit, CellRisk, Finding, Remedy, SecretView
+    from tightlip.auditing.result import Audit, CellRisk, Finding, Remedy, SecretView
     from tightlip.statistic.result import StatisticLeakage
 
 

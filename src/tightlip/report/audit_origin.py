@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tightlip.audit.digest import counts_digest
+from tightlip.auditing.digest import counts_digest
 from tightlip.numeric.display import grouped
 
 if TYPE_CHECKING:
-    from tightlip.audit.result import Audit
+    from tightlip.auditing.result import Audit
 
 
 def origin_record(audit: Audit, *, made: str, version: str, show_values: bool) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tightlip.envelope.result import Envelope
+from tightlip.envelopes.result import Envelope
 from tightlip.numeric.display import grouped
 from tightlip.statistic.result import StatisticLeakage
 

@@ -14,14 +14,14 @@ from rich.text import Text
 
 from tightlip.contraction.bound import dobrushin_bound, likelihood_ratio_bound
 from tightlip.contraction.coefficients import chi_squared_contraction
-from tightlip.contraction.divergence import Kind
-from tightlip.contraction.divergence_bound import divergence_bound
-from tightlip.contraction.dobrushin import dobrushin, e_gamma_contraction
+from tightlip.contraction.divergence_bounds import divergence_bound
+from tightlip.contraction.divergences import Kind
 from tightlip.contraction.kernels import valid_counts
 from tightlip.contraction.ldp_bounds import ldp_contraction_bound
 from tightlip.contraction.result import Coefficient
-from tightlip.measure.capacity import leakage_capacity
-from tightlip.measure.local import ldp
+from tightlip.contraction.total_variation import dobrushin, e_gamma_contraction
+from tightlip.measures.capacity import leakage_capacity
+from tightlip.measures.local import ldp
 from tightlip.model.channel import Channel
 from tightlip.model.jsonio import number_to_json
 from tightlip.model.labels import Label, show

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tightlip.envelope.bounds import dp_epsilon, envelope_bounds
-from tightlip.envelope.result import Adversary, Envelope
+from tightlip.envelopes.known_bounds import bounds as envelope_bounds
+from tightlip.envelopes.known_bounds import dp_epsilon
+from tightlip.envelopes.result import Adversary, Envelope
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import Nats

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from itertools import pairwise
 
 from tightlip.certificate.ordered import OrderedCertificate
-from tightlip.envelope.result import Envelope
+from tightlip.envelopes.result import Envelope
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label, Labels, show
 from tightlip.model.matrix import dense_column

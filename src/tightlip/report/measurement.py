@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from tightlip.measure.summary import Beyond, Summary
+from tightlip.measures.summary import Beyond, Summary
 from tightlip.model.labels import Label, show
 from tightlip.numeric.display import NEGLIGIBLE, format_about, format_up
 from tightlip.numeric.parse import exact_text

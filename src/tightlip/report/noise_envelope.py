@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from tightlip.envelope.noise_envelope import noise_envelope
-from tightlip.envelope.result import Adversary, Envelope
-from tightlip.envelope.unbounded import unbounded_attack
+from tightlip.envelopes.result import Adversary, Envelope
 from tightlip.errors import InvalidInput, NumericalFailure, PreconditionFailed
 from tightlip.model.channel import Channel
 from tightlip.model.matrix import dense_column
 from tightlip.model.noise import AdditiveNoise
 from tightlip.model.secret import BoundedSecret
+from tightlip.noise.dispatch import envelope as noise_envelope
+from tightlip.noise.unbounded import unbounded_attack
 from tightlip.numeric.display import format_about, format_down
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.unit import in_unit, with_unit

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from tightlip.measure.maximal import maximal_leakage
+from tightlip.measures.maximal import maximal_leakage
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label, label_from_json, show
 from tightlip.numeric.ball import exp_bounds
@@ -18,8 +18,9 @@ from tightlip.numeric.display import format_down, format_up, several
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.unit import with_unit
 from tightlip.report.amounts import Unit, leakage_json, shown, shown_amount, value_json
-from tightlip.statistic.maximal import statistic_cost_leakage
-from tightlip.statistic.outcome import statistic_ldp, statistic_outcome_leakage
+from tightlip.statistic.maximal import cost_leakage as statistic_cost_leakage
+from tightlip.statistic.outcome import ldp as statistic_ldp
+from tightlip.statistic.outcome import outcome_leakage as statistic_outcome_leakage
 from tightlip.statistic.result import StatisticLeakage
 
 _MOST_SECRETS = 20

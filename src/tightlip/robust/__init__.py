@@ -1,1 +1,25 @@
-"""Leakage when the prior is known only to lie in a set: the worst prior, with proofs."""
+"""Leakage when the prior is only known to lie in a set, with the prior that reaches it."""
+
+from __future__ import annotations
+
+from tightlip.measures.capacity import allowed_zeros
+from tightlip.model.prior import PriorSet
+from tightlip.model.prior_set import PriorBall, PriorList, PriorPolytope
+from tightlip.robust.envelope_search import envelope
+from tightlip.robust.maximal import maximal_leakage
+from tightlip.robust.pointwise import leakage_capacity, pmc
+from tightlip.robust.result import RobustEnvelope, RobustLeakage
+
+__all__ = [
+    "PriorBall",
+    "PriorList",
+    "PriorPolytope",
+    "PriorSet",
+    "RobustEnvelope",
+    "RobustLeakage",
+    "allowed_zeros",
+    "envelope",
+    "leakage_capacity",
+    "maximal_leakage",
+    "pmc",
+]

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from tightlip.certificate.envelope import EnvelopeCertificate
-from tightlip.envelope.randomized_response import response_pair
-from tightlip.envelope.result import Envelope
+from tightlip.envelopes.response import response_pair
+from tightlip.envelopes.result import Envelope
 from tightlip.errors import CertificateInvalid
 from tightlip.model.align import align
 from tightlip.model.channel import Channel

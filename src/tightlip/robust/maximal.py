@@ -16,11 +16,11 @@ from tightlip.robust.region import AnyPriorSet, as_prior, region_of
 from tightlip.robust.result import RobustLeakage, log_ends
 
 
-def robust_maximal_leakage(channel: Channel, prior_set: AnyPriorSet) -> RobustLeakage:
+def maximal_leakage(channel: Channel, prior_set: AnyPriorSet) -> RobustLeakage:
     """The largest maximal leakage ℒ under any prior of a set, in nats, rounded up.
 
     >>> from tightlip import Channel, PriorSet
-    >>> robust_maximal_leakage(Channel([["3/4", "1/4"], ["1/4", "3/4"]]), PriorSet(min_mass="1/10")).ratio
+    >>> maximal_leakage(Channel([["3/4", "1/4"], ["1/4", "3/4"]]), PriorSet(min_mass="1/10")).ratio
     Fraction(3, 2)
     """
     region = region_of(prior_set, channel)

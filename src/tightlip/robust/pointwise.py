@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, cast
 
-from tightlip.measure import capacity
-from tightlip.measure.distribution import PointwiseLeakage
-from tightlip.measure.pointwise import pmc, pml
+from tightlip.measures import capacity
+from tightlip.measures.distribution import PointwiseLeakage
+from tightlip.measures.pointwise import pmc as one_prior_pmc
+from tightlip.measures.pointwise import pml as one_prior_pml
 from tightlip.model.channel import Channel
 from tightlip.model.matrix import dense_column
 from tightlip.model.prior import Prior
@@ -75,12 +76,12 @@ def leakage_capacity(
     return _closed_form(capacity.leakage_capacity(channel, min_mass=min_mass, prior_set=cast(Any, prior_set)))
 
 
-def robust_pmc(channel: Channel, prior_set: AnyPriorSet) -> RobustLeakage:
+def pmc(channel: Channel, prior_set: AnyPriorSet) -> RobustLeakage:
     """The largest PMC of any outcome under any prior of a set, in nats, rounded up; infinite if one excludes a secret.
 
     >>> from tightlip import Channel, PriorSet
     >>> channel = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
-    >>> found = robust_pmc(channel, PriorSet(min_mass="1/10"))
+    >>> found = pmc(channel, PriorSet(min_mass="1/10"))
     >>> found.ratio, found.prior
     (Fraction(14, 5), Prior(0: 9/10, 1: 1/10))
     """
@@ -167,7 +168,7 @@ def _first(region: Region, column: list[Fraction], entry: Fraction, point: Point
 
 
 def _worst_of_list(channel: Channel, priors: tuple[Prior, ...], kind: Kind) -> RobustLeakage:
-    measure = pml if kind == "pml" else pmc
+    measure = one_prior_pml if kind == "pml" else one_prior_pmc
     found = [measure(channel, prior) for prior in priors]
     place = max(range(len(found)), key=lambda one: _exact_size(found[one]))
     upper = max(float(leak.worst) for leak in found)

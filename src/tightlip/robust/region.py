@@ -20,7 +20,7 @@ from itertools import combinations
 import numpy as np
 
 from tightlip.errors import ShapeMismatch, WrongType, quoted
-from tightlip.measure.capacity import read_min_mass
+from tightlip.measures.capacity import read_min_mass
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.labels import match

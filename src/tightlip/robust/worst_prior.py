@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from tightlip.envelope.exact import envelope
-from tightlip.envelope.result import Envelope
+from tightlip.envelopes.exact import envelope
+from tightlip.envelopes.result import Envelope
 from tightlip.model.channel import Channel
 from tightlip.robust.region import Point, Region, as_prior, dot, mean, mixed
 

@@ -1,1 +1,33 @@
-"""Statistic maximal leakage: what a release tells about a secret that is a statistic of what went in."""
+"""What a release tells about a statistic of what went in: statistic maximal leakage and its relatives."""
+
+from __future__ import annotations
+
+from tightlip.statistic.continuous import NoiseStatisticLeakage, noise_leakage, noise_resolved_leakage
+from tightlip.statistic.maximal import cost_leakage, maximal_leakage_of_map, statistic_maximal_leakage
+from tightlip.statistic.outcome import ldp, min_entropy_leakage, outcome_leakage
+from tightlip.statistic.relations import (
+    StatisticComposition,
+    composition,
+    ldp_to_statistic,
+    ldp_to_statistic_cost,
+    outcome_to_statistic_ldp,
+)
+from tightlip.statistic.result import StatisticLeakage
+
+__all__ = [
+    "NoiseStatisticLeakage",
+    "StatisticComposition",
+    "StatisticLeakage",
+    "composition",
+    "cost_leakage",
+    "ldp",
+    "ldp_to_statistic",
+    "ldp_to_statistic_cost",
+    "maximal_leakage_of_map",
+    "min_entropy_leakage",
+    "noise_leakage",
+    "noise_resolved_leakage",
+    "outcome_leakage",
+    "outcome_to_statistic_ldp",
+    "statistic_maximal_leakage",
+]

@@ -53,7 +53,7 @@ class NoiseStatisticLeakage:
         return self.value.in_bits()
 
 
-def noise_statistic_leakage(noise: Noise, regions: Mapping[Label, Any]) -> NoiseStatisticLeakage:
+def noise_leakage(noise: Noise, regions: Mapping[Label, Any]) -> NoiseStatisticLeakage:
     """Statistic maximal leakage of θ + noise about which region θ lies in.
 
     Parameters
@@ -73,8 +73,8 @@ def noise_statistic_leakage(noise: Noise, regions: Mapping[Label, Any]) -> Noise
     PreconditionFailed
         When the secrets' intervals can be combined in more than 4096 ways.
 
-    >>> from tightlip import Gaussian
-    >>> found = noise_statistic_leakage(Gaussian(1), {"low": (0, "1/2"), "high": ("1/2", 1)})
+    >>> from tightlip.noise import Gaussian
+    >>> found = noise_leakage(Gaussian(1), {"low": (0, "1/2"), "high": ("1/2", 1)})
     >>> round(found.upper, 6), dict(found.selection)
     (0.324201, {'low': 0.0, 'high': 1.0})
     """
@@ -107,7 +107,7 @@ def noise_resolved_leakage(noise: Noise, low: Any, high: Any) -> Nats:
     It is maximal leakage, hence an upper bound for every secret. A piecewise strictly monotone statistic comes as
     close as one likes: parameters, one for each of its values, can be chosen as dense as one likes in the range.
 
-    >>> from tightlip import Gaussian
+    >>> from tightlip.noise import Gaussian
     >>> round(float(noise_resolved_leakage(Gaussian(1), 0, 1)), 6)
     0.335716
     """

@@ -92,7 +92,7 @@ def statistic_maximal_leakage(
     return certified(channel, groups, cover, found, MAXIMAL)
 
 
-def statistic_maximal_leakage_of_map(outputs: Any, secret: Any) -> StatisticLeakage:
+def maximal_leakage_of_map(outputs: Any, secret: Any) -> StatisticLeakage:
     """Statistic maximal leakage of a deterministic release, given as input → output without a matrix; exact.
 
     Parameters
@@ -102,10 +102,10 @@ def statistic_maximal_leakage_of_map(outputs: Any, secret: Any) -> StatisticLeak
     secret : sequence or mapping
         The secret of each input, in the same order or by the same keys.
 
-    >>> found = statistic_maximal_leakage_of_map(["a", "a", "b", "b"], ["x", "y", "y", "z"])
+    >>> found = maximal_leakage_of_map(["a", "a", "b", "b"], ["x", "y", "y", "z"])
     >>> found.ratio, found.exact
     (Fraction(2, 1), True)
-    >>> statistic_maximal_leakage_of_map({"Ann": 1, "Bob": 2}, {"Ann": "ill", "Bob": "well"}).selection["well"]
+    >>> maximal_leakage_of_map({"Ann": 1, "Bob": 2}, {"Ann": "ill", "Bob": "well"}).selection["well"]
     'Bob'
     """
     released, names = labelled_map(outputs)
@@ -143,7 +143,7 @@ def _read_gap(gap: object) -> float:
     return allowed
 
 
-def statistic_cost_leakage(
+def cost_leakage(
     channel: Channel,
     secret: Any = None,
     *,
@@ -158,7 +158,7 @@ def statistic_cost_leakage(
     peaks c_y it is the same search on c_y − K. (SML paper, Appendix K.)
 
     >>> from tightlip import Channel
-    >>> found = statistic_cost_leakage(Channel([["3/4", "1/4"], ["1/4", "3/4"]]))
+    >>> found = cost_leakage(Channel([["3/4", "1/4"], ["1/4", "3/4"]]))
     >>> found.ratio, found.exact
     (Fraction(2, 1), True)
     """

@@ -25,14 +25,14 @@ from tightlip.numeric.rounding import gamma, log_ratio_up, log_up, widen_up
 from tightlip.statistic.groups import Groups, Places, groups_of
 
 
-def statistic_ldp(channel: Channel, secret: Any = None) -> Nats:
+def ldp(channel: Channel, secret: Any = None) -> Nats:
     """L_DP: the smallest μ with K(y|θ) ≤ e^μ K(y|θ') for rows of different secrets, in nats, rounded up.
 
     It equals Π̃_inf, the worst-outcome leakage about the least likely secret. Infinite where an outcome is possible
     under one secret and impossible for some row of another; 0 where there is only one secret.
 
     >>> from tightlip import Channel
-    >>> statistic_ldp(Channel([["1/2", "1/2"], ["1/4", "3/4"], ["1/3", "2/3"]]), ["a", "a", "b"]).ratio
+    >>> ldp(Channel([["1/2", "1/2"], ["1/4", "3/4"], ["1/3", "2/3"]]), ["a", "a", "b"]).ratio
     Fraction(3, 2)
     """
     groups = groups_of(channel, secret)
@@ -55,13 +55,13 @@ def statistic_ldp(channel: Channel, secret: Any = None) -> Nats:
     return Nats(max(0.0, float(np.max(log_ratio_up(above, below)))))
 
 
-def statistic_outcome_leakage(channel: Channel, secret: Any = None) -> Nats:
+def outcome_leakage(channel: Channel, secret: Any = None) -> Nats:
     """Π̃: the most that one outcome can raise the odds of a secret over the best guess before it, in nats, rounded up.
 
     It is at least Π and at most log s, s the number of secrets.
 
     >>> from tightlip import Channel
-    >>> statistic_outcome_leakage(Channel([["1/2", "1/2"], ["1/4", "3/4"], ["1/3", "2/3"]]), ["a", "a", "b"]).ratio
+    >>> outcome_leakage(Channel([["1/2", "1/2"], ["1/4", "3/4"], ["1/3", "2/3"]]), ["a", "a", "b"]).ratio
     Fraction(6, 5)
     """
     groups = groups_of(channel, secret)
@@ -82,14 +82,14 @@ def statistic_outcome_leakage(channel: Channel, secret: Any = None) -> Nats:
     return _rounded_up(float(best), groups.count + 3)
 
 
-def statistic_min_entropy_leakage(channel: Channel, prior: Prior, secret: Any = None) -> Nats:
+def min_entropy_leakage(channel: Channel, prior: Prior, secret: Any = None) -> Nats:
     """Min-entropy leakage about the secret under one prior on the rows, in nats, rounded up.
 
     log Σ_y max_g P(g, y) / max_g P(g). It never exceeds Π, and equals it for a uniform prior on an optimal selection.
 
     >>> from tightlip import Channel, Prior
     >>> channel = Channel([["3/4", "1/4"], ["1/4", "3/4"], ["1/2", "1/2"]])
-    >>> statistic_min_entropy_leakage(channel, Prior(["1/2", "1/2", 0]), ["a", "b", "b"]).ratio
+    >>> min_entropy_leakage(channel, Prior(["1/2", "1/2", 0]), ["a", "b", "b"]).ratio
     Fraction(3, 2)
     """
     groups = groups_of(channel, secret)

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from tightlip.errors import InvalidInput, WrongType, quoted
-from tightlip.measure.distribution import rounded_sum
-from tightlip.measure.maximal import channel_after, maximal_leakage
+from tightlip.measures.distribution import rounded_sum
+from tightlip.measures.maximal import channel_after, maximal_leakage
 from tightlip.model.channel import Channel, as_channel
 from tightlip.model.labels import Label, match
 from tightlip.model.matrix import dense_column, take_rows
@@ -103,7 +103,7 @@ class StatisticComposition:
     worst_outcome: Label
 
 
-def statistic_composition(
+def composition(
     first: Channel,
     second: Channel | Mapping[Label, Channel],
     secret: Any = None,
@@ -120,7 +120,7 @@ def statistic_composition(
     >>> from tightlip import Channel
     >>> key = Channel([["1/2", "1/2"], ["1/2", "1/2"]], outputs=[0, 1])
     >>> text = {0: Channel([[1, 0], [0, 1]]), 1: Channel([[0, 1], [1, 0]])}
-    >>> statistic_composition(key, text).total.ratio
+    >>> composition(key, text).total.ratio
     Fraction(2, 1)
     """
     as_channel(first, "first")

@@ -13,3 +13,30 @@
 
 The engine counts and joins. Rows never come to Python, except one batch at a time on their way into a risk file.
 """
+
+from __future__ import annotations
+
+from tightlip.table.bins import Bins
+from tightlip.table.counts import count_cells
+from tightlip.table.mapping import Mapping
+from tightlip.table.policy import Policy, RandomizedResponse, Released
+from tightlip.table.recoding import BottomCode, Keep, Prefix, Suppress, TopCode
+from tightlip.table.risk import write_risks
+from tightlip.table.source import Table, open_table
+
+__all__ = [
+    "Bins",
+    "BottomCode",
+    "Keep",
+    "Mapping",
+    "Policy",
+    "Prefix",
+    "RandomizedResponse",
+    "Released",
+    "Suppress",
+    "Table",
+    "TopCode",
+    "count_cells",
+    "open_table",
+    "write_risks",
+]

@@ -1,0 +1,15 @@
+"""What publishing part of a table gives away: the audit of a population or a sample."""
+
+from __future__ import annotations
+
+from tightlip.auditing.result import Audit
+from tightlip.auditing.risk import cell_risks
+from tightlip.auditing.run import audit
+from tightlip.auditing.sample import SampleMode
+
+__all__ = [
+    "Audit",
+    "SampleMode",
+    "audit",
+    "cell_risks",
+]

@@ -1,0 +1,315 @@
+"""Changes of the plan that meet a budget, worked out exactly from the counts of the plan: no table is asked again.
+
+Families of change, the best of each: hide small cells; coarsen or leave out one column, or several; both; add
+randomised response to one column. Only if none of these meets the budget, all columns but one are left out and that
+one is randomised. A change is called optimal where it is proved best in its family: the smallest min_count, the
+largest ε on a grid of 1/20 nat (a larger ε never leaks less: the noisier release is a post-processing of the other),
+the most detail among all nodes of a lattice (see climb.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import numpy as np
+
+from tightlip.auditing.climb import Best, Climb, Look
+from tightlip.auditing.counted import Counted
+from tightlip.auditing.hiding import min_counts
+from tightlip.auditing.lattice import Lattice, Node
+from tightlip.auditing.leakage import cell_pml
+from tightlip.auditing.plan import odds_of, only, released
+from tightlip.auditing.result import Kind, Remedy
+from tightlip.auditing.tally import Tally
+from tightlip.errors import InvalidInput
+from tightlip.numeric.display import format_about
+from tightlip.numeric.quantity import Nats
+from tightlip.table.policy import Policy, RandomizedResponse
+
+GRID = 20  # steps of ε in a nat
+_MOST_GRID = 200
+_MOST_CHECKS = 200
+_SLOWER = 20  # times, sums of large whole numbers than of others
+
+
+@dataclass(frozen=True, slots=True)
+class Remedies:
+    """Changes that meet the budget, the one that keeps most detail first; where there are none, the closest one."""
+
+    found: tuple[Remedy, ...] = ()
+    closest: Remedy | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A plan that leaks too much, its counts, and all ways to coarsen it."""
+
+    counted: Counted
+    policy: Policy
+    budget: Nats
+    lattice: Lattice
+
+    @property
+    def noise(self) -> bool:
+        return bool(odds_of(self.policy))
+
+    def measured(
+        self, counted: Counted, policy: Policy, change: str, kind: Kind, reason: str
+    ) -> Remedy | None:
+        """A change with its leakage; None where nothing is released any more."""
+        release = released(counted, policy)
+        if release.tally.shape[1] == 1:
+            return None
+        leak, whole = cell_pml(release.tally), entropy_of(self.counted.tally)
+        kept = detail_of(release, policy) / whole if whole else 0.0
+        worst = leak.value(leak.worst_first(1)[0])
+        return Remedy(change, policy, worst, min(max(kept, 0.0), 1.0), kind, reason)
+
+    def meets(self, release: Counted) -> bool:
+        """Whether a release says something and keeps the budget, decided exactly."""
+        return release.tally.shape[1] > 1 and not cell_pml(release.tally).above(self.budget).any()
+
+    def tried(self, counted: Counted, policy: Policy, change: str, kind: Kind, reason: str) -> Remedy | None:
+        """The change as a remedy, if it meets the budget."""
+        if not self.meets(released(counted, policy)):
+            return None
+        return self.measured(counted, policy, change, kind, reason)
+
+    def smallest_min_count(self, counted: Counted, policy: Policy) -> int | None:
+        """The smallest min_count above the plan's that meets the budget; None where none does.
+
+        With noise, where each takes long, only the first 200 are tried.
+        """
+        found = min_counts(counted.tally, self.budget, policy.min_count, noise=self.noise)
+        for least in islice(found, _MOST_CHECKS if self.noise else None):
+            if self.meets(released(counted, replace(policy, min_count=least))):
+                return least
+        return None
+
+
+def remedies_for(counted: Counted, policy: Policy, budget: Nats, kinds: Mapping[str, str]) -> Remedies:
+    """Changes of a plan that meet a budget it does not meet.
+
+    Parameters
+    ----------
+    counted : the counts of the policy before small cells are hidden
+    kinds : the kind of each column of the table
+    """
+    search = _Search(counted, policy, budget, Lattice.of(policy, counted, kinds))
+    climb = Climb(search.lattice, lambda node: _look(search, node), monotone=_quiet(search))
+    climb.greedy()
+    tried = [*_coarsened(search, climb), *_hidden(search, climb)]
+    tried += [_randomised(search, policy, item.column) for item in policy.release]
+    found = _distinct(tried)
+    if not found:
+        found = _distinct(
+            [_randomised(search, only(policy, [item.column]), item.column) for item in policy.release]
+        )
+    closest = None if found else _closest(search, climb)
+    return Remedies(tuple(sorted(found, key=lambda remedy: -remedy.kept)), closest)
+
+
+def _quiet(search: _Search) -> bool:
+    """Whether the plan neither hides cells nor adds noise: then coarser columns never leak more."""
+    return search.policy.min_count is None and not search.noise
+
+
+def _look(search: _Search, node: Node, *, hiding: bool = False) -> Look:
+    """A node with what the plan hides and randomises; or, where that is not enough, with the smallest min_count."""
+    policy = search.lattice.policy_at(node)
+    if policy is None:
+        return Look(0.0, -math.inf, math.inf, 0)
+    counted, work = search.lattice.counted_at(node)
+    entropy, release = entropy_of(counted.tally), released(counted, policy)
+    if release.tally.count.dtype == object:
+        work += _SLOWER * len(release.tally.count)
+    if release.tally.shape[1] == 1:
+        return Look(entropy, -math.inf, math.inf, work)
+    leak = cell_pml(release.tally)
+    if not leak.above(search.budget).any():
+        return Look(entropy, detail_of(release, policy), float(leak.upper.max()), work)
+    least = search.smallest_min_count(counted, policy) if hiding else None
+    if least is None:
+        return Look(entropy, -math.inf, float(leak.upper.max()), work)
+    policy = replace(policy, min_count=least)
+    return Look(entropy, detail_of(released(counted, policy), policy), float(search.budget), work)
+
+
+def _coarsened(search: _Search, climb: Climb) -> Iterator[Remedy | None]:
+    """The best way to coarsen several columns, then each column alone."""
+    columns = range(len(search.policy.release))
+    if len(columns) > 1:
+        best = climb.upwards(columns)
+        yield _at(search, best, _among(climb, columns, best, "coarsen the columns or leave them out"))
+    for column in columns:
+        best = climb.upwards([column])
+        ways = f"coarsen {search.policy.release[column].column} or leave it out"
+        yield _at(search, best, _among(climb, [column], best, ways))
+
+
+def _hidden(search: _Search, climb: Climb) -> Iterator[Remedy | None]:
+    """Small cells hidden in the plan itself, then in the best coarsening of it."""
+    over = "" if search.policy.min_count is None else " above the planned one"
+    reason = f"no smaller min_count{over} meets the budget"
+    least = (
+        search.policy.min_count is None or not search.noise
+    )  # else one below the planned may do: hiding is told
+    yield _at(search, Best(search.lattice.bottom, least), reason, hiding=True)
+    if search.noise:
+        return
+    columns = range(len(search.policy.release))
+    both = Climb(search.lattice, lambda node: _look(search, node, hiding=True), monotone=False)
+    start = climb.best_known(columns)
+    if start is not None:
+        both.look(start)
+    best = both.upwards(columns)
+    ways = f"coarsen the columns or leave them out, each with the smallest min_count{over} that will do"
+    yield _at(search, best, _among(both, columns, best, ways), hiding=True)
+
+
+def _among(climb: Climb, free: Sequence[int], best: Best, aim: str) -> str:
+    """Among which changes a node was found best, or how far the search came."""
+    size = climb.lattice.size(free) - 1
+    counted = len({*climb.counted(free)} - {climb.lattice.bottom})
+    if size == 1:
+        return f"the only way to {aim}"
+    if best.proved:
+        how = (
+            f"; {counted:,} {'was' if counted == 1 else 'were'} counted, the others follow"
+            if counted < size
+            else ""
+        )
+        return f"of the {size:,} ways to {aim}, no other that meets the budget keeps more detail{how}"
+    return f"a greedy search stopped after {counted:,} of the {size:,} ways to {aim}; others may keep more"
+
+
+def _at(search: _Search, best: Best, reason: str, *, hiding: bool = False) -> Remedy | None:
+    """A node as a remedy; when hiding, one that needs a larger min_count than the plan's, with the smallest."""
+    policy = None if best.node is None else search.lattice.policy_at(best.node)
+    if best.node is None or policy is None:
+        return None
+    (counted, _), change = search.lattice.counted_at(best.node), _change(search, best.node)
+    if hiding:
+        enough = search.meets(released(counted, policy))
+        least = None if enough else search.smallest_min_count(counted, policy)
+        if least is None:
+            return None
+        policy, change = replace(policy, min_count=least), _then_hide(counted, change, least)
+    return search.tried(counted, policy, change, "optimal" if best.proved else "heuristic", reason)
+
+
+def _then_hide(counted: Counted, change: str, least: int) -> str:
+    hidden = counted.tally.share_of(np.flatnonzero(counted.tally.of_cell < least))
+    hide = f"hide cells of fewer than {least} people ({format_about(float(100 * hidden), 2)} % of them)"
+    return f"{change}; then {hide}" if change else hide
+
+
+def _change(search: _Search, node: Node) -> str:
+    """The change from the plan to a node, in words."""
+    changed, gone = list[str](), list[str]()
+    for ladder, level, plan in zip(search.lattice.ladders, node, search.policy.release, strict=True):
+        item = ladder.items[level]
+        if item is None:
+            gone.append(plan.column)
+        elif level:
+            changed.append(f"release {item.column} {item.recoding.words()}")
+    return "; ".join([*changed, f"leave out {listed(gone)}"] if gone else changed)
+
+
+def _randomised(search: _Search, policy: Policy, name: str) -> Remedy | None:
+    """The largest ε on the grid for randomised response on one column."""
+    item = next(item for item in policy.release if item.column == name)
+    most = _MOST_GRID if item.mechanism is None else math.ceil(item.mechanism.epsilon * GRID) - 1
+
+    def at(step: int) -> Remedy | None:
+        changed, change = _with_noise(search, policy, name, step)
+        reason = f"no larger ε on a grid of 1/{GRID} nat meets the budget"
+        return search.tried(search.counted, changed, change, "optimal", reason)
+
+    try:
+        return _largest(at, min(most, _MOST_GRID))
+    except InvalidInput:  # too many cells for noise
+        return None
+
+
+def _with_noise(search: _Search, policy: Policy, name: str, step: int) -> tuple[Policy, str]:
+    epsilon = step / GRID
+    release = tuple(
+        replace(item, mechanism=RandomizedResponse(epsilon)) if item.column == name else item
+        for item in policy.release
+    )
+    kept = {item.column for item in policy.release}
+    gone = [item.column for item in search.policy.release if item.column not in kept]
+    before = f"leave out {listed(gone)}; " if gone else ""
+    change = f"{before}add randomised response with ε = {epsilon} nats to {name}"
+    return replace(policy, release=release), change
+
+
+def _largest(at: Callable[[int], Remedy | None], most: int) -> Remedy | None:
+    """The remedy of the largest step from 1 that is one; they are one up to some step and none above."""
+    low, high = 0, most + 1
+    best: Remedy | None = None
+    while high - low > 1:
+        middle = 1 if low == 0 and best is None and high == most + 1 else (low + high) // 2
+        found = at(middle)
+        if found is None:
+            high = middle
+        else:
+            low, best = middle, found
+    return best
+
+
+def _closest(search: _Search, climb: Climb) -> Remedy | None:
+    """Of everything that was measured the change that leaks least, though too much; none where all say nothing."""
+    reason = "leaks least of all changes that were tried"
+    found = []
+    node = min(climb.known, key=lambda node: climb.known[node].leakage)
+    policy = search.lattice.policy_at(node)
+    if policy is not None:
+        counted, _ = search.lattice.counted_at(node)
+        found.append(search.measured(counted, policy, _change(search, node), "heuristic", reason))
+    for item in search.policy.release:
+        changed, change = _with_noise(search, only(search.policy, [item.column]), item.column, 1)
+        try:
+            found.append(search.measured(search.counted, changed, change, "heuristic", reason))
+        except InvalidInput:  # too many cells for noise
+            continue
+    told = [remedy for remedy in found if remedy is not None]
+    return min(told, key=lambda remedy: remedy.leakage, default=None)
+
+
+def _distinct(tried: Sequence[Remedy | None]) -> list[Remedy]:
+    """Each plan once, with what is proved of it where something is."""
+    found: dict[Policy, Remedy] = {}
+    for remedy in tried:
+        if remedy is not None and (remedy.policy not in found or found[remedy.policy].kind == "heuristic"):
+            found[remedy.policy] = remedy
+    return list(found.values())
+
+
+def entropy_of(tally: Tally) -> float:
+    """H(cell) in nats."""
+    shares = np.asarray(tally.of_cell / tally.total, dtype=np.float64)
+    return -float((shares * np.log(shares)).sum())
+
+
+def detail_of(release: Counted, policy: Policy) -> float:
+    """I(recoded cell; released cell) in nats: the entropy of what is released less that of the noise."""
+    entropy = entropy_of(release.tally)
+    hidden = (release.codes < 0).any(axis=1)
+    shown = 1 - float(release.tally.share_of(np.flatnonzero(hidden)))
+    for column, odds in odds_of(policy).items():
+        count = len(release.values[release.columns.index(column)])
+        truth, lie = float(odds / (odds + count - 1)), float(1 / (odds + count - 1))
+        entropy += shown * (
+            truth * math.log(truth) + ((count - 1) * lie * math.log(lie) if count > 1 else 0.0)
+        )
+    return max(entropy, 0.0)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

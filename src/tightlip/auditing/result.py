@@ -1,0 +1,241 @@
+"""What an audit found, as plain data. Secrets and cells are places: place i is shown as "secret i + 1", "cell i + 1".
+
+The places are codes: secrets from the most to the least frequent, cells from the largest to the smallest, equal ones
+in random order. So neither a code nor a position in a list says anything beyond the shares that are shown anyway.
+Words and records are made from this by functions that ask whether values may be shown (names.py, words.py, record.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal, get_args
+
+from tightlip.arguments import choice, flag
+from tightlip.auditing.counted import Counted
+from tightlip.envelopes.result import Envelope
+from tightlip.model.channel import Channel
+from tightlip.model.prior import Prior
+from tightlip.numeric.ball import exp_bounds
+from tightlip.numeric.quantity import Nats, Probability
+from tightlip.numeric.unit import Unit
+from tightlip.statistic.result import StatisticLeakage
+from tightlip.table.policy import Policy
+
+Kind = Literal["optimal", "heuristic"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One cell and one secret: how the probability of the secret moves when the cell is seen.
+
+    In a population the shares are exact; in a sample `prior` is a lower and `posterior` an upper confidence bound
+    (for what can be ruled out, `posterior` is an upper bound too). A prior that is the smallest share in scope is
+    rounded up: secrets below what is shown are then out of scope, and it reads the same everywhere. `least` is the
+    lower end where the posterior is told as a range (veil.py).
+    """
+
+    cell: int
+    secret: int
+    leakage: Nats
+    prior: Probability
+    posterior: Probability
+    least: Probability | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CellRisk:
+    """A released cell: how many people are in it (expected, where noise is added) and what it gives away most.
+
+    `prior`, `posterior` and `least` are as in Finding.
+    """
+
+    cell: int
+    size: float
+    leakage: Nats
+    secret: int
+    prior: Probability
+    posterior: Probability
+    least: Probability | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TailPoint:
+    """P{leakage > level}: at most `above`, at least `at_least`; the same number in a population."""
+
+    level: Nats
+    above: Probability
+    at_least: Probability
+
+
+@dataclass(frozen=True, slots=True)
+class AttackGroup:
+    """Released values that the attack lumps together because they point to one secret.
+
+    `split` says that some of them are used only with a certain probability, `few` that their number is not told.
+    """
+
+    secret: int
+    cells: tuple[int, ...]
+    split: bool
+    probability: float
+    prior: float
+    posterior: float
+    few: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnEffect:
+    """The leakage of one released column alone, and of the release without it; in a sample the envelope's bound."""
+
+    column: str
+    alone: Nats
+    without: Nats
+
+
+@dataclass(frozen=True, slots=True)
+class Certified:
+    """What a sample can say.
+
+    Attributes
+    ----------
+    confidence : all numbers of the audit hold together with at least this probability
+    rarest : secrets held by a smaller share of the population are outside every bound
+    uncertified_cells, uncertified_share : cells that are too small to say much about, and the share of the rows in
+        them: the bound on e^leakage is more than half of what any cell may have, and more than twice what is proved
+    """
+
+    confidence: float
+    rarest: Probability
+    uncertified_cells: int
+    uncertified_share: Probability
+
+
+@dataclass(frozen=True, slots=True)
+class SecretView:
+    """Everything about one secret: a secret column, or all of them jointly.
+
+    Attributes
+    ----------
+    name : the column, or "a × b"
+    counted : the release in code order, with the labels of secrets and cells
+    shares : the prior share of each secret (in a sample the observed one, as a description, not a guarantee)
+    worst : the cell and secret of the largest leakage, rounded up; `at_least` is the same amount from below
+    tail : the probability of a leakage above each level
+    envelope, attack : what survives post-processing at δ, and the groups of cells that reach the lower end
+    pmc : the largest cost, i.e. what can be ruled out; infinite where a cell excludes a secret
+    maximal_leakage, ldp : in nats, rounded up; ldp may be infinite
+    sml : statistic maximal leakage where the secret is a statistic of a larger one
+    share_above_budget : the share of people whose cell leaks more than the budget
+    worst_cells : the cells that leak most; columns : the released columns, the most telling first
+    certified : None in a population
+    """
+
+    name: str
+    counted: Counted = field(repr=False)
+    shares: tuple[Probability, ...]
+    worst: Finding
+    at_least: Nats
+    tail: tuple[TailPoint, ...]
+    envelope: Envelope
+    attack: tuple[AttackGroup, ...]
+    pmc: Finding
+    maximal_leakage: Nats
+    ldp: Nats
+    sml: StatisticLeakage | None
+    share_above_budget: Probability | None
+    worst_cells: tuple[CellRisk, ...]
+    columns: tuple[ColumnEffect, ...]
+    certified: Certified | None = None
+
+    @property
+    def channel(self) -> Channel:
+        """P(cell | secret) by codes; in rationals up to 10⁴ entries."""
+        return self.counted.tally.channel()
+
+    @property
+    def prior(self) -> Prior:
+        """P(secret) by codes."""
+        return self.counted.tally.prior()
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """A change of the plan that meets the budget, worked out exactly from the counts.
+
+    Attributes
+    ----------
+    change : in words that name no secret and no value of fewer than ten people
+    policy : the changed plan; `policy_toml` writes it as a file
+    leakage : its worst leakage
+    kept : the part of the detail that is left: I(recoded cell; released cell) over the entropy of the plan's recoded
+        cells, to rank remedies by; it is no guarantee
+    kind, reason : whether the change is proved best among some changes, and among which; or how it was found
+    """
+
+    change: str
+    policy: Policy
+    leakage: Nats
+    kept: float
+    kind: Kind
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The whole audit.
+
+    Attributes
+    ----------
+    policy : the plan that was audited
+    total : rows counted
+    delta, budget : as asked; the budget in nats
+    mode : "population" or "sample"; `confidence` is None in a population
+    views : the secret columns and, where there are several, all of them jointly (the first entry)
+    remedies : changes that meet the budget, the one that keeps most detail first
+    verdict : whether the release keeps the budget: in a population the worst leakage does; in a sample it is proved
+        that a leakage above it has probability at most δ. None without a budget.
+    counted : what was counted, before small cells are hidden and noise is added
+    closest : where no change was found that meets the budget, the one that leaks least; it does not meet it
+    """
+
+    policy: Policy
+    total: int
+    delta: Fraction
+    budget: Nats | None
+    mode: Literal["population", "sample"]
+    confidence: float | None
+    views: dict[str, SecretView]
+    remedies: tuple[Remedy, ...]
+    verdict: bool | None
+    counted: Counted = field(repr=False)
+    closest: Remedy | None = None
+
+    @property
+    def joint(self) -> SecretView:
+        """The view about all secret columns together; no view of one of them leaks more."""
+        return next(iter(self.views.values()))
+
+    def words(self, *, show_values: bool = False, unit: Unit = "nats") -> str:
+        """The headline and all paragraphs, a line each; codes in place of values unless they may be shown."""
+        from tightlip.auditing.words import headline, paragraphs
+
+        flag(show_values, "show_values")
+        choice(unit, "unit", get_args(Unit))
+        told = paragraphs(self, show_values=show_values, unit=unit)
+        return "\n".join([headline(self, show_values=show_values, unit=unit), *told])
+
+    __str__ = words
+
+
+def risen(prior: float | Fraction, leakage: float) -> Probability:
+    """The largest posterior that a leakage allows a secret of some prior, min(1, p e^ε), rounded up.
+
+    >>> round(risen(0.05, 2.1), 4)
+    0.4083
+    """
+    if leakage == float("inf"):
+        return Probability(1.0)
+    ratio = leakage.ratio if isinstance(leakage, Nats) else None
+    reached = Fraction(prior) * (Fraction(exp_bounds(float(leakage))[1]) if ratio is None else ratio)
+    return Probability.of(min(reached, Fraction(1)))

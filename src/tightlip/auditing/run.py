@@ -1,0 +1,274 @@
+"""The audit of a planned release, end to end: count once, then measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from tightlip.auditing.codes import coded
+from tightlip.auditing.columns import about, column_effects
+from tightlip.auditing.counted import Counted
+from tightlip.auditing.leakage import cell_pml
+from tightlip.auditing.plan import odds_of, released
+from tightlip.auditing.remedy import Remedies, remedies_for
+from tightlip.auditing.result import Audit, Remedy, SecretView
+from tightlip.auditing.sample import SampleMode
+from tightlip.auditing.sample_noise import Errors, release_bounds
+from tightlip.auditing.sample_remedy import departures, sampled_remedies
+from tightlip.auditing.sample_view import sample_view
+from tightlip.auditing.stages import OnStage, Subject, name_of, silent, subjects_of
+from tightlip.auditing.statistic import statistic_of
+from tightlip.auditing.view import population_view
+from tightlip.envelopes.result import read_delta
+from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.numeric.quantity import Nats, exact_level
+from tightlip.numeric.rounding import down
+from tightlip.table.counts import count_cells
+from tightlip.table.policy import Policy, Released
+from tightlip.table.recoding import require_whole
+from tightlip.table.source import Table, open_table
+
+
+def audit(
+    table: Any,
+    secret: str | Iterable[str] | None = None,
+    release: Iterable[str | Released] | None = None,
+    *,
+    delta: Any = 0.01,
+    budget: Any = None,
+    sample: SampleMode | None = None,
+    policy: Policy | None = None,
+    statistic: str | Iterable[str] | None = None,
+    code_seed: int | None = None,
+    on_stage: OnStage = silent,
+) -> Audit:
+    """What a planned release of a table gives away about its secret columns.
+
+    Parameters
+    ----------
+    table : Table or anything `open_table` takes
+        A path, a database URL, a data frame, an Ibis table.
+    secret, release : column names (or Released), or
+    policy : Policy
+        The same with recodings, noise and min_count.
+    delta : probability in (0, 1]; a float is read as the decimal it shows, 0.01 as one in a hundred
+        Of the envelope.
+    budget : float, optional
+        Worst leakage allowed, in nats; changes of the plan that meet it are searched for where it does not.
+    sample : SampleMode, optional
+        The rows are a sample; all numbers are then confidence bounds. By default the table is the population.
+    statistic : column names, optional
+        Of several secret columns those that are a statistic of all of them together; SML about each is added.
+    code_seed : int, optional
+        Makes the codes of equally frequent values repeatable; who has it and knows the values can undo them.
+    on_stage : callable, optional
+        Is told the name of each stage when it begins; `stages_of` lists them.
+
+    Returns
+    -------
+    Audit
+
+    Raises
+    ------
+    InvalidInput
+        When the plan does not fit the table, or a sample is asked of a plan whose cells depend on it (min_count), or
+        about a statistic.
+    """
+    plan = _plan(secret, release, statistic, policy)
+    if sample is not None:
+        _require_judgeable(plan, sample)  # before the table is read
+    if not callable(on_stage):
+        raise WrongType(
+            f"on_stage must be a function of a stage's name, got {quoted(on_stage)}; leave it out."
+        )
+    if code_seed is not None:
+        require_whole(code_seed, "code_seed", 0)
+    with nullcontext(table) if isinstance(table, Table) else open_table(table) as opened:
+
+        def recount(changed: Policy) -> Counted:
+            counts = count_cells(opened, replace(changed, min_count=None))
+            return Counted.of(counts, changed.secret, [item.column for item in changed.release])
+
+        return audit_counts(
+            recount,
+            plan,
+            kinds=opened.kinds(plan.columns),
+            delta=_read_delta(delta),
+            budget=None if budget is None else _read_budget(budget),
+            sample=sample,
+            code_seed=code_seed,
+            on_stage=on_stage,
+        )
+
+
+def audit_counts(
+    recount: Callable[[Policy], Counted],
+    policy: Policy,
+    *,
+    kinds: Mapping[str, str],
+    delta: Fraction,
+    budget: Nats | None,
+    sample: SampleMode | None = None,
+    code_seed: int | None = None,
+    on_stage: OnStage = silent,
+) -> Audit:
+    """The audit of a policy, given what counts a policy's columns before small cells are hidden."""
+    if sample is not None:
+        _require_judgeable(policy, sample)
+    on_stage("counting")
+    counted = recount(policy)
+    release = coded(released(counted, policy), code_seed)
+    job = _Job(counted, release, policy, delta, budget, code_seed, on_stage)
+    return _population(job, recount, kinds) if sample is None else _sampled(job, sample)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What is audited: the counts before small cells are hidden, the release in code order, and what is asked."""
+
+    counted: Counted
+    release: Counted
+    policy: Policy
+    delta: Fraction
+    budget: Nats | None
+    code_seed: int | None
+    on_stage: OnStage
+
+    def seen(self, subject: Subject) -> Counted:
+        """The release about some secret columns, these in the order of their own codes; cells keep theirs."""
+        if subject == self.release.secret_columns:
+            return self.release
+        return coded(about(self.release, subject), self.code_seed, cells=False)
+
+
+def _population(job: _Job, recount: Callable[[Policy], Counted], kinds: Mapping[str, str]) -> Audit:
+    policy, budget = job.policy, job.budget
+    subjects = subjects_of(policy)
+    job.on_stage("columns")
+    effects = column_effects(job.counted, policy, subjects, lambda _, seen: worst_leakage(seen))
+    total = job.counted.tally.total
+    scale = Fraction(total, job.release.tally.total)
+    views: dict[str, SecretView] = {}
+    for subject in subjects:
+        seen, sml = job.seen(subject), None
+        if len(subject) == 1 and subject[0] in policy.statistic:
+            job.on_stage(f"statistic {name_of(subject)}")
+            sml = statistic_of(job.release, seen)
+        views[name_of(subject)] = population_view(
+            seen, scale, job.delta, budget, columns=effects[subject], sml=sml, on_stage=job.on_stage
+        )
+    verdict = None if budget is None else not next(iter(views.values())).share_above_budget
+    remedies = Remedies()
+    if budget is not None and verdict is False:
+        job.on_stage("remedies")
+        remedies = remedies_for(job.counted, policy, budget, kinds)
+    return Audit(
+        policy,
+        total,
+        job.delta,
+        budget,
+        "population",
+        None,
+        views,
+        remedies.found,
+        verdict,
+        job.counted,
+        remedies.closest,
+    )
+
+
+def _sampled(job: _Job, mode: SampleMode) -> Audit:
+    """Every secret gets an equal part of the error: a quarter for its priors, which all releases share, three eighths
+    for the release, and as much for what leaves columns out, in equal parts.
+    """
+    policy, delta, budget = job.policy, job.delta, job.budget
+    subjects = subjects_of(policy)
+    error = float(1 - mode.exact) * (1 - 2**-50) / len(subjects)
+    trials = 2 * len(policy.release) + len(departures(policy))
+    main, each = Errors(error / 4, error * 3 / 8), Errors(error / 4, error * 3 / 8 / trials)
+    odds = odds_of(policy)
+    job.on_stage("columns")
+    effects = column_effects(
+        job.counted,
+        policy,
+        subjects,
+        lambda plain, seen: release_bounds(plain, seen, odds, each, mode).mean_of_worst(delta),
+    )
+    views: dict[str, SecretView] = {}
+    for subject in subjects:
+        job.on_stage(f"measuring {name_of(subject)}")
+        plain, seen = about(job.counted, subject), job.seen(subject)
+        views[name_of(subject)] = sample_view(
+            plain, seen, odds, delta, budget, errors=main, mode=mode, columns=effects[subject]
+        )
+    verdict = None if budget is None else all(_kept(view, delta) for view in views.values())
+    remedies: tuple[Remedy, ...] = ()
+    if budget is not None and verdict is False:
+        job.on_stage("remedies")
+        remedies = sampled_remedies(job.counted, policy, subjects, budget, delta, each, mode)
+    total = job.counted.tally.total
+    return Audit(
+        policy, total, delta, budget, "sample", mode.confidence, views, remedies, verdict, job.counted
+    )
+
+
+def worst_leakage(release: Counted) -> Nats:
+    """The worst leakage of any cell, exactly."""
+    leak = cell_pml(release.tally)
+    return leak.value(leak.worst_first(1)[0])
+
+
+def _kept(view: SecretView, delta: Fraction) -> bool:
+    """Whether a leakage above the budget is proved to have probability at most δ.
+
+    In a sample each view must say so: secrets in scope may be made of joint ones that are too rare to be.
+    """
+    return view.share_above_budget is not None and view.share_above_budget <= delta
+
+
+def _plan(secret: Any, release: Any, statistic: Any, policy: Policy | None) -> Policy:
+    if policy is None:
+        if secret is None or release is None:
+            raise InvalidInput("secret and release must both be given, or a policy; name the columns.")
+        return Policy(secret, release, statistic=() if statistic is None else statistic)
+    if not isinstance(policy, Policy):
+        raise WrongType(f"policy must be a Policy, got {quoted(policy)}; use Policy.from_toml(path).")
+    if any(given is not None for given in (secret, release, statistic)):
+        raise InvalidInput(
+            "policy already says what is secret, released and a statistic; leave these arguments out."
+        )
+    return policy
+
+
+def _read_delta(delta: Any) -> Fraction:
+    """A float is the decimal it shows: people are counted exactly, and 0.01 is meant to be one in a hundred."""
+    return read_delta(repr(float(delta)) if isinstance(delta, float) else delta)
+
+
+def _read_budget(budget: Any) -> Nats:
+    """Never more than was given: rationals and text become the double at or below them."""
+    amount = exact_level(budget, "budget")
+    if isinstance(amount, Nats):
+        return amount
+    nearest = float(amount)
+    return Nats(nearest if Fraction(nearest) <= amount else down(nearest))
+
+
+def _require_judgeable(policy: Policy, sample: object) -> None:
+    if not isinstance(sample, SampleMode):
+        raise WrongType(
+            f"sample must be a SampleMode, got {quoted(sample)}; write SampleMode(0.95), or leave it out."
+        )
+    if policy.min_count is not None:
+        raise InvalidInput(
+            "min_count hides cells that depend on the sample, so a sample cannot bound their tail; audit it without: "
+            "worst leakage, envelope and maximal leakage bound the release with any cells hidden too."
+        )
+    if policy.statistic:
+        raise InvalidInput(
+            f"the statistic {quoted(policy.statistic[0])} is audited for a population only; leave it out: maximal "
+            "leakage about all secret columns together bounds its SML."
+        )

@@ -1,0 +1,160 @@
+"""What an audit tells without leave to show values: nothing from which the size of a cell under ten people follows.
+
+A posterior c/n with n < 10 gives n away, and so does a leakage beside the prior. So both are told as ranges, the same
+whatever the data: shares between 1/9, 1/4, 1/2, 3/4 and 1, each of which at least five sizes can have. Shares of 0 and
+1 are told as they are, since every size can have them. The worst leakage is a range where its cell is small, and so is
+every amount that could be the same one: those above the range's lower end. Fewer than ten people are told as that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TypeVar
+
+from tightlip.auditing.names import SMALL, Names
+from tightlip.auditing.result import (
+    AttackGroup,
+    Audit,
+    CellRisk,
+    ColumnEffect,
+    Finding,
+    SecretView,
+    TailPoint,
+)
+from tightlip.auditing.sample_view import UNSEEN
+from tightlip.envelopes.result import Envelope
+from tightlip.numeric.quantity import Nats, Probability
+
+_EDGES = tuple(map(Fraction, ("1/9", "1/4", "1/2", "3/4", "1")))
+_Found = TypeVar("_Found", Finding, CellRisk)
+
+
+def veiled(audit: Audit) -> Audit:
+    """The audit as it may be told: ranges, true ones, in place of what gives away how small a small cell is."""
+    return replace(audit, views={name: Veil.of(audit, view).view for name, view in audit.views.items()})
+
+
+def share_range(share: Fraction) -> tuple[Fraction, Fraction]:
+    """The range that a share is told as: its ends, the upper one not reached; 0 and 1 stay what they are.
+
+    >>> [str(end) for end in share_range(Fraction(2, 7))], share_range(Fraction(1))
+    (['1/4', '1/2'], (Fraction(1, 1), Fraction(1, 1)))
+    """
+    if share in (0, 1):
+        return share, share
+    high = _EDGES[0]
+    if share < high:  # with noise alone: fewer than ten people have no such share
+        while share < high / 2:
+            high /= 2
+        return high / 2, high
+    return max(edge for edge in _EDGES if edge <= share), min(edge for edge in _EDGES if edge > share)
+
+
+@dataclass(frozen=True, slots=True)
+class Veil:
+    """One view as it is told; amounts from `hidden` on are told as the range from there to the worst leakage."""
+
+    view: SecretView
+    hidden: Nats | None
+
+    @classmethod
+    def of(cls, audit: Audit, view: SecretView) -> Veil:
+        """The view with every finding about a small cell told as a range."""
+        names = Names(audit, view)
+        worst = _gain(
+            view.worst, names, audit.budget if audit.verdict and audit.mode == "population" else None
+        )
+        least = None if worst.least is None else Nats.of_ratio(_lift(worst.least, worst.prior), "down")
+        bare = cls(replace(view, worst=worst), least)
+        few = _Few(audit)
+        told = replace(
+            bare.view,
+            at_least=view.at_least if least is None else min(view.at_least, least),
+            tail=tuple(few.point(point) for point in view.tail),
+            envelope=bare.envelope(view.envelope),
+            attack=tuple(few.group(group, names) for group in view.attack),
+            pmc=_cost(view.pmc, names),
+            share_above_budget=few.share(view.share_above_budget),
+            worst_cells=tuple(_gain(risk, names, worst.leakage) for risk in view.worst_cells),
+            columns=tuple(bare.effect(effect) for effect in view.columns),
+        )
+        return cls(told, least)
+
+    def above(self, amount: Nats) -> Nats:
+        """An upper bound: the worst leakage where it is in the hidden range."""
+        return self.view.worst.leakage if self.hidden is not None and amount > self.hidden else amount
+
+    def envelope(self, point: Envelope) -> Envelope:
+        """A point with both ends outside the hidden range."""
+        if self.hidden is None or point.upper <= self.hidden:
+            return point
+        upper = float(self.above(point.epsilon))
+        return replace(point, upper=upper, lower=min(point.lower, float(self.hidden)), certificate=None)
+
+    def effect(self, effect: ColumnEffect) -> ColumnEffect:
+        """A column's effect with both amounts outside the hidden range."""
+        return replace(effect, alone=self.above(effect.alone), without=self.above(effect.without))
+
+
+@dataclass(frozen=True, slots=True)
+class _Few:
+    """Shares of a population that are those of fewer than ten people."""
+
+    audit: Audit
+
+    def _hides(self, share: Fraction) -> bool:
+        return self.audit.mode == "population" and 0 < share * self.audit.total < SMALL
+
+    def share(self, share: Probability | None) -> Probability | None:
+        """At most ten people's share in place of that of fewer."""
+        if share is None or share.exact is None or not self._hides(share.exact):
+            return share
+        return Probability(
+            float(Probability.of(min(Fraction(SMALL, self.audit.total), Fraction(1))))
+        )  # a bound
+
+    def point(self, point: TailPoint) -> TailPoint:
+        """A point of the tail."""
+        above = self.share(point.above)
+        return (
+            point
+            if above is None or above is point.above
+            else replace(point, above=above, at_least=Probability(0.0))
+        )
+
+    def group(self, group: AttackGroup, names: Names) -> AttackGroup:
+        """A group of an attack; `few` where it is one of fewer than ten people."""
+        held = sum(names.view.counted.holders_of(cell) for cell in group.cells)
+        if names.show_values or held >= SMALL:
+            return group
+        return replace(group, posterior=float(share_range(Fraction(group.posterior))[0]), few=True)
+
+
+def _gain(found: _Found, names: Names, most: Nats | None) -> _Found:
+    """A finding with its posterior as a range, and as leakage what the range allows, or `most` where that is less."""
+    if found.cell == UNSEEN or names.shows(found.cell) or not found.leakage:
+        return found
+    low, high = share_range(_exact(found.posterior))
+    if low == high:
+        return found
+    lift = Nats.of_ratio(_lift(Probability.of(high), found.prior))
+    leakage = lift if most is None else min(lift, most)
+    return replace(found, leakage=leakage, posterior=Probability.of(high), least=Probability.of(low, "down"))
+
+
+def _cost(found: Finding, names: Names) -> Finding:
+    """The same for what can be ruled out, where a smaller posterior costs more."""
+    told = _gain(found, names, None)
+    if told.least is None:
+        return found
+    cost = Nats.of_ratio(max(_exact(found.prior) / _exact(told.least), Fraction(1)))
+    return replace(told, leakage=max(found.leakage, cost))
+
+
+def _lift(posterior: Probability, prior: Probability) -> Fraction:
+    return max(_exact(posterior) / _exact(prior), Fraction(1))
+
+
+def _exact(share: Probability) -> Fraction:
+    return Fraction(share) if share.exact is None else share.exact

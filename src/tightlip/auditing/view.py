@@ -1,0 +1,121 @@
+"""One secret's view of a release when the table is the whole population: every number is exact or proved."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from tightlip.auditing.counted import Counted
+from tightlip.auditing.envelope import tally_envelope
+from tightlip.auditing.leakage import CellLeakage, cell_pmc, cell_pml, local_privacy_of, maximal_leakage_of
+from tightlip.auditing.result import CellRisk, ColumnEffect, Finding, SecretView, TailPoint
+from tightlip.auditing.stages import OnStage, name_of, silent
+from tightlip.auditing.tally import Tally
+from tightlip.numeric.quantity import Nats, Probability
+from tightlip.statistic.result import StatisticLeakage
+
+WORST_CELLS = 20
+_STEPS = ("1", "5/4", "3/2", "2", "5/2", "3", "4", "5", "15/2", "10")
+_DECADES = 6
+
+
+def tail_levels() -> tuple[Nats, ...]:
+    """The levels at which tails are told: factors 1, 1.25, 1.5, 2, … up to a million; fixed, whatever the data.
+
+    >>> [str(level.ratio) for level in tail_levels()[:4]]
+    ['1', '5/4', '3/2', '2']
+    """
+    ratios = sorted({Fraction(step) * 10**decade for decade in range(_DECADES) for step in _STEPS})
+    return tuple(Nats.of_ratio(ratio) for ratio in ratios)
+
+
+def population_view(
+    counted: Counted,
+    scale: Fraction,
+    delta: Fraction,
+    budget: Nats | None,
+    *,
+    columns: tuple[ColumnEffect, ...],
+    sml: StatisticLeakage | None = None,
+    on_stage: OnStage = silent,
+) -> SecretView:
+    """Measure the release as one secret sees it; `scale` is the number of people behind a count of 1."""
+    tally, name = counted.tally, name_of(counted.secret_columns)
+    on_stage(f"measuring {name}")
+    gain, cost = cell_pml(tally), cell_pmc(tally)
+    worst = finding(gain, gain.worst_first(1)[0])
+    on_stage(f"envelope {name}")
+    found, attack = tally_envelope(tally, delta)
+    return SecretView(
+        name=name,
+        counted=counted,
+        shares=tuple(Probability.of(tally.prior_of(place), "nearest") for place in range(tally.shape[0])),
+        worst=worst,
+        at_least=Nats.of_ratio(_ratio(worst), "down"),
+        tail=tail_of(gain),
+        envelope=found,
+        attack=attack,
+        pmc=worst_cost(cost),
+        maximal_leakage=maximal_leakage_of(gain),
+        ldp=local_privacy_of(gain, cost),
+        sml=sml,
+        share_above_budget=None if budget is None else gain.tail(budget),
+        worst_cells=tuple(_risk(gain, cell, scale) for cell in gain.worst_first(WORST_CELLS)),
+        columns=columns,
+    )
+
+
+def finding(leak: CellLeakage, cell: int) -> Finding:
+    """One cell's leakage with the exact shares of the secret it points to."""
+    secret = leak.secret(cell)
+    prior = leak.tally.prior_of(secret)
+    return Finding(
+        cell, secret, leak.value(cell), Probability.of(prior), posterior_of(leak.tally, cell, secret)
+    )
+
+
+def posterior_of(tally: Tally, cell: int, secret: int) -> Probability:
+    """c_xy / n_y, exactly."""
+    start, end = np.searchsorted(tally.cell, [cell, cell + 1])
+    place = start + int(np.searchsorted(tally.secret[start:end], secret))
+    held = int(tally.count[place]) if place < end and tally.secret[place] == secret else 0
+    return Probability.of(Fraction(held, int(tally.of_cell[cell])))
+
+
+def worst_cost(cost: CellLeakage) -> Finding:
+    """What can be ruled out: of the cells that exclude a secret, the largest with the likeliest excluded one."""
+    excluding = np.flatnonzero(cost.pair < 0)
+    if not len(excluding):
+        return finding(cost, cost.worst_first(1)[0])
+    tally = cost.tally
+    held = np.bincount(tally.secret, minlength=tally.shape[0])  # by how many cells
+    absent = np.flatnonzero(held < tally.shape[1])
+    secret = int(absent[np.argmax(tally.of_secret[absent])])
+    without = np.setdiff1d(excluding, tally.cell[tally.secret == secret])
+    cell = int(without[np.argmax(tally.of_cell[without])])
+    share = Probability.of(tally.prior_of(secret))
+    return Finding(cell, secret, Nats(float("inf")), share, Probability.of(Fraction(0)))
+
+
+def tail_of(gain: CellLeakage) -> tuple[TailPoint, ...]:
+    """The tail at the fixed levels, up to the first that nobody exceeds."""
+    points = []
+    for level in tail_levels():
+        above = gain.tail(level)
+        assert above.exact is not None
+        points.append(TailPoint(level, above, Probability.of(above.exact, "down")))
+        if not above.exact:
+            break
+    return tuple(points)
+
+
+def _risk(gain: CellLeakage, cell: int, scale: Fraction) -> CellRisk:
+    found = finding(gain, cell)
+    size = float(int(gain.tally.of_cell[cell]) * scale)
+    return CellRisk(cell, size, found.leakage, found.secret, found.prior, found.posterior)
+
+
+def _ratio(found: Finding) -> Fraction:
+    assert found.leakage.ratio is not None
+    return found.leakage.ratio

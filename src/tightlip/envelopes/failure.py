@@ -1,0 +1,188 @@
+"""δ_c(ε): how likely some post-processing can make a leakage above ε, at most.
+
+    δ_c(ε) = sup over channels Y → Z of P{ℓ(Z) > ε} = lim of V(t) as t falls to e^ε
+
+V jumps down where a secret's largest lift is passed; exactly at such a level the two ends need not meet.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tightlip.certificate.attack import Attack
+from tightlip.certificate.envelope import EnvelopeCertificate, LowerProof, UpperProof
+from tightlip.envelopes.attack import Shares, margin, proof, repaired, worth
+from tightlip.envelopes.dual import dual_bound
+from tightlip.envelopes.exact import ALWAYS_VERIFIED, Release
+from tightlip.envelopes.program import Optimum, RestrictedProgram, leading
+from tightlip.envelopes.search import improving
+from tightlip.errors import CertificateInvalid
+from tightlip.model.align import align
+from tightlip.model.channel import Channel
+from tightlip.model.prior import Prior
+from tightlip.numeric.ball import ball, enclose, exp_bounds, log_bounds, log_exceeds
+from tightlip.numeric.display import format_down, format_exactly, format_up
+from tightlip.numeric.parse import FloatArray
+from tightlip.numeric.quantity import Probability, exact_level, exact_ratio, level_repr
+
+_ABOVE = 1e-12
+_FARTHER = 1e-9, 1e-7, 1e-5  # at an outcome's own leakage a solver sees little any closer above
+_MOST_SOLVES = 60
+_CLOSE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class FailureProbability:
+    """δ_c(ε) between two sound ends; `lower` is reached by `attack`."""
+
+    epsilon: float
+    lower: float
+    upper: float
+    method: str
+    attack: Channel
+    certificate: EnvelopeCertificate
+
+    @property
+    def delta(self) -> Probability:
+        """The sound (upper) end."""
+        return Probability(self.upper)
+
+    def verify(self) -> None:
+        """Check the certificate in rational arithmetic, without a solver, and that it proves these very ends.
+
+        Raises
+        ------
+        CertificateInvalid
+            Naming what fails.
+        """
+        self.certificate.verify()
+        above, below = self.certificate.upper, self.certificate.lower
+        likely = Fraction(0) if above.multipliers is None else min(above.mass, Fraction(1))
+        if likely > self.upper or log_exceeds(above.ratio, self.epsilon):
+            raise CertificateInvalid(
+                f"upper end fails: the proof is of probability {format_exactly(likely)} at level "
+                f"{format_down(log_bounds(above.ratio)[0], 17)}, not of {self.upper!r} at {self.epsilon!r}."
+            )
+        if self.lower and (below.mass < self.lower or not log_exceeds(below.ratio, self.epsilon)):
+            raise CertificateInvalid(
+                f"lower end fails: the proof is of probability {format_exactly(below.mass)} at level "
+                f"{format_up(log_bounds(below.ratio)[1], 17)}, not of {self.lower!r} above {self.epsilon!r}."
+            )
+
+    def __repr__(self) -> str:
+        return (
+            f"FailureProbability(epsilon={level_repr(self.epsilon)} nats, {format_down(self.lower)} to "
+            f"{format_up(self.upper)}, by {self.method})"
+        )
+
+
+def failure_probability(channel: Channel, prior: Prior, epsilon: Any) -> FailureProbability:
+    """δ_c(ε): the largest probability with which some post-processing leaks more than ε.
+
+    Parameters
+    ----------
+    channel : Channel
+    prior : Prior
+    epsilon : level in nats, at least 0; `log_of("10/9")` is exact
+
+    >>> from tightlip import log_of, papers, Prior
+    >>> found = failure_probability(papers.env_example_1(), Prior.uniform(4), 0.5)
+    >>> found.verify()
+    >>> round(float(found.delta), 6), found.delta - found.lower < 1e-9
+    (0.409447, True)
+    """
+    level = exact_level(epsilon)
+    exact = exact_ratio(level)
+    low, high = exp_bounds(level) if exact is None else (exact, exact)
+    stated = log_bounds(exact)[1] if exact is not None else enclose(lambda: ball(level))[1]
+    release = Release.of(channel, align(prior, channel))
+    worst = max(release.joint.exact_lift(place) for place in range(len(release.joint.outcomes)))
+    if worst <= low:
+        return _impossible(release, stated, worst)
+    return _solved(release, stated, Fraction(low), float(high))
+
+
+def _impossible(release: Release, epsilon: float, worst: Fraction) -> FailureProbability:
+    """No lift is above the level: proved by the largest one, and no attack is needed."""
+    channel = release.channel
+    silent = Channel(
+        np.ones((channel.shape[1], 1)), channel.outputs if channel.outputs.given else None, ["rest"]
+    )
+    certificate = EnvelopeCertificate(
+        channel,
+        release.prior,
+        UpperProof(worst, Fraction(0), None),
+        LowerProof(Fraction(1), Fraction(0), Attack.of(silent), (None,)),
+    )
+    return FailureProbability(epsilon, 0.0, 0.0, "no outcome leaks more", silent, certificate)
+
+
+def _solved(release: Release, epsilon: float, below: Fraction, above: float) -> FailureProbability:
+    pairs, program = release.pairs, RestrictedProgram(release.pairs, above)
+    program.add(leading(pairs, pairs.lift, 4))
+    closest = max(_ABOVE, 4 * margin(pairs))
+    found = _optimum_at(program, above * (1 + closest))
+    bound = _upper_proof(release, program.thresholds(found.reaches, program.ratio), below)
+    best = _attack(program, found, above)
+    for step in (step for step in _FARTHER if step > closest):  # what leaks more leaks as much
+        if bound.mass - Fraction(best.mass) > _CLOSE:
+            best = max(best, _attack(program, _optimum_at(program, above * (1 + step)), above), key=_mass)
+    upper = min(float(bound.mass), 1.0)
+    lower = min(best.mass, upper)
+    lower_proof = proof(
+        pairs,
+        best.shares,
+        release.joint,
+        release.channel,
+        ratio=Fraction(best.ratio),
+        mass=Fraction(lower),
+    )
+    method = "linear program, proved by thresholds and an attack"
+    if upper - lower > _CLOSE:
+        method += "; the level is at or near a jump, where the ends need not meet"
+    certificate = EnvelopeCertificate(release.channel, release.prior, bound, lower_proof)
+    if len(pairs.chance) <= ALWAYS_VERIFIED:  # as for an envelope
+        certificate.verify_for(release.rationals)
+    return FailureProbability(epsilon, lower, upper, method, certificate.attack, certificate)
+
+
+def _optimum_at(program: RestrictedProgram, ratio: float) -> Optimum:
+    """The optimum at a ratio, over all pairs."""
+    program.move(ratio)
+    found = program.solve()
+    for _ in range(_MOST_SOLVES):
+        if not program.add(improving(program, program.thresholds(found.reaches, ratio), ratio)):
+            break
+        found = program.solve()
+    return found
+
+
+def _upper_proof(release: Release, thresholds: FloatArray, below: Fraction) -> UpperProof:
+    """What the thresholds prove just below the level."""
+    floor = math.nextafter(float(below), 0.0)
+    thresholds = np.minimum(thresholds, floor * (1 - 1e-9))
+    proved = dual_bound(release.pairs, thresholds, floor)
+    return UpperProof(Fraction(floor), Fraction(proved), release.multipliers(thresholds, floor))
+
+
+class _Attack(NamedTuple):
+    """What it gives away, the ratio that reaches, and the mass with which it leaks more than the level."""
+
+    shares: Shares
+    ratio: float
+    mass: float
+
+
+def _mass(attack: _Attack) -> float:
+    return attack.mass
+
+
+def _attack(program: RestrictedProgram, found: Optimum, above: float) -> _Attack:
+    shares = repaired(program.pairs, program.attack(found), program.ratio)
+    ratio, mass = worth(program.pairs, shares)
+    return _Attack(shares, ratio, mass if ratio > above else 0.0)

@@ -1,0 +1,129 @@
+"""Leakage to an adversary who already knows something, and what two releases leak together.
+
+PML(y | z) = log max_x K^z_xy / q^z_y   with prior P(x | z) and channel K^z = P(y | x, z)
+PML(y₁, y₂) ≤ PML(y₁) + PML(y₂ | y₁),   and the same for PMC (PMC paper, Corollary 2 and Lemma 1.7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tightlip.measures.distribution import Kind, PointwiseLeakage, rounded_sum
+from tightlip.measures.joint import join
+from tightlip.measures.maximal import channel_after
+from tightlip.measures.pointwise import from_joint
+from tightlip.measures.posteriors import posterior, posterior_error
+from tightlip.model.channel import Channel, as_channel
+from tightlip.model.labels import Label
+from tightlip.model.prior import Prior
+from tightlip.numeric.quantity import Nats, largest
+
+
+def conditional_pml(
+    channel: Channel | Mapping[Label, Channel], prior: Prior, *, side: Channel, given: Label
+) -> PointwiseLeakage:
+    """PML of each outcome to an adversary who has seen `given`, an outcome of the channel `side`.
+
+    Parameters
+    ----------
+    channel : Channel, or a mapping from side outcomes to the channel that is used after each
+        One channel means that the side information does not influence the mechanism.
+    prior : Prior
+    side : Channel
+        How the side information depends on the secret.
+    given : label of the side information seen
+
+    >>> from tightlip import Channel, Prior
+    >>> coin = Channel([["3/4", "1/4"], ["1/4", "3/4"]], outputs=["+", "-"])
+    >>> conditional_pml(coin, Prior(["1/5", "4/5"]), side=coin, given="+").ratios
+    (Fraction(21, 13), Fraction(7, 5))
+    """
+    as_channel(side, "side").outputs.position(given, "given")
+    return _conditional(channel, prior, side, given, "pml", "channel")
+
+
+def conditional_pmc(
+    channel: Channel | Mapping[Label, Channel], prior: Prior, *, side: Channel, given: Label
+) -> PointwiseLeakage:
+    """PMC of each outcome to an adversary who has seen `given`; parameters as for `conditional_pml`.
+
+    >>> from tightlip import Channel, Prior
+    >>> coin = Channel([["3/4", "1/4"], ["1/4", "3/4"]], outputs=["+", "-"])
+    >>> conditional_pmc(coin, Prior(["1/5", "4/5"]), side=coin, given="+").ratios
+    (Fraction(13, 7), Fraction(15, 7))
+    """
+    as_channel(side, "side").outputs.position(given, "given")
+    return _conditional(channel, prior, side, given, "pmc", "channel")
+
+
+def _conditional(
+    channel: Channel | Mapping[Label, Channel],
+    prior: Prior,
+    side: Channel,
+    given: Label,
+    kind: Kind,
+    argument: str,
+) -> PointwiseLeakage:
+    believed = posterior(side, prior, given)
+    slack = 0.0 if believed.is_exact else posterior_error(len(believed))
+    return from_joint(join(channel_after(given, channel, argument), believed, slack=slack), kind)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompositionBound:
+    """What two releases leak together at most: the leakage of the first plus the conditional one of the second."""
+
+    first: PointwiseLeakage
+    second: dict[Label, PointwiseLeakage]
+
+    def of(self, first_outcome: Label, second_outcome: Label) -> Nats:
+        """The bound for one pair of outcomes, rounded up."""
+        self.first.outcomes.position(first_outcome, "first_outcome")
+        start = self.first.value_of(first_outcome)
+        self.second[first_outcome].outcomes.position(second_outcome, "second_outcome")
+        return _add(start, self.second[first_outcome].value_of(second_outcome))
+
+    @property
+    def worst(self) -> Nats:
+        """The largest bound over all pairs of outcomes, rounded up."""
+        return largest(_add(self.first.value_of(one), follow.worst) for one, follow in self.second.items())
+
+
+def pml_composition(
+    first: Channel, second: Channel | Mapping[Label, Channel], prior: Prior
+) -> CompositionBound:
+    """PML(y₁) + PML(y₂ | y₁) for a second release that may depend on the first outcome.
+
+    >>> from tightlip import Channel, Prior, pml
+    >>> coin = Channel([["3/4", "1/4"], ["1/4", "3/4"]], outputs=["+", "-"])
+    >>> prior = Prior(["1/5", "4/5"])
+    >>> bound = pml_composition(coin, coin, prior)
+    >>> bound.of("+", "+").ratio, pml(coin.product(coin), prior).value_of(("+", "+")).ratio
+    (Fraction(45, 13), Fraction(45, 13))
+    """
+    return _composition(first, second, prior, "pml")
+
+
+def pmc_composition(
+    first: Channel, second: Channel | Mapping[Label, Channel], prior: Prior
+) -> CompositionBound:
+    """PMC(y₁) + PMC(y₂ | y₁) for a second release that may depend on the first outcome."""
+    return _composition(first, second, prior, "pmc")
+
+
+def _composition(
+    first: Channel, second: Channel | Mapping[Label, Channel], prior: Prior, kind: Kind
+) -> CompositionBound:
+    as_channel(first, "first")
+    start = from_joint(join(first, prior), kind)
+    follow = {
+        outcome: _conditional(second, prior, first, outcome, kind, "second") for outcome in start.outcomes
+    }
+    return CompositionBound(start, follow)
+
+
+def _add(first: Nats, second: Nats) -> Nats:
+    if first.ratio is not None and second.ratio is not None:
+        return Nats.of_ratio(first.ratio * second.ratio)
+    return Nats(rounded_sum(float(first), float(second)))

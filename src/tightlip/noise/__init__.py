@@ -1,0 +1,41 @@
+"""Noise on numbers: what one noisy value, a mean or an interval gives away, and its envelope."""
+
+from __future__ import annotations
+
+from tightlip.model.noise import AdditiveNoise, Gaussian, Laplace
+from tightlip.model.secret import (
+    BoundedSecret,
+    DiscreteSecret,
+    DistributionSecret,
+    GaussianSecret,
+    UniformSecret,
+)
+from tightlip.noise.dispatch import envelope
+from tightlip.noise.gaussian_bounds import gaussian_pmc_bounds, gaussian_pmc_tail
+from tightlip.noise.interval import interval_leakage
+from tightlip.noise.moments import cumulant
+from tightlip.noise.pointwise import information_density, pmc, pml
+from tightlip.noise.sample_mean import laplace_mean_pmc, pmc_supremum
+from tightlip.noise.unbounded import unbounded_attack
+
+__all__ = [
+    "AdditiveNoise",
+    "BoundedSecret",
+    "DiscreteSecret",
+    "DistributionSecret",
+    "Gaussian",
+    "GaussianSecret",
+    "Laplace",
+    "UniformSecret",
+    "cumulant",
+    "envelope",
+    "gaussian_pmc_bounds",
+    "gaussian_pmc_tail",
+    "information_density",
+    "interval_leakage",
+    "laplace_mean_pmc",
+    "pmc",
+    "pmc_supremum",
+    "pml",
+    "unbounded_attack",
+]

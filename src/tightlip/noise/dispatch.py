@@ -1,0 +1,70 @@
+"""The envelope of one noisy real value: which result applies to which secret and adversary.
+
+| secret | any, deterministic | interval | binary |
+|---|---|---|---|
+| GaussianSecret | infinite, with the attack | exact (`interval`) | log 1/δ |
+| DistributionSecret, unbounded | infinite, with the attack | refused | log 1/δ |
+| UniformSecret, DiscreteSecret, DistributionSecret, bounded | certified interval (`bounded`) | refused | refused |
+| BoundedSecret | the range over every distribution | refused | refused |
+"""
+
+from __future__ import annotations
+
+import math
+
+from tightlip.arguments import choice
+from tightlip.envelopes.result import Adversary, Envelope
+from tightlip.errors import PreconditionFailed
+from tightlip.model.noise import AdditiveNoise
+from tightlip.noise.bounded import CELLS, bounded_envelope
+from tightlip.noise.monotone import interval_envelope
+from tightlip.noise.pointwise import require_release
+from tightlip.noise.unbounded import unbounded_envelope
+
+_ADVERSARIES = ("any", "deterministic", "interval", "binary")
+
+
+def envelope(
+    release: AdditiveNoise, delta: object, *, adversary: Adversary = "any", cells: int = CELLS
+) -> Envelope:
+    """ε(δ) of a noisy real value: the largest leakage some post-processing reaches with probability δ, in nats.
+
+    Parameters
+    ----------
+    release : secret and noise
+    delta : probability in (0, 1]; text like "0.1" is exact
+    adversary : whose post-processing is meant: "any", "deterministic", "interval" (monotone functions of Y)
+        or "binary" (one event)
+    cells : for a bounded secret, how finely Y is cut; both ends close in as it grows
+
+    Returns
+    -------
+    Envelope in nats; `adversary` says whom it is for, `method` what is proved and how.
+
+    Raises
+    ------
+    PreconditionFailed
+        Where nothing is known for this secret and adversary; the message says what to use instead.
+    InvalidInput, WrongType
+        When an argument cannot be used.
+
+    Reference: GAU paper, corrected; see the table at the top of this module.
+
+    >>> from tightlip.model.noise import Gaussian
+    >>> from tightlip.model.secret import GaussianSecret
+    >>> release = AdditiveNoise(GaussianSecret(1), Gaussian(1))
+    >>> envelope(release, "0.1").epsilon, envelope(release, "0.1", adversary="interval").epsilon
+    (inf nats, 2.9957322735539913 nats)
+    """
+    require_release(release)
+    choice(adversary, "adversary", _ADVERSARIES)
+    if adversary == "interval":
+        return interval_envelope(release, delta)
+    if any(math.isinf(end) for end in release.secret.support):
+        return unbounded_envelope(release, delta, adversary)
+    if adversary == "binary":
+        raise PreconditionFailed(
+            f"adversary binary needs an unbounded secret, got {type(release.secret).__name__}; "
+            'use adversary="any", whose upper end also holds for one event.'
+        )
+    return bounded_envelope(release, delta, adversary=adversary, cells=cells)

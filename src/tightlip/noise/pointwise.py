@@ -1,0 +1,232 @@
+"""What one noisy value Y = X + N gives away: information density, PML and PMC at an outcome.
+
+    i(x; y) = log f_N(y − x) / E f_N(y − X)
+    PML(y)  = sup_x i(x; y)         the secret nearest to y in the support
+    PMC(y)  = −inf_x i(x; y)        the secret farthest from y in the support
+
+Reference: PMC paper, Examples 5 and 6 (information density bounds); GAU paper for the Gaussian pair.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.model.noise import AdditiveNoise
+from tightlip.model.secret import DiscreteSecret, DistributionSecret, GaussianSecret, Secret
+from tightlip.noise.kernel import NoiseKernel, PointKernel, farthest, nearest
+from tightlip.noise.mean import bracketed, log_at, log_mean
+from tightlip.numeric.quantity import Bound
+from tightlip.numeric.real import Real, real
+from tightlip.numeric.rounding import down, up
+from tightlip.numeric.stieltjes import support_point_near
+
+_REACH = 10**9  # noise widths; beyond, exponents leave what ball arithmetic can hold
+
+
+def pml(release: AdditiveNoise, y: Real, *, tolerance: float = 1e-4) -> Bound:
+    """Pointwise maximal leakage of the outcome y, in nats.
+
+    PML(y) = log sup_x f_N(y − x) / f_Y(y), the supremum over the support of the secret. For a
+    Gaussian secret and Gaussian noise it is ½ log(1 + σ_X²/σ_N²) + (y − mean)²/(2σ_Y²).
+
+    Over all y the supremum is infinite for every unbounded secret, and for Gaussian noise on a
+    bounded secret without a point mass at one of its ends. For Laplace noise on [c, d] it is at most (d − c)/b.
+
+    Parameters
+    ----------
+    release : secret and noise
+    y : the outcome that was seen
+    tolerance : width asked of the interval for a DistributionSecret, in nats
+
+    Returns
+    -------
+    Bound in nats. For a BoundedSecret it is the range over every distribution: from 0 (a constant
+    secret) to log sup f_N/inf f_N, approached by a nearly constant secret.
+
+    Raises
+    ------
+    WrongType, InvalidInput
+        When an argument cannot be used, or y is more than 10⁹ noise widths away.
+
+    >>> from tightlip.model.noise import Gaussian
+    >>> pml(AdditiveNoise(GaussianSecret(1), Gaussian(1)), 2.0)
+    1.3465735902799727 nats (at least 1.3465735902799725, by closed form, ball arithmetic)
+    """
+    return largest(point_kernel(release, y), release.secret, read_tolerance(tolerance))
+
+
+def pmc(release: AdditiveNoise, y: Real, *, tolerance: float = 1e-4) -> Bound:
+    """Pointwise maximal cost of the outcome y, in nats.
+
+    PMC(y) = log f_Y(y) / inf_x f_N(y − x), the infimum over the support of the secret; infinite for
+    every unbounded secret, whether the noise is Gaussian or Laplace, since f_N vanishes far out.
+
+    Parameters
+    ----------
+    release : secret and noise
+    y : the outcome that was seen
+    tolerance : width asked of the interval for a DistributionSecret, in nats
+
+    Returns
+    -------
+    Bound in nats. For a BoundedSecret it is the range over every distribution: from 0 (a constant
+    secret) to log sup f_N/inf f_N, approached by a nearly constant secret.
+
+    Raises
+    ------
+    WrongType, InvalidInput
+        When an argument cannot be used, or y is more than 10⁹ noise widths away.
+
+    Reference: PMC paper, Examples 5 and 6.
+
+    >>> from tightlip.model.noise import Laplace
+    >>> from tightlip.model.secret import UniformSecret
+    >>> round(pmc(AdditiveNoise(UniformSecret(0, 1), Laplace(1)), 3.0), 9)
+    0.541324855
+    """
+    kernel = point_kernel(release, y)
+    secret = release.secret
+    far = farthest(kernel, secret.support)
+    if math.isinf(far):
+        return infinite("the secret is unbounded, so some secrets make the outcome arbitrarily unlikely")
+    allowed = read_tolerance(tolerance)
+    if isinstance(secret, DistributionSecret):
+        return _smallest_shown(kernel, secret, far, allowed)
+    found = log_mean(kernel, secret, far, allowed)
+    return _clamped(found.lower, found.upper, found.method)
+
+
+def information_density(release: AdditiveNoise, x: Real, y: Real, *, tolerance: float = 1e-4) -> Bound:
+    """Information density i(x; y) = log f_N(y − x)/f_Y(y), in nats; it may be negative.
+
+    Parameters
+    ----------
+    release : secret and noise
+    x : a value in the support of the secret
+    y : the outcome that was seen
+    tolerance : width asked of the interval for a DistributionSecret, in nats
+
+    Returns
+    -------
+    Bound in nats; for a BoundedSecret the range over every distribution with x in its support.
+
+    Raises
+    ------
+    WrongType, InvalidInput
+        When an argument cannot be used, or x is outside the support.
+
+    Reference: PMC paper, section II; i is at most PML(y) and at least −PMC(y).
+
+    >>> from tightlip.model.noise import Gaussian
+    >>> round(information_density(AdditiveNoise(GaussianSecret(1), Gaussian(1)), 0.0, 2.0), 9)
+    -0.65342641
+    """
+    kernel = point_kernel(release, y)
+    at = _in_support(release.secret, real(x, "x"))
+    require_reach(release, at, kernel.y)
+    found = log_mean(kernel, release.secret, at, read_tolerance(tolerance))
+    return Bound(_plain(-found.upper), _plain(-found.lower), found.method)
+
+
+def largest(kernel: NoiseKernel, secret: Secret, tolerance: float) -> Bound:
+    """Return log sup_x g(x)/E g(X), the leakage of an observation with kernel g."""
+    if isinstance(secret, DistributionSecret):
+        return _largest_shown(kernel, secret, tolerance)
+    found = log_mean(kernel, secret, nearest(kernel, secret), tolerance)
+    return _clamped(-found.upper, -found.lower, found.method)
+
+
+def infinite(why: str) -> Bound:
+    """The infinite result, with its reason.
+
+    >>> infinite("the secret is unbounded")
+    inf nats (at least inf, by infinite: the secret is unbounded)
+    """
+    return Bound(math.inf, math.inf, f"infinite: {why}")
+
+
+def point_kernel(release: AdditiveNoise, y: Real) -> PointKernel:
+    """Check release and outcome, and make the outcome's kernel."""
+    require_release(release)
+    outcome = real(y, "y")
+    require_reach(release, outcome)
+    return PointKernel(release.noise, outcome)
+
+
+def require_release(release: AdditiveNoise) -> None:
+    """Refuse anything that is not an AdditiveNoise."""
+    if not isinstance(release, AdditiveNoise):
+        raise WrongType(
+            f"release must be an AdditiveNoise, got {quoted(release)}; write AdditiveNoise(secret, noise)."
+        )
+
+
+def require_reach(release: AdditiveNoise, *positions: Real) -> None:
+    """Refuse positions more than 10⁹ noise widths from each other or from the secret's own."""
+    secret, width = release.secret, Fraction(release.noise.width)
+    anchors = [Fraction(end) for end in (*positions, *secret.support) if math.isfinite(end)]
+    if isinstance(secret, GaussianSecret):
+        anchors += [Fraction(secret.mean), Fraction(secret.mean) + Fraction(secret.sigma)]
+    if isinstance(secret, DistributionSecret):
+        anchors.append(Fraction(float(secret.distribution.median())))
+    reach = (max(anchors) - min(anchors)) / width
+    if reach > _REACH:
+        raise InvalidInput(
+            f"outcome and secret must lie within 1e9 noise widths, got {float(reach):.3g} "
+            f"with noise width {float(width)!r}; check the units of secret, noise and outcome."
+        )
+
+
+def read_tolerance(tolerance: float) -> float:
+    """Read a tolerance: positive, in nats.
+
+    >>> read_tolerance(0.5)
+    0.5
+    """
+    read = float(real(tolerance, "tolerance"))
+    if read <= 0:
+        raise InvalidInput(f"tolerance must be positive, got tolerance={read!r}; use 1e-4 or more.")
+    return read
+
+
+def _largest_shown(kernel: NoiseKernel, secret: DistributionSecret, tolerance: float) -> Bound:
+    """The upper end presumes any point of the interval in the support, the lower end only a shown one."""
+    near = nearest(kernel, secret)
+    shown = support_point_near(secret.distribution, float(near))
+    found = bracketed(kernel, secret, tolerance)
+    lower, upper = log_at(kernel, shown)[0] - found.upper, log_at(kernel, near)[1] - found.lower
+    return _clamped(down(lower), up(upper), found.method)
+
+
+def _smallest_shown(kernel: NoiseKernel, secret: DistributionSecret, far: Real, tolerance: float) -> Bound:
+    """The same for log E g(X)/inf_x g(x)."""
+    found = bracketed(kernel, secret, tolerance)
+    ends = [support_point_near(secret.distribution, float(end)) for end in secret.support]
+    smallest = min(log_at(kernel, end)[1] for end in ends)
+    lower, upper = found.lower - smallest, found.upper - log_at(kernel, far)[0]
+    return _clamped(down(lower), up(upper), found.method)
+
+
+def _in_support(secret: Secret, x: Real) -> Real:
+    low, high = secret.support
+    if not low <= x <= high:
+        raise InvalidInput(
+            f"x must be in the secret's range [{float(low)!r}, {float(high)!r}], got x={float(x)!r}; "
+            "a value outside the support has no information density."
+        )
+    if isinstance(secret, DiscreteSecret) and all(x != point for point, _ in secret.atoms):
+        raise InvalidInput(
+            f"x must be a point of positive mass, got x={float(x)!r}; choose one of DiscreteSecret.points."
+        )
+    return x
+
+
+def _clamped(lower: float, upper: float, method: str) -> Bound:
+    """PML and PMC are never negative; rounding outward may have gone below."""
+    return Bound(_plain(max(lower, 0.0)), _plain(max(upper, 0.0)), method)
+
+
+def _plain(value: float) -> float:
+    return value + 0.0  # no negative zero

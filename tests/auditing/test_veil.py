@@ -1,0 +1,152 @@
+"""Without leave, nothing tells how many people a cell of fewer than ten has; and what is told stays true."""
+
+import json
+import math
+from fractions import Fraction
+from itertools import groupby
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audit_example import example_audit, example_record
+from tightlip.auditing.names import Names
+from tightlip.auditing.run import audit
+from tightlip.auditing.sample import SampleMode
+from tightlip.auditing.veil import Veil, share_range, veiled
+from tightlip.auditing.words import headline, paragraphs
+from tightlip.report.audit_json import audit_record
+
+
+def test_every_range_is_one_of_many_sizes():
+    shares = sorted((Fraction(held, size), size) for size in range(1, 10) for held in range(size + 1))
+    for ends, members in groupby(shares, key=lambda pair: share_range(pair[0])):
+        told = list(members)
+        low, high = ends
+        assert all(low <= share < high or low == share == high for share, _ in told)
+        assert len({size for _, size in told}) >= 5
+
+
+@pytest.mark.parametrize("share", ["1/10", "1/100", "1/1000000", "8/9", "1/9", "1/18"])
+def test_ranges_hold_their_share(share):
+    low, high = share_range(Fraction(share))
+    assert low <= Fraction(share) < high <= 2 * max(low, Fraction(1, 4))
+
+
+def table(small, rest=300, seed=2):
+    """A table whose worst cell has the given counts of secrets 0 and 1; the secret 1 is rare elsewhere."""
+    generator = np.random.default_rng(seed)
+    secret = generator.choice(2, rest, p=[0.98, 0.02])
+    place = generator.choice(["a", "b", "c"], rest)
+    people = [*zip(secret, place, strict=True), *[(0, "z")] * small[0], *[(1, "z")] * small[1]]
+    return pd.DataFrame(people, columns=["s", "p"])
+
+
+def record_of(found, **options):
+    usual = {"table": "t", "command": "c", "unit": "nats", "show_values": False, "curve": True}
+    return audit_record(found, **usual | options, version="0", made="2026-01-02T03:04:05Z")
+
+
+def numbers(value):
+    if isinstance(value, dict):
+        return [number for item in value.values() for number in numbers(item)]
+    if isinstance(value, list):
+        return [number for item in value for number in numbers(item)]
+    return [value] if isinstance(value, float) else []
+
+
+@pytest.mark.parametrize("small", [(2, 1), (1, 2), (4, 3), (5, 2), (1, 8), (7, 2)])
+@pytest.mark.parametrize("budget", [None, 0.1, 5.0])
+def test_no_number_is_that_of_a_small_cell(small, budget):
+    found = audit(table(small), "s", ["p"], budget=budget)
+    record, worst, total = record_of(found), found.joint.worst, found.total
+    assert Names(found, found.joint).cell(worst.cell).startswith("cell ")
+    shown = numbers({key: value for key, value in record.items() if key != "remedies"})
+    told = [
+        worst.posterior.exact,
+        worst.leakage.ratio,
+        Fraction(sum(small), total),
+        Fraction(small[1], total),
+    ]
+    secrets = [float(share) for share in found.joint.shares]
+    for ratio in told:
+        for number in (float(ratio), math.log(ratio), math.log2(ratio)):
+            near = [
+                one
+                for one in shown
+                if math.isclose(one, number, rel_tol=1e-9) and one not in (0.5, 0.25, 0.75)
+            ]
+            assert not set(near) - set(secrets), (ratio, near)
+    for text in (json.dumps(record["views"]), headline(found), " ".join(paragraphs(found))):
+        assert f"{float(worst.leakage):.4f}" not in text
+
+
+@pytest.mark.parametrize("small", [(2, 1), (4, 3), (1, 8)])
+def test_what_is_told_is_true(small):
+    found = audit(table(small), "s", ["p"])
+    view, told = found.joint, veiled(found).joint
+    for exact, ranged in zip([view.worst, *view.worst_cells], [told.worst, *told.worst_cells], strict=True):
+        assert ranged.leakage >= exact.leakage
+        assert (ranged.least or exact.posterior) <= exact.posterior <= ranged.posterior
+    assert told.at_least <= view.at_least
+    assert told.pmc.leakage >= view.pmc.leakage
+    assert all(one.above >= other.above for one, other in zip(told.tail, view.tail, strict=True))
+    assert all(one.at_least <= other.at_least for one, other in zip(told.tail, view.tail, strict=True))
+    assert told.envelope.lower <= view.envelope.lower <= view.envelope.upper <= told.envelope.upper
+    assert all(
+        one.without >= other.without and one.alone >= other.alone
+        for one, other in zip(told.columns, view.columns, strict=True)
+    )
+
+
+def test_within_a_budget_nothing_is_told_to_be_above_it():
+    exact = audit(table((4, 3)), "s", ["p"]).joint.worst.leakage
+    budget = round(float(exact) + 0.02, 2)
+    found = audit(table((4, 3)), "s", ["p"], budget=budget)
+    assert found.verdict
+    assert veiled(found).joint.worst.leakage == budget
+    assert f"no released value leaks more than {budget}" in record_of(found)["verdict"]["words"]
+
+
+def test_words_say_that_it_is_a_range():
+    found = audit(table((4, 3)), "s", ["p"], budget=0.1)
+    assert " to between 25 % and 50 %: at most " in headline(found)
+    record = record_of(found)
+    cell = record["views"][0]["worst_cells"][0]
+    assert (cell["people"], cell["posterior"]["words"]) == ("under 10", "25 % to 50 %")
+    assert (cell["posterior"]["at_least"], cell["posterior"]["value"]) == (0.25, 0.5)
+    assert "the worst released value leaks at most " in record["verdict"]["words"]
+    assert "42.9 %" not in json.dumps(record)
+    assert "42.9 %" in json.dumps(record_of(found, show_values=True))
+
+
+def test_a_share_of_fewer_than_ten_people_is_a_bound():
+    found = audit(table((4, 3), rest=633), "s", ["p"], budget=2.0)
+    assert found.joint.share_above_budget.exact == Fraction(7, 640)
+    record = record_of(found)
+    assert "and at most 1.57 % of people have one that leaks more" in record["verdict"]["words"]
+    assert record["views"][0]["share_above_budget"]["value"] == 1 / 64
+
+
+def test_what_every_size_can_have_is_told_exactly():
+    found = audit(table((0, 3)), "s", ["p"])
+    assert veiled(found).joint.worst == found.joint.worst
+    assert Veil.of(found, found.joint).hidden is None
+    assert " to 100 %: " in headline(found)
+
+
+def test_large_cells_and_shown_values_stay_exact():
+    found = audit(table((9, 6)), "s", ["p"])
+    assert veiled(found).joint.worst == found.joint.worst
+    small = audit(table((4, 3)), "s", ["p"])
+    exact = record_of(small, show_values=True)["views"][0]["worst"]
+    assert exact["posterior"]["value"] == pytest.approx(3 / 7)
+    assert exact["leakage"]["value"] == float(small.joint.worst.leakage)
+
+
+def test_a_sample_s_bounds_stay_bounds():
+    found = example_audit(sample=SampleMode(0.9))
+    record = example_record(sample=SampleMode(0.9), show_values=False)["views"][0]
+    for cell, risk in zip(record["worst_cells"], found.joint.worst_cells, strict=True):
+        assert cell["posterior"]["value"] >= risk.posterior
+        assert cell["leakage"]["value"] <= record["worst"]["leakage"]["value"]

@@ -1,0 +1,195 @@
+"""Words follow the unit and round to the safe side: nothing that is printed as a guarantee is below it."""
+
+import math
+import re
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tightlip as tl
+from audit_example import example_audit, example_record
+from tightlip.auditing.phrases import budget_words, factor, leakage, surely
+from tightlip.auditing.sample import SampleMode
+from tightlip.auditing.words import headline, paragraphs, remedy_words, sure, verdict
+from tightlip.numeric.display import format_up
+from tightlip.numeric.quantity import Nats
+
+NUMBER = r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
+
+
+def told(text, unit):
+    """The amounts in a text that carry a unit."""
+    return [Fraction(number) for number in re.findall(rf"{NUMBER} {unit[:-1]}s?\b", text)]
+
+
+def everything(audit, unit):
+    """All words but the level of randomised response and its grid, settings that a plan has in nats."""
+    text = " ".join([headline(audit, unit=unit), *paragraphs(audit, unit=unit)])
+    return re.sub(rf"ε = {NUMBER} nats|on a grid of 1/20 nat", "ε", text)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"secrets": 2, "statistic": "rich"}, {"budget": tl.log_of(100)}, {"sample": SampleMode(0.9)}],
+    ids=["population", "statistic", "kept", "sample"],
+)
+def test_one_unit_is_spoken(options):
+    audit = example_audit(**options)
+    nats, bits = (everything(audit, unit) for unit in ("nats", "bits"))
+    assert "bit" not in nats
+    assert "nats" not in bits
+    assert len(told(nats, "nats")) == len(told(bits, "bits")) > 5
+    for one, two in zip(told(nats, "nats"), told(bits, "bits"), strict=True):
+        assert math.isclose(one, two * math.log(2), rel_tol=1e-2)
+
+
+def test_the_report_speaks_one_unit_too():
+    record = example_record(unit="bits", secrets=2, statistic="rich", show_values=False)
+    for view in record["views"]:
+        said = [*view["words"], *view["envelope"]["attack"]]
+        said += [text for figure in view["figures"] for text in figure.values()]
+        said += [part["words"] for column in view["columns"] for part in (column["alone"], column["without"])]
+        assert not any("nats" in text for text in said)
+    words = [record["headline"], record["verdict"]["words"], *record["paragraphs"], *record["method"]]
+    assert not any("nats" in text for text in words)
+
+
+@pytest.mark.parametrize("unit", ["nats", "bits"])
+def test_printed_guarantees_are_not_below_the_exact_ones(unit):
+    audit = example_audit(budget=tl.log_of(2))
+    worst = audit.joint.worst.leakage
+    exact = worst.ratio
+    for text in (headline(audit, unit=unit), verdict(audit, unit=unit)):
+        assert holds(told(text, unit)[-1], exact, unit)
+    shown = [told(text, unit)[-1] for text in remedy_words(audit, unit=unit)]
+    for amount, remedy in zip(shown, audit.remedies, strict=False):
+        assert holds(amount, remedy.leakage.ratio, unit)
+    upper, lower = told(next(text for text in paragraphs(audit, unit=unit) if "(envelope;" in text), unit)
+    scale = math.log(2) if unit == "bits" else 1
+    assert float(upper) * scale >= audit.joint.envelope.upper
+    assert float(lower) * scale <= audit.joint.envelope.lower
+
+
+def holds(amount, ratio, unit):
+    """Whether a printed amount is at least the logarithm; it has six digits, the logarithm fifteen."""
+    return amount >= Fraction(math.log2(ratio) if unit == "bits" else math.log(ratio)) * (
+        1 - Fraction(1, 10**14)
+    )
+
+
+@given(st.fractions(min_value=1, max_value=10**6), st.sampled_from(["nats", "bits"]))
+def test_amounts_round_to_the_side_that_they_are_on(ratio, unit):
+    up = leakage(Nats.of_ratio(ratio), unit).split()[0].removeprefix("<")
+    down = leakage(Nats.of_ratio(ratio, "down"), unit).split()[0].removeprefix("<")
+    true = math.log2(ratio) if unit == "bits" else math.log(ratio)
+    assert float(down) <= true * (1 + 1e-15) + 1e-12
+    assert float(up) >= true * (1 - 1e-15)
+    assert float(up) - float(down) <= 2e-5 * max(true, 1e-6) + 1e-12
+    assert Fraction(factor(Nats.of_ratio(ratio))) >= ratio
+
+
+def test_budgets_are_told_as_they_were_given():
+    assert budget_words(Nats(0.1), "nats") == "0.1 nats"
+    assert budget_words(tl.log_of(4), "bits") == "2 bits"
+    assert budget_words(tl.log_of(2), "bits") == "1 bit"
+    assert budget_words(Nats(0.12345678), "nats") == "0.123457 nats"
+
+
+def test_confidence_is_never_rounded_up():
+    audit = example_audit()
+    for confidence, words in ((0.95, "95 %"), (0.57, "57 %"), (0.9999999, "99.9999 %")):
+        assert sure(replace(audit, confidence=confidence)) == words
+
+
+def test_what_an_attack_reaches_is_rounded_down():
+    assert surely(2 / 3) == "66.6 %"
+    assert surely(1.0) == "99.9 %"
+
+
+def test_small_cells_are_called_small():
+    assert "cell 18 (fewer than 10 people), the release raises" in headline(example_audit())
+    assert "fewer than" not in headline(example_audit(), show_values=True)
+
+
+def test_without_a_budget_there_is_no_verdict():
+    assert verdict(example_audit(budget=None)).startswith("No budget was set")
+
+
+def test_an_audit_prints_as_its_words():
+    audit = example_audit()
+    assert str(audit) == "\n".join([headline(audit), *paragraphs(audit)])
+    assert audit.words(unit="bits").splitlines()[0] == headline(audit, unit="bits")
+    assert "asthma" in audit.words(show_values=True)
+    assert "asthma" not in str(audit)
+
+
+def sentence(audit, start, **options):
+    """The sentence about the joint view that starts so."""
+    found = [text for text in paragraphs(audit, **options) if f": {start}" in text]
+    return found[0]
+
+
+def test_columns_are_told_with_the_digits_of_their_table():
+    audit, record = example_audit(), example_record()
+    words = sentence(audit, "released columns")
+    for column in record["views"][0]["columns"]:
+        said = (
+            f"{column['column']} (alone {column['alone']['words']}, without it {column['without']['words']})"
+        )
+        assert said in words
+
+
+def test_what_says_nothing_is_left_out():
+    audit = example_audit(budget=None)
+    assert "can rise to at most" in sentence(audit, "the worst leakage is")
+    worst = replace(audit.joint.worst, leakage=tl.log_of(20))
+    sure_thing = replace(audit, views={"ill": replace(audit.joint, worst=worst)})
+    assert "can rise" not in sentence(sure_thing, "the worst leakage is", show_values=True)
+    assert not re.search(r"\b0 % by more than", sentence(audit, "share of people"))
+    sample = example_audit(sample=SampleMode(0.9))
+    known = replace(sample.joint.certified, uncertified_cells=0)
+    all_known = replace(sample, views={"ill": replace(sample.joint, certified=known)})
+    assert "too small" in sentence(sample, "the bounds cover")
+    assert sentence(all_known, "the bounds cover").endswith("of the population.")
+
+
+def test_what_a_sample_only_allows_is_not_told_as_fact():
+    assert "some cell excludes a secret." in sentence(example_audit(), "maximal leakage")
+    assert "some cell may exclude a secret." in sentence(
+        example_audit(sample=SampleMode(0.9)), "maximal leakage"
+    )
+    assert "with probability at least " in sentence(example_audit(), "grouping")
+
+
+def test_shares_of_a_sample_fit_the_leakage_beside_them():
+    audit = example_audit(sample=SampleMode(0.9))
+    record = example_record(sample=SampleMode(0.9))["views"][0]
+    assert record["worst_cells_columns"][2:] == [
+        "leakage, at most",
+        "points to",
+        "share before, at least",
+        "share after, at most",
+    ]
+    assert len(record["worst_cells"]) == len(audit.joint.worst_cells) > 5
+    for cell, risk in zip(record["worst_cells"], audit.joint.worst_cells, strict=True):
+        factor_told = max(1.0, cell["posterior"]["value"] / cell["prior"]["value"])
+        assert math.isclose(factor_told, math.exp(cell["leakage"]["value"]), rel_tol=1e-9)
+        assert risk.leakage >= math.log(factor_told) - 1e-12
+
+
+def test_the_smallest_share_in_scope_reads_the_same_everywhere():
+    audit = example_audit(sample=SampleMode(0.9))
+    record = example_record(sample=SampleMode(0.9), show_values=False)
+    view, rarest = record["views"][0], audit.joint.certified.rarest
+    edge = [cell["prior"]["words"] for cell in view["worst_cells"] if cell["prior"]["value"] == rarest]
+    words = f"{format_up(100 * Fraction(rarest), 3)} %"
+    assert set(edge) <= {words}
+    assert view["worst"]["prior"]["value"] >= rarest
+    assert f"held by at least {words} of the population" in sentence(audit, "the bounds cover")
+    proved = [cell["prior"] for cell in view["worst_cells"] if cell["prior"]["value"] > rarest]
+    for share in proved:
+        assert Fraction(share["words"].removesuffix(" %")) <= 100 * Fraction(share["value"])
+    assert proved or edge

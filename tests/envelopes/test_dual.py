@@ -1,0 +1,58 @@
+"""What thresholds prove: never less than the same multipliers prove in rationals."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import tightlip as tl
+from tightlip.certificate.rational import rational
+from tightlip.envelopes import pairs
+from tightlip.envelopes.dual import dual_bound
+from tightlip.envelopes.exact import Release
+
+
+def release_with_slack():
+    """Secret 0 has an outcome of its own and room for more; what is likely is no other secret's worst outcome."""
+    rows = np.zeros((6, 7))
+    rows[0, 0] = 1
+    rows[1:4, 1:4] = [[8e-4, 1e-4, 3e-4], [2e-4, 9e-4, 1e-4], [1e-4, 3e-4, 7e-4]]
+    rows[1:4, 6] = 1 - rows[1:4, 1:4].sum(axis=1)
+    rows[4, 4:] = 0.002, 0.001, 0.997
+    rows[5, 1:4], rows[5, 4:] = 1e-6, (0.001, 0.002, 0.997 - 3e-6)
+    prior = np.array([1e-9, 1e-3, 1e-3, 1e-3, 0.5, 0.497 - 1e-9])
+    return tl.Channel(rows), tl.Prior(prior)
+
+
+@pytest.fixture
+def only_pairs_that_occur(monkeypatch):
+    monkeypatch.setattr(pairs, "_MOST_PAIRS", 1)  # as of a very large channel
+
+
+@pytest.mark.usefixtures("only_pairs_that_occur")
+@pytest.mark.parametrize("least", [0.0, 1e-14])
+def test_pairs_left_out_are_in_what_thresholds_prove(least):
+    release = Release.of(*release_with_slack())
+    peaks = release.search._program.peaks
+    for ratio in np.geomspace(2e3, 1e6, 40):
+        thresholds = np.array([least * ratio, *(peaks[1:] * (1 + 1e-11))])
+        proof = [rational(value) for value in release.multipliers(thresholds, ratio)]
+        exact = release.rationals.dual_value(proof, rational(float(ratio)))
+        proved = dual_bound(release.pairs, thresholds, float(ratio))
+        assert Fraction(int(exact.p), int(exact.q)) <= Fraction(proved)
+
+
+@pytest.mark.usefixtures("only_pairs_that_occur")
+def test_ends_of_a_release_with_pairs_left_out_are_proved():
+    channel, prior = release_with_slack()
+    for delta in np.geomspace(3e-8, 3e-6, 15):
+        tl.envelope(channel, prior, delta).verify()
+
+
+@pytest.mark.parametrize("threshold", [2.0, 2.5, math.nan])
+def test_thresholds_at_the_ratio_or_above_prove_nothing(threshold):
+    release = Release.of(*release_with_slack())
+    thresholds = np.full(release.pairs.secrets, 1.0)
+    thresholds[2] = threshold
+    assert dual_bound(release.pairs, thresholds, 2.0) == math.inf
