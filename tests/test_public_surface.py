@@ -89,7 +89,10 @@ def test_unknown_names_are_refused():
 
 def _public(name: str) -> bool:
     """Whether a dotted name can be learned from the documentation: a package, not one of its modules."""
-    return name in {"tightlip", "tightlip.papers", "tightlip.auditing"} or name.removeprefix("tightlip.") in tl.__all__
+    return (
+        name in {"tightlip", "tightlip.papers", "tightlip.auditing"}
+        or name.removeprefix("tightlip.") in tl.__all__
+    )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -13,7 +13,7 @@ import tightlip as tl
 from tightlip import papers
 from tightlip.certificate.attack import Attack
 from tightlip.certificate.envelope import KIND, EnvelopeCertificate, UpperProof, input_digest
-from tightlip.envelopes.exact import envelope
+from tightlip.envelopes.adversaries import envelope
 from tightlip.errors import CertificateInvalid
 from tightlip.model.matrix import is_sparse
 

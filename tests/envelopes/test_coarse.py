@@ -10,7 +10,8 @@ from scipy.sparse import csr_array
 import tightlip as tl
 from tightlip import papers
 from tightlip.envelopes import coarse, pairs
-from tightlip.envelopes.exact import Release, envelope
+from tightlip.envelopes.adversaries import envelope
+from tightlip.envelopes.exact import Release
 from tightlip.errors import CertificateInvalid
 
 

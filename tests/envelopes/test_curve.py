@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tightlip as tl
+from tightlip.envelopes.adversaries import envelope, envelope_curve, envelope_points
 from tightlip.envelopes.drift import Drift
-from tightlip.envelopes.exact import Release, envelope, envelope_curve, envelope_points
+from tightlip.envelopes.exact import Release
 from tightlip.envelopes.program import RestrictedProgram, leading
 from tightlip.envelopes.search import improving
 

@@ -285,7 +285,7 @@ def _without(leaves, path):
 def test_how_it_reads():
     found = robust_envelope(mechanism.identity(2), PriorSet(min_mass="1/10"), 1)
     assert repr(found).startswith("RobustEnvelope(delta=1, 0.693147 to 0.693148 nats, by multipliers on")
-    assert found.epsilon == found.upper
+    assert found.value == found.upper
     assert found.attack is not None
 
 

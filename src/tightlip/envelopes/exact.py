@@ -63,7 +63,7 @@ def envelope(channel: Channel, prior: Prior, delta: Any, *, gap: float = GAP) ->
 
     >>> from tightlip import papers, Prior
     >>> found = envelope(papers.env_example_1(), Prior.uniform(4), "0.2")
-    >>> round(float(found.epsilon), 9), round(float(np.exp(found.lower)), 6)
+    >>> round(float(found.value), 9), round(float(np.exp(found.lower)), 6)
     (0.893817876, 2.444444)
     >>> found.verify()
     """
