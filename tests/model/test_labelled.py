@@ -53,7 +53,7 @@ def test_the_default_index_is_labels_too():
     plain = tl.Channel([["3/4", "1/4"], ["1/4", "3/4"]])
     assert tl.estimate_frequencies(pd.Series([30, 70]), plain).values.tolist() == WANTED
     assert tl.estimate_frequencies(pd.Series([70, 30], index=[1, 0]), plain).values.tolist() == WANTED
-    with pytest.raises(ShapeMismatch, match="prior labels must be the labels of the channel's inputs"):
+    with pytest.raises(ShapeMismatch, match="prior labels must be the channel's inputs"):
         tl.pml(CHANNEL, tl.Prior(pd.Series([0.5, 0.5])))
     assert tl.Prior(pd.Series([0.25, 0.75]), labels=["a", "b"]).mass("b") == 0.75
 
