@@ -68,10 +68,11 @@ def _change(random, record):
 
 
 def _nearby(random, value):
-    """A number a little larger or smaller, and other values as they are."""
+    """A number larger or smaller, often by very little, and other values as they are."""
     if isinstance(value, str) and value.replace("/", "").isdigit():
         top, _, bottom = value.partition("/")
-        return f"{int(top) + random.choice([-1, 1])}/{bottom or 1}"
+        fine = random.choice([1, 10**12, 10**30])
+        return f"{int(top) * fine + random.choice([-1, 1])}/{int(bottom or 1) * fine}"
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return value + random.choice([-1, 1, 1e-9, -1e-9])
     return value

@@ -98,7 +98,10 @@ def shape(counts):
 
 def fuzz_csv(random, folder):
     """CSV, also packed: refused where a plain reader of the rules refuses it, and only there."""
-    rows = [(*row, random.choice(_NOTES)) for row in people(random, random.choice(_FIELDS))]
+    rows = [
+        (*row, random.choice(_NOTES))
+        for row in people(random, random.choice([_AGES, random.choice(_FIELDS)]))
+    ]
     data = written(random, [*_COLUMNS, "note"], rows).encode()
     packed = random.random() < 0.3
     path = folder / ("people.csv.gz" if packed else "people.csv")
