@@ -5,13 +5,12 @@ import io
 import json
 from fractions import Fraction
 from itertools import combinations, pairwise
-from math import log
 from operator import truediv
 
 import tightlip as tl
 from envelope_oracle import largest_ratio
 from exact_oracle import at_least_log, at_most_log, marginal, masses_of, pml, rows_of, supported
-from fuzz.damage import damaged_json
+from fuzz.damage import damaged_json, nudged
 from fuzz.texts import as_label
 from statistic_oracle import largest_total, smallest_total
 from tightlip.certificate import envelope, ordered, randomized_response, statistic, statistic_map
@@ -25,7 +24,9 @@ _READERS = {
     module.FORMAT: module._from_record
     for module in (envelope, ordered, randomized_response, statistic, statistic_map)
 }
-_NEAR = 1e-5  # of the oracle that works in floats
+# what a proof says, apart from its channel and the steps of the proof
+_CLAIMS = ["delta", "ratio", "mass", "total"]
+_NEAR = Fraction(1, 10**5)  # for the oracle that works in floats
 
 
 def fuzz_certificate(random, folder):
@@ -46,7 +47,7 @@ def fuzz_certificate(random, folder):
     if status == 0:
         claim, record = json.loads(shown), json.loads(path.read_text(encoding="utf-8"))
         assert claim["inputs"] == record["inputs"] == proof.digest() or not about
-        _check_claim(claim, record)
+        _check_claim(claim, record, _READERS[record["format"]](record))
 
 
 def _channel(random, *, response):
@@ -120,7 +121,9 @@ def _forged(random, text, other):
         for key in random.sample([*record], random.randint(1, 2)):
             record[key] = parts[key]
         text = json.dumps(record)
-    if random.random() < 0.9:
+    if random.random() < 0.6:
+        text = nudged(random, text, _CLAIMS)
+    elif random.random() < 0.9:
         text = damaged_json(random, text)
     return _hashed(text) if random.random() < 0.7 else text
 
@@ -145,41 +148,57 @@ def _verified(arguments):
     return status, shown.getvalue()
 
 
-def _check_claim(claim, record):
-    """A claim must hold of the channel that the proof is about."""
-    lower, upper = float(claim["lower"]), float(claim["upper"])
-    low = high = None
+def _check_claim(claim, record, proof):
+    """A claim must hold of the channel that the proof is about: in rationals, and as it is told."""
     if claim["kind"].startswith("statistic"):
-        low = high = _statistic_ratio(claim["kind"], record)
-    else:
-        rows, masses = _rows(record)
-        delta = Fraction(claim["delta_exact"])
-        assert 0 <= delta <= Fraction(repr(claim["delta"]))
-        assert (claim["kind"], claim["adversary"]) in [("interval envelope", "interval"), ("envelope", "any")]
-        if not delta:
-            low, high = Fraction(1), max(pml(rows, masses))
-        elif claim["adversary"] == "interval":
-            low = high = _interval_ratio(rows, masses, delta)
-        else:
-            _check_any(lower, upper, rows, masses, delta)
-            return
-    # no leakage is below 0, whatever the last digit of stored floats says
-    assert at_most_log(lower, low and max(low, Fraction(1)))
-    assert at_least_log(upper, high and max(high, Fraction(1)))
+        truth = _statistic_total(claim["kind"], record)
+        assert proof.lower.total <= truth <= proof.upper.total
+        ratio = truth if claim["kind"] == MAXIMAL else -1 / truth if truth else None
+        _check_told(claim, ratio, ratio)
+        return
+    delta = Fraction(claim["delta_exact"])
+    assert 0 <= delta <= Fraction(repr(claim["delta"]))
+    assert (claim["kind"], claim["adversary"]) in [("interval envelope", "interval"), ("envelope", "any")]
+    least, most = _envelope_ratios(claim, record, delta)
+    assert not delta or proof.lower_at(delta) <= most
+    assert proof.upper_at(delta) >= least
+    _check_told(claim, least, most)
 
 
-def _statistic_ratio(kind, record):
-    """e^Π or e^Π_inf over every choice of a row for each secret; None where infinite."""
+def _check_told(claim, least, most):
+    """The ends in nats; no leakage is below 0, whatever the last digit of stored floats says."""
+    assert at_most_log(float(claim["lower"]), most and max(most, Fraction(1)))
+    assert at_least_log(float(claim["upper"]), least and max(least, Fraction(1)))
+
+
+def _statistic_total(kind, record):
+    """The largest total over every choice of a row for each secret: e^Π or −e^{−Π_inf}."""
     secret = [as_label(label) for label in record["secret"]]
     if "outputs" in record:
         outputs = [as_label(label) for label in record["outputs"]]
-        rows = [[int(own == output) for output in sorted(set(outputs), key=repr)] for own in outputs]
+        rows = [[int(own == output) for output in set(outputs)] for own in outputs]
     else:
         rows = rows_of(tl.Channel.from_dict(record["channel"]))
-    if kind == MAXIMAL:
-        return Fraction(largest_total(rows, secret))
-    least = Fraction(smallest_total(rows, secret))
-    return 1 / least if least else None
+    return Fraction(largest_total(rows, secret) if kind == MAXIMAL else -smallest_total(rows, secret))
+
+
+def _envelope_ratios(claim, record, delta):
+    """Ends of e^ε(δ), by trying everything; or found anew and near those of linear programs in floats."""
+    rows, masses = _rows(record)
+    if not delta:
+        worst = max(pml(rows, masses))
+        return worst, worst
+    if claim["adversary"] == "interval":
+        ratio = _interval_ratio(rows, masses, delta)
+        return ratio, ratio
+    near = Fraction(largest_ratio(rows, masses, float(delta)))
+    least, most = near * (1 - _NEAR), near * (1 + _NEAR)
+    if all(sum(row) == 1 for row in [*rows, masses]):
+        found = tl.envelope(tl.Channel(rows), tl.Prior(masses), delta).certificate
+        assert found.lower_at(delta) <= most
+        assert found.upper_at(delta) >= least
+        return found.lower_at(delta), found.upper_at(delta)
+    return least, most
 
 
 def _rows(record):
@@ -217,14 +236,3 @@ def _interval_ratio(rows, masses, delta):
 
 def _above(cells, ratio):
     return sum(weight for own, weight in cells if own >= ratio)
-
-
-def _check_any(lower, upper, rows, masses, delta):
-    """By linear programs in floats; and, where rows sum to 1, by the ends that are found and proved anew."""
-    near = log(largest_ratio(rows, masses, float(delta)))
-    assert lower <= near + _NEAR
-    assert upper >= near - _NEAR
-    if all(sum(row) == 1 for row in rows):
-        found = tl.envelope(tl.Channel(rows), tl.Prior(masses), delta)
-        assert lower <= found.upper
-        assert upper >= found.lower
