@@ -13,7 +13,7 @@ class Refused(Exception):
 
 
 def written(random, names, rows):
-    """The text of a file: any delimiter, line end and quotes, and at times one thing that the rules do not allow."""
+    """The bytes of a file: any delimiter, line end and quotes, and at times one thing that the rules do not allow."""
     delimiter, newline = random.choice(DELIMITERS), random.choice(["\n", "\r\n", "\r"])
     always = random.random() < 0.3
     lines = [[_field(value, delimiter, always) for value in row] for row in [names, *rows]]
@@ -23,7 +23,8 @@ def written(random, names, rows):
     if random.random() < 0.3:
         ends[-1] = ""
     mark = "\ufeff" if random.random() < 0.2 else ""
-    return mark + "".join(delimiter.join(line) + end for line, end in zip(lines, ends, strict=True))
+    text = mark + "".join(delimiter.join(line) + end for line, end in zip(lines, ends, strict=True))
+    return text.encode(errors="surrogateescape")
 
 
 def _field(value, delimiter, always):
@@ -34,10 +35,10 @@ def _field(value, delimiter, always):
 
 
 def _break(random, lines, ends):
-    """Another number of fields, other line ends or quotes in one line; an empty line, which is allowed."""
+    """Another number of fields, other line ends, quotes or bytes in one line; an empty line, which is allowed."""
     at = random.randrange(len(lines))
     line, place = lines[at], random.randrange(len(lines[at]))
-    kind = random.randrange(7)
+    kind = random.randrange(8)
     if kind == 0:
         del line[place]
     elif kind == 1:
@@ -51,6 +52,8 @@ def _break(random, lines, ends):
         line[place] = line[place][1:-1] if line[place].startswith('"') else f'"{line[place]}"'
     elif kind == 5:
         line[place] = random.choice(['"', '""', ' "a"', '"a" ', 'a"b"', '"a"b'])
+    elif kind == 6:
+        line[place] += "\udcff"  # a byte that is no text
     else:
         cut = random.randrange(len(line[place]) + 1)
         line[place] = line[place][:cut] + '"' + line[place][cut:]

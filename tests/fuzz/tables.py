@@ -102,7 +102,7 @@ def fuzz_csv(random, folder):
         (*row, random.choice(_NOTES))
         for row in people(random, random.choice([_AGES, random.choice(_FIELDS)]))
     ]
-    data = written(random, [*_COLUMNS, "note"], rows).encode()
+    data = written(random, [*_COLUMNS, "note"], rows)
     packed = random.random() < 0.3
     path = folder / ("people.csv.gz" if packed else "people.csv")
     if packed:
