@@ -133,7 +133,7 @@ class DualBound:
         most = np.maximum(worth.max(axis=1, keepdims=True), 0.0)
         least = np.full(worth.shape, ratio - ratio / _LEAST)
         np.divide(self.chances - ratio * most, overall - most, out=least, where=overall > most)
-        return np.minimum(thresholds, least.max(axis=(0, 2)))
+        return np.asarray(np.minimum(thresholds, least.max(axis=(0, 2))))
 
 
 def _program(
