@@ -309,9 +309,7 @@ def test_post_processing_goes_by_name():
     second = Channel([[1.0, 0.0], [0.0, 1.0]], inputs=["b", "a"], outputs=["B", "A"])
     found = first.post_process(second)
     assert found == Channel([[0.75, 0.25]], inputs=["x"], outputs=["B", "A"])
-    with pytest.raises(
-        ShapeMismatch, match=r'post-processing inputs must be .*, got none for "a"'
-    ):
+    with pytest.raises(ShapeMismatch, match=r'post-processing inputs must be .*, got none for "a"'):
         first.post_process(Channel(np.eye(2), inputs=["b", "c"]))
     with pytest.raises(
         ShapeMismatch, match="post-processing inputs must be as many as this channel's outputs, got 3 for 2"

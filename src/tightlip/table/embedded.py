@@ -48,8 +48,8 @@ def connect_file(path: Path) -> Any:
     log = Path(f"{path}.wal")
     if log.exists():
         raise InvalidInput(
-            f"{path} cannot be read alone: changes wait in {log.name} beside it; open it with DuckDB and run CHECKPOINT, "
-            "then audit it."
+            f"{path} cannot be read alone: changes wait in {log.name} beside it; open it with DuckDB and run "
+            "CHECKPOINT, then audit it."
         )
     backend = connect_memory()
     where = str(path.absolute()).replace("'", "''")

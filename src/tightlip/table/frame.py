@@ -81,7 +81,7 @@ def _array(column: Any) -> Any:
         array = pa.array(column, from_pandas=True)
         if pa.types.is_date(array.type) and any(isinstance(value, datetime.datetime) for value in column):
             raise TypeError  # Arrow would drop the time of day
-        if getattr(column, "dtype", None) == object and not pa.types.is_string(array.type):
+        if column.dtype.kind == "O" and not pa.types.is_string(array.type):
             _require_one_spelling(column)
     if pa.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
@@ -106,11 +106,6 @@ def _is_read(kind: Any) -> bool:
     from pyarrow import types
 
     texts = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-    numbers = types.is_integer(kind) or types.is_floating(kind) or _is_decimal(kind)
-    return bool(texts or numbers or types.is_boolean(kind) or types.is_date(kind))
-
-
-def _is_decimal(kind: Any) -> bool:
-    from pyarrow import types
-
-    return types.is_decimal128(kind) and kind.scale >= 0
+    numbers = types.is_integer(kind) or types.is_floating(kind)
+    decimals = types.is_decimal128(kind) and kind.scale >= 0
+    return bool(texts or numbers or decimals or types.is_boolean(kind) or types.is_date(kind))
