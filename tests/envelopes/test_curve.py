@@ -199,6 +199,18 @@ class TestHardDeltas:
         assert solves(point) < 15
         assert point.gap < 2e-9
 
+    @pytest.mark.parametrize("noise", [lambda z: np.exp(-10 * abs(z)), lambda z: np.exp(-50 * z**2)])
+    def test_secrets_that_are_alike_need_few_solves_of_few_pairs(self, noise):
+        """Many pairs of an outcome are worth nearly the same: few at once cost solves, too many kept slow them down."""
+        rows = noise(np.linspace(0, 1, 200)[:, None] - np.linspace(0, 1, 250))
+        prior = tl.Prior(np.random.default_rng(0).dirichlet(np.ones(200)))
+        found = Release.of(tl.Channel(rows / rows.sum(axis=1, keepdims=True)), prior)
+        point = found.envelope(Fraction(1), 1e-9)
+        point.verify()
+        assert point.gap < 2e-9
+        assert solves(point) < 30
+        assert len(found.search._program.chosen) < 8000
+
     def test_the_probability_of_the_worst_outcome_as_floats_have_it(self):
         """In floats the outcome has probability δ, exactly a little less; a bound without margin proved nothing."""
         channel = tl.Channel([[0.25, 0.75], [0.6363636363636364, 0.36363636363636365], [0.8, 0.2]])

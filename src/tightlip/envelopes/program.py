@@ -20,6 +20,7 @@ from tightlip.numeric.parse import FloatArray
 
 ABOVE = 1 + 1e-11  # surely more, whatever the roundings
 _CROWD, _FAR = 3, 0.3  # columns for each row, when some are let go, and which: so far below their price, of q
+_THRONG, _NEAR = 10, 0.03  # the same while a search goes on: each pivot looks at all columns
 _BY_COLUMN, _MAXIMIZE, _PRIMAL = 1, -1, 4  # HiGHS's codes
 
 
@@ -124,10 +125,16 @@ class RestrictedProgram:
         """Whether there are many columns."""
         return len(self.chosen) > _CROWD * (self.pairs.outcomes + self.pairs.secrets)
 
+    @property
+    def thronged(self) -> bool:
+        """Whether there are so many columns that the next solve is slow."""
+        return len(self.chosen) > _THRONG * (self.pairs.outcomes + self.pairs.secrets)
+
     def forget(self, found: Optimum, thresholds: FloatArray) -> None:
-        """Let pairs go that are far from being worth their outcome's price."""
+        """Let pairs go that are far from being worth their outcome's price, of a throng those not near it."""
+        far = _NEAR if self.thronged else _FAR
         gain = self.gain(thresholds, self.ratio)
-        kept = gain[self.chosen] > self.prices(gain)[self.pairs.outcome[self.chosen]] - _FAR
+        kept = gain[self.chosen] > self.prices(gain)[self.pairs.outcome[self.chosen]] - far
         kept[found.weights > 0] = True
         gone = np.flatnonzero(~kept).astype(np.int32)
         self._require(self._solver.deleteCols(len(gone), gone))

@@ -159,7 +159,10 @@ def proved_ends(certificate: Certificate, delta: Fraction) -> tuple[float, float
         raise CertificateInvalid(f"the certificate proves no upper end at δ = {format_exactly(delta)}.")
     least = certificate.lower_at(delta) if delta else 0
     low = log_bounds(Fraction(least))[0] if least > 1 else 0.0  # a release that says nothing leaks 0
-    return low, max(log_bounds(most)[1], 0.0)
+    high = max(log_bounds(most)[1], 0.0)
+    if low > high:
+        raise CertificateInvalid(f"the certificate contradicts itself: {low!r} to {high!r} nats.")
+    return low, high
 
 
 def read_delta(delta: object, argument: str = "delta") -> Fraction:

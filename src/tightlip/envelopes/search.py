@@ -21,8 +21,9 @@ from tightlip.errors import SolverFailure
 from tightlip.numeric.parse import FloatArray
 
 _MOST_SOLVES, _MOST_AGAIN = 120, 15  # for the first δ, and for others
+_MOST_FORGETFUL = 60  # solves after which pairs may be let go, since they may come again
 _START_EACH = 4
-_ADD_EACH, _NEARLY = 3, 0.3  # pairs at once for each outcome, and by how much of q they may miss its price
+_ADD_EACH, _NEARLY = 10, 0.3  # pairs at once for each outcome, and by how much of q they may miss its price
 _TIE = 1e-12  # gains that differ by less, times the number of secrets, are equal: each outcome prefers other pairs
 _ROUNDINGS = 1e-13
 _NEGATIVE = 1e-9  # so far below 0 a weight tells that the basis has ended
@@ -107,6 +108,9 @@ class Search:
             bracket = with_thresholds(self.pairs, aim.delta, bracket, thresholds)
             if found.value > aim.delta * (1 - FLAT):
                 bracket = with_attack(self.pairs, aim, bracket, program.attack(found), ratio)
+            if program.thronged and before.solves < _MOST_FORGETFUL:
+                program.forget(found, thresholds)
+                self._drift = None
             added = self._admit(thresholds, ratio)
             if not added and self._unproved is not None and self.used:
                 self._admit(*self._unproved)
