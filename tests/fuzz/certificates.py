@@ -16,9 +16,10 @@ from statistic_oracle import largest_total, smallest_total
 from tightlip.certificate import envelope, ordered, randomized_response, statistic, statistic_map
 from tightlip.certificate.statistic_table import MAXIMAL
 from tightlip.cli.main import main
-from tightlip.envelope.ordered import ordered_envelope
-from tightlip.envelope.randomized_response import channel_envelope
-from tightlip.statistic.maximal import statistic_cost_leakage, statistic_maximal_leakage_of_map
+from tightlip.envelopes.ordered import ordered_envelope
+from tightlip.envelopes.response import channel_envelope
+from tightlip.statistic.maximal import cost_leakage as statistic_cost_leakage
+from tightlip.statistic.maximal import maximal_leakage_of_map as statistic_maximal_leakage_of_map
 
 _READERS = {
     module.FORMAT: module._from_record
@@ -73,7 +74,7 @@ def _envelope(random, file):
     return tl.envelope(*_release(file), _delta(random)).certificate
 
 
-def _interval(random, file):
+def _ordered(random, file):
     return ordered_envelope(*_release(file), _delta(random)).certificate
 
 
@@ -97,7 +98,7 @@ def _map(random, file):
 
 _MAKERS = {
     "envelope": _envelope,
-    "interval": _interval,
+    "ordered": _ordered,
     "response": _response,
     "maximal": _maximal,
     "cost": _cost,
@@ -158,7 +159,7 @@ def _check_claim(claim, record, proof):
         return
     delta = Fraction(claim["delta_exact"])
     assert 0 <= delta <= Fraction(repr(claim["delta"]))
-    assert (claim["kind"], claim["adversary"]) in [("interval envelope", "interval"), ("envelope", "any")]
+    assert (claim["kind"], claim["adversary"]) in [("ordered envelope", "ordered"), ("envelope", "any")]
     least, most = _envelope_ratios(claim, record, delta)
     assert not delta or proof.lower_at(delta) <= most
     assert proof.upper_at(delta) >= least
@@ -188,8 +189,8 @@ def _envelope_ratios(claim, record, delta):
     if not delta:
         worst = max(pml(rows, masses))
         return worst, worst
-    if claim["adversary"] == "interval":
-        ratio = _interval_ratio(rows, masses, delta)
+    if claim["adversary"] == "ordered":
+        ratio = _ordered_ratio(rows, masses, delta)
         return ratio, ratio
     near = Fraction(largest_ratio(rows, masses, float(delta)))
     least, most = near * (1 - _NEAR), near * (1 + _NEAR)
@@ -217,7 +218,7 @@ def _rows(record):
     return rows_of(channel), masses
 
 
-def _interval_ratio(rows, masses, delta):
+def _ordered_ratio(rows, masses, delta):
     """The largest ratio that cells of consecutive outcomes reach with probability δ, over every way to cut them."""
     rows, masses = supported(rows, masses)
     weights, size = marginal(rows, masses), len(rows[0])
