@@ -12,6 +12,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = {name: name.lower() for name in ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")}
 LICENCE = ("LICENSE", "license.md")
 _LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)(#[^)\s]*)?\)")
+_NO_WORDS = re.compile(r"–\s*<div class=\"doc-md-description\">\s*</div>")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -22,6 +23,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     text = (ROOT / LICENCE[0]).read_text(encoding="utf-8")
     files.append(File.generated(config, LICENCE[1], content=f"# Licence\n\n```text\n{text}```\n"))
     return files
+
+
+def on_page_content(html: str, **_: object) -> str:
+    """Take away the dash before a parameter's description where there is none."""
+    return _NO_WORDS.sub("", html)
 
 
 def _inside(link: re.Match[str]) -> str:

@@ -44,6 +44,12 @@ def test_files_that_are_named_are_there(page):
         )
 
 
+@pytest.mark.parametrize("page", sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")))
+def test_tests_and_sources_that_a_page_points_to_are_there(page):
+    for name in re.findall(r"`((?:tests|experiments|tightlip|examples)/[\w./-]+)`", read(page)):
+        assert (ROOT / name).exists() or (SOURCE.parent / name).exists(), f"{page} names {name}"
+
+
 def test_contributors_are_told_every_command():
     targets = set(re.findall(r"^([a-z]+):", read("Makefile"), re.MULTILINE)) - {"clean"}
     assert set(re.findall(r"`make ([a-z]+)`", read("CONTRIBUTING.md"))) == targets
