@@ -36,8 +36,9 @@ format: .venv/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# not --quiet, which hides warnings from --strict too
 docs: .venv/.docs ## the documentation, into site/; a broken link or a name without a page ends it
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: .venv/.dev ## every claim about speed, as a ratio measured in this run
 	$(BIN)/python -m benchmarks

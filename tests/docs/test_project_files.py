@@ -60,6 +60,11 @@ def test_the_version_is_the_same_everywhere():
     assert f"\nversion: {tl.__version__}\n" in read("CITATION.cff")
 
 
+def test_warnings_end_the_build_of_the_documentation():
+    (command,) = re.findall(r"^\t.*mkdocs build(.*)$", read("Makefile"), re.MULTILINE)
+    assert command == " --strict"  # with --quiet nothing is counted as a warning
+
+
 def test_hooks_and_workflow_run_what_the_makefile_runs():
     hooks = re.findall(
         r"entry: \.venv/bin/([\w-]+(?: (?:check|format --check))?)", read(".pre-commit-config.yaml")
