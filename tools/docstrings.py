@@ -15,6 +15,8 @@ from collections.abc import Mapping
 import griffe
 
 _RULE = re.compile(r"-{3,}")
+_EMPHASIS = re.compile(r"(?:^|[\s(])\*{1,2}\w")
+_STAR = re.compile(r"(?<=\w)\*")
 _WRAPPED = (
     88  # a first line of this length goes on below; the next line of a shorter one is a sentence of its own
 )
@@ -68,16 +70,29 @@ def rewrite(text: str, returned: str = "", types: Mapping[str, str] | None = Non
     examples: list[str] = []
     for block in _blocks(text):
         if len(block) > 1 and _RULE.fullmatch(block[1].strip()):
-            sections += [*block[:2], *_section(block[0].strip(), block[2:], returned, types or {}), ""]
+            said = [_stars(line) for line in block[2:]]
+            sections += [*block[:2], *_section(block[0].strip(), said, returned, types or {}), ""]
         elif sections and (examples or block[0].startswith(">>>")):
             examples += [*block, ""]
         elif block[0].startswith(">>>"):
             prose += ["```pycon", *block, "```", ""]
         else:
-            prose += [*block, ""]
+            prose += [*(line if line.startswith("    ") else _stars(line) for line in block), ""]
     if examples:
         sections += ["Examples", "--------", *examples]
     return "\n".join([*prose, *sections]).strip()
+
+
+def _stars(line: str) -> str:
+    """Keep the stars of formulas, m* and p_x*, from being read as emphasis.
+
+    >>> _stars("at least m*, `x*`, *never* less"), _stars("at least m*, `x*`")
+    ('at least m*, `x*`, *never* less', 'at least m\\\\*, `x*`')
+    """
+    if _EMPHASIS.search(line):
+        return line
+    parts = line.split("`")
+    return "`".join(_STAR.sub(r"\\*", part) if place % 2 == 0 else part for place, part in enumerate(parts))
 
 
 def _blocks(text: str) -> list[list[str]]:
