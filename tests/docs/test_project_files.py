@@ -50,6 +50,20 @@ def test_tests_and_sources_that_a_page_points_to_are_there(page):
         assert (ROOT / name).exists() or (SOURCE.parent / name).exists(), f"{page} names {name}"
 
 
+def test_the_readme_names_what_there_is():
+    table = re.findall(
+        r"^\| [^|]+ \| ([^|]*`[^|]*) \|", read("README.md").split("## What is there")[1], re.MULTILINE
+    )
+    spaces: list[object] = []
+    for cell in table[1:]:  # below the heading
+        for name in re.findall(r"`([\w.]+)`", cell):
+            space, _, last = name.rpartition(".")
+            if space:
+                spaces.append(tl if space == "tl" else getattr(tl, space))
+            assert hasattr(spaces[-1], last), f"README.md names {name}"
+    assert len(spaces) > 20
+
+
 def test_contributors_are_told_every_command():
     targets = set(re.findall(r"^([a-z]+):", read("Makefile"), re.MULTILINE)) - {"clean"}
     assert set(re.findall(r"`make ([a-z]+)`", read("CONTRIBUTING.md"))) == targets
