@@ -49,3 +49,16 @@ def test_every_page_is_one_of_these_and_in_the_navigation():
 def test_the_comparison_can_fail():
     page = "::: tightlip.noise\n    options:\n\n::: tightlip.noise.pml\n\n::: tightlip.noise.pml\n\n::: tightlip.pmc\n"
     assert listed(page, "tightlip.noise") == Counter({"pml": 2, "tightlip.pmc": 1})
+
+
+@pytest.mark.parametrize("name", [*NAMESPACES, ""])
+def test_examples_import_public_names_only(name):
+    """What a docstring imports is what its readers will import."""
+    space = importlib.import_module(f"tightlip.{name}".rstrip("."))
+    documented = [getattr(space, public) for public in getattr(space, "__all__", [])]
+    documented += [part for one in documented if isinstance(one, type) for part in vars(one).values()]
+    for one in documented:
+        for module in re.findall(
+            r">>> (?:from|import) (tightlip[\w.]*)", getattr(one, "__doc__", None) or ""
+        ):
+            assert module.count(".") < 2, f"{one} imports from {module}"
