@@ -69,7 +69,7 @@ def bounded_envelope(
 
     Reference: ENV Theorem 3 for the closed form; the program and its dual are those of the exact envelope.
 
-    >>> from tightlip.model.secret import UniformSecret
+    >>> from tightlip.noise import UniformSecret
     >>> found = bounded_envelope(AdditiveNoise(UniformSecret(-1, 1), Gaussian(1)), "0.1", cells=100)
     >>> 1.30 < found.lower < found.upper < 1.32
     True

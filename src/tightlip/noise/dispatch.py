@@ -50,8 +50,8 @@ def envelope(
 
     Reference: GAU paper, corrected; see the table at the top of this module.
 
-    >>> from tightlip.model.noise import Gaussian
-    >>> from tightlip.model.secret import GaussianSecret
+    >>> from tightlip.noise import Gaussian
+    >>> from tightlip.noise import GaussianSecret
     >>> release = AdditiveNoise(GaussianSecret(1), Gaussian(1))
     >>> envelope(release, "0.1").value, envelope(release, "0.1", adversary="ordered").value
     (inf nats, 2.9957322735539913 nats)
