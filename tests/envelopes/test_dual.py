@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import tightlip as tl
-from tightlip.certificate.rational import rational
 from tightlip.envelopes import pairs
 from tightlip.envelopes.dual import dual_bound
 from tightlip.envelopes.exact import Release
@@ -37,8 +36,8 @@ def test_pairs_left_out_are_in_what_thresholds_prove(least):
     peaks = release.search._program.peaks
     for ratio in np.geomspace(2e3, 1e6, 40):
         thresholds = np.array([least * ratio, *(peaks[1:] * (1 + 1e-11))])
-        proof = [rational(value) for value in release.multipliers(thresholds, ratio)]
-        exact = release.rationals.dual_value(proof, rational(float(ratio)))
+        proof = release.multipliers(thresholds, ratio)
+        exact = release.rationals.dual_value(proof, Fraction(ratio))
         proved = dual_bound(release.pairs, thresholds, float(ratio))
         assert Fraction(int(exact.p), int(exact.q)) <= Fraction(proved)
 

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof
-from tightlip.certificate.quick import FloatRelease, surely_hold
 from tightlip.certificate.rational import RationalRelease
 from tightlip.envelopes.attack import Shares, has_mass, margin, proof, worth
 from tightlip.envelopes.bracket import Aim, Bracket, how_found, with_attack
@@ -145,11 +144,6 @@ class Release:
         """What proofs are checked against."""
         return RationalRelease.of(self.channel, self.prior)
 
-    @cached_property
-    def floats(self) -> FloatRelease:
-        """What proofs are checked against when there are many."""
-        return FloatRelease.of(self.channel, self.prior)
-
     def envelope(self, delta: Fraction, gap: float) -> Envelope:
         """ε_c(δ) with its certificate, which was checked where there are up to 10⁵ pairs."""
         return next(self.envelopes([delta], gap))
@@ -163,10 +157,10 @@ class Release:
         for first in range(0, len(deltas), in_a_row):
             found = [self._found(delta, gap) for delta in deltas[first : first + in_a_row]]
             certificates = [self._certificate(one.bracket, one.mass) for one in found]
-            if (
-                len(self.pairs.chance) <= ALWAYS_VERIFIED
-            ):  # a solver's answer is none until its proof is checked
-                self._check(certificates, in_floats=len(deltas) > 1)
+            # a solver's answer is none until its proof is checked
+            if len(self.pairs.chance) <= ALWAYS_VERIFIED:
+                for certificate in certificates:
+                    certificate.verify_for(self.rationals, filtered=len(deltas) > 1)
             for one, certificate in zip(found, certificates, strict=True):
                 method = how_found(one.bracket, gap, by_sorting=self.pairs.secrets == 2)
                 yield _result(certificate, one.delta, method)
@@ -198,15 +192,6 @@ class Release:
     def _least_gap(self) -> float:
         """Floats come no closer."""
         return 3 * margin(self.pairs)
-
-    def _check(self, certificates: list[EnvelopeCertificate], *, in_floats: bool) -> None:
-        """Raise unless all hold; in rationals where floats do not tell."""
-        told = [False] * len(certificates)
-        if in_floats and self.pairs.complete:  # else several dense copies would not fit the memory
-            told = surely_hold(certificates, self.floats)
-        for certificate, holds in zip(certificates, told, strict=True):
-            if not holds:
-                certificate.verify_for(self.rationals)
 
     def _searched(self, aim: Aim, start: Bracket) -> Bracket:
         """By the search that knows other δ, and anew where that leaves a gap."""
