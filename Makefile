@@ -2,12 +2,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 LOWEST := .venv-lowest/bin
 # what shows that a dependency still does its part: linear programs, rationals, engines, charts, the program itself
-CORE := tests/certificate tests/model tests/numeric tests/table tests/audit/test_run.py \
+CORE := tests/certificate tests/model tests/numeric tests/table tests/auditing/test_run.py \
   $(addprefix tests/cli/test_,audit.py commands.py plan.py release.py sml.py)
 # how long `make fuzz` attacks
 SECONDS ?= 120
 
-.PHONY: demo test coverage fuzz lowest lint format types bench clean
+.PHONY: demo test coverage fuzz lowest lint format types docs bench clean
 
 demo: .venv/.runtime ## measure a mechanism and audit a table that ship with the project, explained step by step
 	$(BIN)/python examples/demo.py
@@ -36,6 +36,10 @@ format: .venv/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# not --quiet, which hides warnings from --strict too
+docs: .venv/.docs ## the documentation, into site/; a broken link or a name without a page ends it
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 bench: .venv/.dev ## every claim about speed, as a ratio measured in this run
 	$(BIN)/python -m benchmarks
 
@@ -50,6 +54,10 @@ bench: .venv/.dev ## every claim about speed, as a ratio measured in this run
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@ .venv/.runtime
 
+.venv/.docs: pyproject.toml | .venv/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $@
+
 .venv-lowest/.installed: pyproject.toml
 	$(PYTHON) -m venv --clear .venv-lowest
 	$(LOWEST)/pip install --quiet --disable-pip-version-check uv
@@ -57,4 +65,4 @@ bench: .venv/.dev ## every claim about speed, as a ratio measured in this run
 	touch $@
 
 clean:
-	rm -rf .venv .venv-lowest build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-lowest build dist site .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

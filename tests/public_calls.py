@@ -11,15 +11,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import tightlip as tl
-from tightlip import convert, histogram, mechanism
-from tightlip.auditing import run
-from tightlip.envelopes import exact
+from tightlip import convert, histogram, papers
 from tightlip.numeric.randomness import RandomSource
 
 
@@ -50,7 +49,7 @@ SECRET = tl.noise.UniformSecret(0, 1)
 RELEASE = tl.noise.AdditiveNoise(SECRET, tl.noise.Laplace(1))
 STUDY = tl.planning.Study([PRIOR, OTHER], loss="zero-one")
 SPACE = histogram.HistogramSpace(6, 3)
-SUPPORT = histogram.MisspecifiedSupport(6, 3, 1, 1)
+SUPPORT = papers.MisspecifiedSupport(6, 3, 1, 1)
 ROWS = {"sex": ["F", "M", "M", "M"], "ill": ["yes", "no", "yes", "no"]}
 SHARE = histogram.Share({"ill": "yes"})
 POLICY = tl.Policy("ill", ["sex"])
@@ -67,95 +66,93 @@ def functions() -> dict[str, dict[str, Any]]:
     side = {**both, "side": CHANNEL, "given": "+"}
     return {
         "alip": both,
-        "allowed_zeros": pml,
-        "binary_envelope": delta,
-        "binary_envelope_curve": {**both, "deltas": ["1/10", "1/5"]},
-        "block_kernel": {**pml, "q": 1},
-        "check_zero_count": {**one, "epsilon": 0.5, "min_mass": "1/4"},
-        "chi_squared_contraction": both,
-        "compose": {"channels": [CHANNEL, CHANNEL]},
-        "composition_bound": {"leakages": [0.1, 0.2], "delta": "1/10"},
-        "conditional_maximal_leakage": {**two, "prior": PRIOR},
-        "conditional_pmc": side,
-        "conditional_pml": side,
-        "cost_leakage": {**both, "cost": [[0, 1], [1, 0]]},
-        "cumulant": {"data": SECRET, "t": 1, "tolerance": 1e-3},
-        "deterministic_attack": {**delta, "symbols": 2},
-        "divergence": {"p": PRIOR, "q": OTHER, "kind": "tv"},
-        "divergence_bound": {"divergence": "kl", **pml, "tv": "1/2", "gamma": "exact"},
+        "robust.allowed_zeros": pml,
+        "contraction.block_kernel": {**pml, "q": 1},
+        "contraction.chi_squared_contraction": both,
+        "envelopes.compose": {"channels": [CHANNEL, CHANNEL]},
+        "envelopes.composition_bound": {"leakages": [0.1, 0.2], "delta": "1/10"},
+        "measures.conditional_maximal_leakage": {**two, "prior": PRIOR},
+        "measures.conditional_pmc": side,
+        "measures.conditional_pml": side,
+        "measures.cost_leakage": {**both, "cost": [[0, 1], [1, 0]]},
+        "noise.cumulant": {"data": SECRET, "t": 1, "tolerance": 1e-3},
+        "contraction.divergence": {"p": PRIOR, "q": OTHER, "kind": "tv"},
+        "contraction.divergence_bound": {"divergence": "kl", **pml, "tv": "1/2", "gamma": "exact"},
         "dobrushin": one,
-        "dobrushin_bound": pml,
-        "dp_epsilon": delta,
-        "dp_tail_bound": {"epsilon": 0.5, "delta": "1/100", "k": 2},
-        "duchi_bound": {"epsilon": 0.5, "tv": "1/2"},
-        "e_gamma_contraction": {**one, "gamma": 2},
-        "effective_samples": {"privacy": tl.planning.LocalPrivacy(1), "secrets": 2, "samples": 10},
-        "envelope": {**delta, "gap": 1e-9},
-        "envelope_bounds": delta,
-        "envelope_curve": {**both, "deltas": ["1/10", "1/5"], "gap": 1e-9},
-        "estimate_frequencies": {"counts": [60, 40], **one, "reference": PRIOR},
-        "estimation_variance": both,
+        "contraction.dobrushin_bound": pml,
+        "envelopes.dp_epsilon": delta,
+        "measures.dp_tail_bound": {"epsilon": 0.5, "delta": "1/100", "k": 2},
+        "contraction.e_gamma_contraction": {**one, "gamma": 2},
+        "planning.effective_samples": {"privacy": tl.planning.LocalPrivacy(1), "secrets": 2, "samples": 10},
+        "envelope": {**delta, "adversary": "k-ary", "symbols": 2, "gap": 1e-9},
+        "envelopes.bounds": delta,
+        "envelope_curve": {
+            **both,
+            "deltas": ["1/10", "1/5"],
+            "adversary": "deterministic",
+            "symbols": 2,
+            "gap": 1e-9,
+        },
+        "planning.estimate_frequencies": {"counts": [60, 40], **one, "reference": PRIOR},
+        "planning.estimation_variance": both,
         "event_leakage": {**both, "event": {"+"}},
         "failure_probability": {**both, "epsilon": 0.2},
-        "function_cost_leakage": {**both, "function": CHANNEL},
-        "function_gain_leakage": {**both, "function": CHANNEL},
-        "gain_leakage": {**both, "gain": [[1, 0], [0, 1]]},
-        "gaussian_pmc_bounds": {"bound": 1, "sigma": 2, "y": 0.5, "ends_in_support": True},
-        "gaussian_pmc_tail": {"bound": 1, "sigma": 2, "beta": 3},
-        "guesswork_leakage": both,
-        "hellinger_contraction": both,
+        "measures.function_cost_leakage": {**both, "function": CHANNEL},
+        "measures.function_gain_leakage": {**both, "function": CHANNEL},
+        "measures.gain_leakage": {**both, "gain": [[1, 0], [0, 1]]},
+        "noise.gaussian_pmc_bounds": {"bound": 1, "sigma": 2, "y": 0.5, "ends_in_support": True},
+        "noise.gaussian_pmc_tail": {"bound": 1, "sigma": 2, "beta": 3},
+        "measures.guesswork_leakage": both,
+        "contraction.hellinger_contraction": both,
         "information_density": both,
-        "interval_leakage": {**noise, "a": 0, "b": 1, "tolerance": 1e-3},
-        "kary_attack": {**delta, "symbols": 2},
-        "kl_contraction": both,
-        "laplace_mean_pmc": {"data": SECRET, "n": 3, "scale": 1, "tolerance": 1e-3},
+        "noise.interval_leakage": {**noise, "a": 0, "b": 1, "tolerance": 1e-3},
+        "contraction.kl_contraction": both,
+        "noise.laplace_mean_pmc": {"data": SECRET, "n": 3, "scale": 1, "tolerance": 1e-3},
         "ldp": both,
-        "ldp_contraction_bound": {"divergence": "kl", "epsilon": 0.5},
-        "ldp_kl_bound": {"epsilon": 0.5, "tv": "1/4", "min_mass": "1/4"},
-        "ldp_to_statistic": {"mu": 0.5, "secrets": 2},
-        "ldp_to_statistic_cost": {"mu": 0.5, "secrets": 2},
+        "contraction.ldp_contraction_bound": {"divergence": "kl", "epsilon": 0.5},
+        "contraction.ldp_kl_bound": {"epsilon": 0.5, "tv": "1/4", "min_mass": "1/4"},
+        "statistic.ldp_to_statistic": {"mu": 0.5, "secrets": 2},
+        "statistic.ldp_to_statistic_cost": {"mu": 0.5, "secrets": 2},
         "leakage_capacity": {**one, "min_mass": "1/4"},
-        "likelihood_ratio_bound": {**pml, "gamma": "exact"},
+        "contraction.likelihood_ratio_bound": {**pml, "gamma": "exact"},
         "lip": both,
         "log_of": {"ratio": 2},
-        "maximal_cost_leakage": both,
+        "measures.maximal_cost_leakage": both,
         "maximal_leakage": both,
-        "maximal_realizable_cost": both,
-        "measure_all": both,
-        "noise_envelope": {**noise, "delta": "1/10", "adversary": "any", "cells": 20},
-        "noise_information_density": {**noise, "x": "1/2", "y": 1, "tolerance": 1e-3},
-        "noise_pmc": {**noise, "y": 1, "tolerance": 1e-3},
-        "noise_pmc_supremum": {**noise, "tolerance": 1e-3},
-        "noise_pml": {**noise, "y": 1, "tolerance": 1e-3},
-        "noise_resolved_leakage": {"noise": tl.noise.Laplace(1), "low": 0, "high": 1},
-        "noise_statistic_leakage": {"noise": tl.noise.Laplace(1), "regions": {"a": (0, 1), "b": (1, 2)}},
-        "optimal_kernel": pml,
-        "ordered_envelope": delta,
-        "ordered_envelope_curve": {**both, "deltas": ["1/10", "1/5"]},
-        "outcome_to_statistic_ldp": {"outcome": 0.5, "least": 0.5},
-        "plan_table": {
+        "measures.maximal_realizable_cost": both,
+        "measure": both,
+        "noise.envelope": {**noise, "delta": "1/10", "adversary": "any", "cells": 20},
+        "noise.information_density": {**noise, "x": "1/2", "y": 1, "tolerance": 1e-3},
+        "noise.pmc": {**noise, "y": 1, "tolerance": 1e-3},
+        "noise.pmc_supremum": {**noise, "tolerance": 1e-3},
+        "noise.pml": {**noise, "y": 1, "tolerance": 1e-3},
+        "statistic.noise_resolved_leakage": {"noise": tl.noise.Laplace(1), "low": 0, "high": 1},
+        "statistic.noise_leakage": {"noise": tl.noise.Laplace(1), "regions": {"a": (0, 1), "b": (1, 2)}},
+        "contraction.optimal_kernel": pml,
+        "statistic.outcome_to_statistic_ldp": {"outcome": 0.5, "least": 0.5},
+        "planning.plan_table": {
             "study": STUDY,
             "levels": [tl.planning.LocalPrivacy(1)],
             "samples": 5,
             "target_risk": "1/10",
         },
         "pmc": both,
-        "pmc_composition": {**two, "prior": PRIOR},
-        "pmc_cost_witness": {**both, "outcome": "+"},
-        "pmc_function_witness": {**both, "outcome": "+"},
+        "measures.pmc_composition": {**two, "prior": PRIOR},
+        "measures.pmc_cost_witness": {**both, "outcome": "+"},
+        "measures.pmc_function_witness": {**both, "outcome": "+"},
         "pml": both,
-        "pml_composition": {**two, "prior": PRIOR},
-        "pml_function_witness": {**both, "outcome": "+"},
-        "pml_gain_witness": both,
-        "posterior": {**both, "outcome": "+"},
-        "power": {**one, "uses": 2},
-        "privacy_profile": {**both, "epsilon": 0.5},
-        "probabilistic_dp_tail": {**both, "epsilon": 0.5},
-        "psi1": {**both, "epsilon": 0.5},
-        "psi2": {**both, "epsilon": 0.5},
-        "randomized_response_envelope": {"prior": PRIOR, "epsilon": 1.0, "delta": "1/10"},
-        "risk_lower_bound": {"study": STUDY, "privacy": CHANNEL, "samples": 3},
-        "robust_envelope": {
+        "measures.pml_composition": {**two, "prior": PRIOR},
+        "measures.pml_function_witness": {**both, "outcome": "+"},
+        "measures.pml_gain_witness": both,
+        "measures.posterior": {**both, "outcome": "+"},
+        "envelopes.power": {**one, "uses": 2},
+        "measures.privacy_profile": {**both, "epsilon": 0.5},
+        "measures.probabilistic_dp_tail": {**both, "epsilon": 0.5},
+        "measures.psi1": {**both, "epsilon": 0.5},
+        "measures.psi2": {**both, "epsilon": 0.5},
+        "envelopes.randomized_response": {"prior": PRIOR, "epsilon": 1.0, "delta": "1/10"},
+        "planning.risk_lower_bound": {"study": STUDY, "privacy": CHANNEL, "samples": 3},
+        "robust.envelope": {
             **one,
             "prior_set": BALL,
             "delta": "1/10",
@@ -163,24 +160,27 @@ def functions() -> dict[str, dict[str, Any]]:
             "cells": 5,
             "tries": 2,
         },
-        "robust_maximal_leakage": {**one, "prior_set": BALL},
-        "robust_pmc": {**one, "prior_set": BALL},
-        "samples_for_standard_error": {**both, "standard_error": "1/10"},
-        "samples_needed": {"study": STUDY, "privacy": tl.planning.LocalPrivacy(1), "target_risk": "1/10"},
-        "statistic_composition": {**two, "secret": ["a", "b"], "work": 10},
-        "statistic_cost_leakage": {**one, "secret": ["a", "b"], "gap": 0.0, "work": 10},
-        "statistic_ldp": {**one, "secret": ["a", "b"]},
-        "statistic_leakage_range": {**one, "secret": ["a", "b"]},
+        "robust.maximal_leakage": {**one, "prior_set": BALL},
+        "robust.pmc": {**one, "prior_set": BALL},
+        "planning.samples_for_standard_error": {**both, "standard_error": "1/10"},
+        "planning.samples_needed": {
+            "study": STUDY,
+            "privacy": tl.planning.LocalPrivacy(1),
+            "target_risk": "1/10",
+        },
+        "statistic.composition": {**two, "secret": ["a", "b"], "work": 10},
+        "statistic.cost_leakage": {**one, "secret": ["a", "b"], "gap": 0.0, "work": 10},
+        "statistic.ldp": {**one, "secret": ["a", "b"]},
         "statistic_maximal_leakage": {**one, "secret": ["a", "b"], "gap": 0.0, "work": 10},
-        "statistic_maximal_leakage_of_map": {"outputs": ["x", "y"], "secret": ["a", "b"]},
-        "statistic_min_entropy_leakage": {**both, "secret": ["a", "b"]},
-        "statistic_outcome_leakage": {**one, "secret": ["a", "b"]},
-        "unbounded_attack": {
+        "statistic.maximal_leakage_of_map": {"outputs": ["x", "y"], "secret": ["a", "b"]},
+        "statistic.min_entropy_leakage": {**both, "secret": ["a", "b"]},
+        "statistic.outcome_leakage": {**one, "secret": ["a", "b"]},
+        "noise.unbounded_attack": {
             "release": tl.noise.AdditiveNoise(tl.noise.GaussianSecret(1), tl.noise.Gaussian(1)),
             "delta": "1/10",
             "symbols": 3,
         },
-        "valid_counts": pml,
+        "contraction.valid_counts": pml,
     }
 
 
@@ -189,35 +189,35 @@ def classes() -> dict[str, dict[str, Any]]:
     from scipy.stats import beta
 
     return {
-        "AdditiveNoise": {"secret": SECRET, "noise": tl.noise.Laplace(1)},
-        "Alip": {"lower": tl.Nats(1.0), "upper": tl.Nats(1.0)},
-        "Bound": {"lower": 0.1, "upper": 0.2, "method": "m"},
-        "BoundedSecret": {"low": 0, "high": 1},
+        "noise.AdditiveNoise": {"secret": SECRET, "noise": tl.noise.Laplace(1)},
+        "measures.Alip": {"lower": tl.Nats(1.0), "upper": tl.Nats(1.0)},
+        "measures.Bound": {"lower": 0.1, "upper": 0.2, "method": "m"},
+        "noise.BoundedSecret": {"low": 0, "high": 1},
         "Channel": {"rows": [[0.5, 0.5], [0.25, 0.75]], "inputs": ["a", "b"], "outputs": [0, 1]},
-        "Coefficient": {"lower": 0.1, "upper": 0.2, "method": "m"},
-        "DiscreteSecret": {"points": [0, 1], "masses": [0.5, 0.5]},
-        "DistributionSecret": {"distribution": beta(2, 5), "cdf_error": 1e-9},
-        "Divergence": {"lower": 0.1, "upper": 0.2, "exact": None},
-        "Gaussian": {"sigma": 1},
-        "GaussianSecret": {"sigma": 1, "mean": 0},
-        "KnownChannel": {"channel": CHANNEL},
-        "Laplace": {"scale": 1},
-        "LocalPrivacy": {"epsilon": 1},
+        "contraction.Coefficient": {"lower": 0.1, "upper": 0.2, "method": "m"},
+        "noise.DiscreteSecret": {"points": [0, 1], "masses": [0.5, 0.5]},
+        "noise.DistributionSecret": {"distribution": beta(2, 5), "cdf_error": 1e-9},
+        "contraction.Divergence": {"lower": 0.1, "upper": 0.2, "exact": None},
+        "noise.Gaussian": {"sigma": 1},
+        "noise.GaussianSecret": {"sigma": 1, "mean": 0},
+        "planning.KnownChannel": {"channel": CHANNEL},
+        "noise.Laplace": {"scale": 1},
+        "planning.LocalPrivacy": {"epsilon": 1},
         "Nats": {"value": 1.0, "ratio": None, "rounding": "up"},
-        "PmlPrivacy": {"epsilon": 0.5, "min_mass": "1/4"},
+        "planning.PmlPrivacy": {"epsilon": 0.5, "min_mass": "1/4"},
         "Prior": {"masses": [0.5, 0.5], "labels": ["a", "b"]},
-        "PriorBall": {"center": PRIOR, "radius": "1/10"},
-        "PriorList": {"priors": [PRIOR, OTHER]},
-        "PriorPolytope": {"rows": [[1, 0]], "bounds": ["1/2"], "min_mass": 0, "labels": ["a", "b"]},
+        "robust.PriorBall": {"center": PRIOR, "radius": "1/10"},
+        "robust.PriorList": {"priors": [PRIOR, OTHER]},
+        "robust.PriorPolytope": {"rows": [[1, 0]], "bounds": ["1/2"], "min_mass": 0, "labels": ["a", "b"]},
         "PriorSet": {"secrets": 2, "min_mass": "1/4"},
         "Probability": {"value": 0.5, "exact": None, "rounding": "up"},
-        "Study": {
+        "planning.Study": {
             "hypotheses": [PRIOR, OTHER],
             "parameters": [0, 1],
             "loss": "absolute",
             "names": ["a", "b"],
         },
-        "UniformSecret": {"low": 0, "high": 1},
+        "noise.UniformSecret": {"low": 0, "high": 1},
     }
 
 
@@ -308,10 +308,12 @@ def tables() -> Iterator[Call]:
     found = tl.audit(table, "ill", ["sex"])
     yield from (
         Call("open_table", tl.open_table, {"source": str(table), "table": None}),
-        Call("count_cells", tl.table.count_cells, {"table": opened, "policy": POLICY, "max_cells": 100}),
-        Call("cell_risks", tl.auditing.cell_risks, {"counts": counts, "policy": POLICY}),
         Call(
-            "write_risks",
+            "table.count_cells", tl.table.count_cells, {"table": opened, "policy": POLICY, "max_cells": 100}
+        ),
+        Call("auditing.cell_risks", tl.auditing.cell_risks, {"counts": counts, "policy": POLICY}),
+        Call(
+            "table.write_risks",
             tl.table.write_risks,
             {
                 "table": opened,
@@ -325,7 +327,7 @@ def tables() -> Iterator[Call]:
         ),
         Call(
             "audit",
-            run.audit,
+            tl.audit,
             {
                 "table": str(table),
                 "secret": "ill",
@@ -348,23 +350,25 @@ def tables() -> Iterator[Call]:
         ),
         Call("Policy.from_flags", tl.Policy.from_flags, {"secret": ["ill"], "release": ["sex"]}),
         Call(
-            "Released", tl.table.Released, {"column": "sex", "recoding": tl.table.Keep(), "mechanism": None}
+            "table.Released",
+            tl.table.Released,
+            {"column": "sex", "recoding": tl.table.Keep(), "mechanism": None},
         ),
-        Call("RandomizedResponse", tl.table.RandomizedResponse, {"epsilon": 1}),
-        Call("Bins", tl.table.Bins, {"width": 10, "origin": 0}),
-        Call("Bins of edges", tl.table.Bins, {"edges": [0, 1, 2]}),
-        Call("TopCode", tl.table.TopCode, {"at": 90}),
-        Call("BottomCode", tl.table.BottomCode, {"at": 10}),
-        Call("Prefix", tl.table.Prefix, {"length": 2}),
+        Call("table.RandomizedResponse", tl.table.RandomizedResponse, {"epsilon": 1}),
+        Call("table.Bins", tl.table.Bins, {"width": 10, "origin": 0}),
+        Call("table.Bins of edges", tl.table.Bins, {"edges": [0, 1, 2]}),
+        Call("table.TopCode", tl.table.TopCode, {"at": 90}),
+        Call("table.BottomCode", tl.table.BottomCode, {"at": 10}),
+        Call("table.Prefix", tl.table.Prefix, {"length": 2}),
         Call(
-            "Mapping",
+            "table.Mapping",
             tl.table.Mapping,
             {"groups": {"a": "b"}, "otherwise": None, "hierarchy": None, "level": 1},
         ),
         Call(
             "Mapping.from_file", tl.table.Mapping.from_file, {"path": levels, "level": 1, "otherwise": None}
         ),
-        Call("SampleMode", tl.auditing.SampleMode, {"confidence": 0.95, "cells_complete": False}),
+        Call("auditing.SampleMode", tl.auditing.SampleMode, {"confidence": 0.95, "cells_complete": False}),
     )
 
 
@@ -388,27 +392,22 @@ def mechanisms() -> Iterator[Call]:
     arguments: dict[str, dict[str, Any]] = {
         "binary_randomized_response": {"epsilon": 1, "labels": ["a", "b"]},
         "constant": {"secrets": 2, "outcome": "nothing"},
-        "dob_example_1": {"epsilon": 0.1, "min_mass": "1/4"},
         "identity": {"secrets": 2},
-        "pmc_countable": {"size": 3},
         "pml_extremal": {"prior": PRIOR, "epsilon": 0.1},
         "randomized_response": {"secrets": 3, "epsilon": 1},
     }
     for name, given in arguments.items():
-        yield Call(f"mechanism.{name}", getattr(mechanism, name), given)
+        yield Call(f"mechanism.{name}", getattr(tl.mechanism, name), given)
 
 
 def histograms() -> Iterator[Call]:
     """`tightlip.histogram`."""
     domain = histogram.tabulate(ROWS).domain
     grouped = histogram.Share({"ill": "yes"}).on(domain, 4)
-    known = {"support": SUPPORT}
-    response = {**known, "epsilon": 0.5}
     arguments: dict[str, dict[str, Any]] = {
         "Except": {"values": "F"},
         "HistogramSpace": {"total": 6, "cells": 3},
         "MaxLMechanism": {"space": SPACE, "released": [[6, 0, 0], [0, 6, 0], [0, 0, 6]]},
-        "MisspecifiedSupport": {"total": 6, "known": 3, "spurious": 1, "missing": 1},
         "Quantization": {"space": SPACE, "bin_size": 2, "ordered": True, "secrets": None},
         "RandomizedResponse": {"space": SPACE, "epsilon": 0.5, "secrets": None},
         "Ratio": {"part": {"ill": "yes"}, "whole": {"sex": "F"}, "resolution": "1/4"},
@@ -419,19 +418,12 @@ def histograms() -> Iterator[Call]:
             "resolution": "1/4",
         },
         "Share": {"category": {"ill": "yes"}},
-        "asymptotic_ratio": {"cells": 3, "bin_size": 2},
-        "compare": {"space": SPACE, "bin_size": 2},
         "draw_given_secret": {
             "secret": grouped,
             "values": range(3),
             "random": RandomSource(seed_for_tests=1),
         },
         "greedy_maxl": {"space": SPACE, "candidates": [[6, 0, 0], [0, 6, 0]]},
-        "matched_response": {"space": SPACE, "bin_size": 2},
-        "misspecified_quantization_distortion": {**known, "bin_size": 2},
-        "misspecified_quantization_privacy": {**known, "bin_size": 2},
-        "misspecified_response_distortion": response,
-        "misspecified_response_privacy": response,
         "plan_release": {
             "table": ROWS,
             "columns": ["sex", "ill"],
@@ -442,13 +434,6 @@ def histograms() -> Iterator[Call]:
             "feasible": None,
             "seed_for_tests": 1,
         },
-        "proposition3_quantization": known,
-        "proposition3_response": response,
-        "proposition4_quantization": {**known, "bin_size": 2},
-        "proposition4_response": response,
-        "proposition5_quantization": {**known, "bin_size": 2},
-        "proposition5_response": response,
-        "quantization_wins": {"space": SPACE, "bin_size": 2},
         "release_histogram": {"table": ROWS, "columns": ["sex", "ill"], "secret": SHARE, "bin_size": 2},
         "released_points_bound": {"space": SPACE, "points": 2},
         "tabulate": {"table": ROWS, "columns": ["sex"], "feasible": None},
@@ -459,7 +444,6 @@ def histograms() -> Iterator[Call]:
             "random": RandomSource(seed_for_tests=1),
         },
     }
-    yield Call("release_histogram", tl.histogram.release_histogram, arguments["release_histogram"])
     for name, given in arguments.items():
         yield Call(f"histogram.{name}", getattr(histogram, name), given)
     yield Call(
@@ -469,12 +453,52 @@ def histograms() -> Iterator[Call]:
     )
 
 
+def reproductions() -> Iterator[Call]:
+    """`tightlip.papers`."""
+    known = {"support": SUPPORT}
+    response = {**known, "epsilon": 0.5}
+    arguments: dict[str, dict[str, Any]] = {
+        "MisspecifiedSupport": {"total": 6, "known": 3, "spurious": 1, "missing": 1},
+        "asymptotic_ratio": {"cells": 3, "bin_size": 2},
+        "compare": {"space": SPACE, "bin_size": 2},
+        "matched_response": {"space": SPACE, "bin_size": 2},
+        "misspecified_quantization_distortion": {**known, "bin_size": 2},
+        "misspecified_quantization_privacy": {**known, "bin_size": 2},
+        "misspecified_response_distortion": response,
+        "misspecified_response_privacy": response,
+        "proposition3_quantization": known,
+        "proposition3_response": response,
+        "proposition4_quantization": {**known, "bin_size": 2},
+        "proposition4_response": response,
+        "proposition5_quantization": {**known, "bin_size": 2},
+        "proposition5_response": response,
+        "quantization_wins": {"space": SPACE, "bin_size": 2},
+        "check_zero_count": {"channel": CHANNEL, "epsilon": 0.5, "min_mass": "1/4"},
+        "dob_example_1": {"epsilon": 0.1, "min_mass": "1/4"},
+        "duchi_bound": {"epsilon": 0.5, "tv": "1/2"},
+        "pmc_countable": {"size": 3},
+        "theorem5_bound": {"prior": PRIOR, "epsilon": 1.0, "delta": "1/10"},
+        "statistic_leakage_range": {"channel": CHANNEL, "secret": ["a", "b"]},
+    }
+    for name, given in arguments.items():
+        yield Call(f"papers.{name}", getattr(papers, name), given)
+
+
 @cache
 def calls() -> tuple[Call, ...]:
     """Every call."""
-    home = {"envelope": exact.envelope}  # their packages have the same names
-    plain = [
-        Call(name, home.get(name, getattr(tl, name)), given)
-        for name, given in (functions() | classes()).items()
-    ]
-    return (*plain, *methods(), *tables(), *conversions(), *mechanisms(), *histograms())
+    plain = [Call(name, _named(name), given) for name, given in (functions() | classes()).items()]
+    return (
+        *plain,
+        *methods(),
+        *tables(),
+        *conversions(),
+        *mechanisms(),
+        *histograms(),
+        *reproductions(),
+    )
+
+
+def _named(name: str) -> Callable[..., Any]:
+    """Find `measures.psi1` or `pml` in the package."""
+    return attrgetter(name)(tl)

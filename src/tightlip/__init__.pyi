@@ -13,8 +13,8 @@ from . import statistic as statistic
 from . import table as table
 from .auditing.run import audit as audit
 from .contraction.total_variation import dobrushin as dobrushin
-from .envelopes.exact import envelope as envelope
-from .envelopes.exact import envelope_curve as envelope_curve
+from .envelopes.adversaries import envelope as envelope
+from .envelopes.adversaries import envelope_curve as envelope_curve
 from .envelopes.failure import failure_probability as failure_probability
 from .measures.density import information_density as information_density
 from .measures.event import event_leakage as event_leakage

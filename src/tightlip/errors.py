@@ -21,6 +21,20 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+__all__ = [
+    "CertificateInvalid",
+    "InvalidChannel",
+    "InvalidInput",
+    "InvalidLabels",
+    "InvalidPrior",
+    "NumericalFailure",
+    "PreconditionFailed",
+    "ShapeMismatch",
+    "SolverFailure",
+    "TightlipError",
+    "WrongType",
+]
+
 _LONG = 256  # bits, from which a whole number in a message is shown by its size
 _DIGITS_PER_BIT = 0.30102999566398120  # log10 of 2
 

@@ -13,7 +13,7 @@ import tightlip as tl
 from tightlip import papers
 from tightlip.certificate.attack import Attack
 from tightlip.certificate.envelope import KIND, EnvelopeCertificate, UpperProof, input_digest
-from tightlip.envelopes.exact import envelope
+from tightlip.envelopes.adversaries import envelope
 from tightlip.errors import CertificateInvalid
 from tightlip.model.matrix import is_sparse
 
@@ -54,6 +54,13 @@ class TestTampering:
     def test_a_mass_too_small(self, certificate):
         with pytest.raises(tl.errors.CertificateInvalid, match="upper end fails"):
             replace(certificate, upper=replace(certificate.upper, mass=Fraction(19, 100))).verify()
+
+    def test_negative_numbers_whose_product_is_not(self, certificate):
+        """An attack of mass m proves a ratio of r·m/δ beyond its mass: two minus signs would prove anything."""
+        forged = replace(certificate.lower, mass=Fraction(-100), ratio=Fraction(-100))
+        for lower in (forged, replace(forged, mass=Fraction(0)), replace(forged, ratio=Fraction(1))):
+            with pytest.raises(tl.errors.CertificateInvalid, match="must not be negative, got"):
+                replace(certificate, lower=lower).verify()
 
     def test_multipliers_changed(self, certificate):
         wrong = (*certificate.upper.multipliers[:-1], certificate.upper.multipliers[-1] * 2)

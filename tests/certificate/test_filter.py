@@ -14,7 +14,7 @@ import tightlip as tl
 from tightlip.certificate.attack import Attack
 from tightlip.certificate.envelope import EnvelopeCertificate, LowerProof, UpperProof
 from tightlip.certificate.rational import RationalRelease
-from tightlip.envelopes.exact import envelope, envelope_curve
+from tightlip.envelopes.adversaries import envelope, envelope_curve
 
 
 def release(seed, secrets=6, outcomes=7):

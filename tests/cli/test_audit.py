@@ -396,6 +396,20 @@ def test_budgets_in_bits(capsys, table):
     assert half["budget"]["words"] == "1.5 bits"
 
 
+@pytest.mark.parametrize(
+    ("budget", "words"),
+    [
+        ("log(0)", 'budget must be the logarithm of a positive number, got "log(0)"; write log(3)'),
+        ("log(-1)", "budget must be the logarithm of a positive number"),
+        ("1e999", 'budget must be at most 1.8e+308, got "1e999"; give a smaller one'),
+    ],
+)
+def test_budgets_that_are_none(capsys, table, budget, words):
+    status, out, err = run(capsys, *command(table, "--budget", budget))
+    assert (status, out) == (2, "")
+    assert words in " ".join(err.split())
+
+
 def test_text_in_bits_has_no_nats(capsys, table):
     out = run(capsys, *command(table, "--unit", "bits", "--budget", "1 bit"))[1]
     assert "nats" not in re.sub(r"ε = \S+ nats", "", " ".join(out.split()))

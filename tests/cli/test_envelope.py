@@ -59,7 +59,7 @@ def test_text_and_bits(capsys, channel_file):
     assert bits["points"][0]["upper"] == pytest.approx(1.2895066)
 
 
-@pytest.mark.parametrize("adversary", ["binary", "deterministic", "interval"])
+@pytest.mark.parametrize("adversary", ["binary", "deterministic", "ordered"])
 def test_other_adversaries(capsys, channel_file, adversary):
     command = ("envelope", channel_file, "--delta", "0.2", "--adversary", adversary, "--json")
     record = json.loads(run(capsys, *command)[1])
@@ -328,7 +328,7 @@ def test_a_deterministic_attack_names_the_secrets_it_points_to(capsys, channel_f
 
 class TestInterval:
     def test_exact_ends_and_runs_in_words(self, capsys, channel_file):
-        command = ("envelope", channel_file, "--delta", "0.2", "--adversary", "interval")
+        command = ("envelope", channel_file, "--delta", "0.2", "--adversary", "ordered")
         point = json.loads(run(capsys, *command, "--json")[1])["points"][0]
         assert point["lower"] < point["upper"] <= point["lower"] + 1e-15
         assert point["upper"] == pytest.approx(math.log(6 / 5), abs=1e-15)
@@ -337,17 +337,17 @@ class TestInterval:
             'reading "2" to "3" as one points to secret "3"',
         ]
         out = " ".join(run(capsys, *command)[1].split())
-        assert "by interval adversaries (nats)" in out
+        assert "by ordered adversaries (nats)" in out
         assert "Method: dynamic programming over cuts, in whole numbers." in out
 
     def test_its_proof_is_verified_and_told_apart(self, capsys, channel_file, tmp_path):
         proof, turned = tmp_path / "proof.json", tmp_path / "turned.json"
-        options = ("--delta", "0.2", "--adversary", "interval", "--certificate", proof)
+        options = ("--delta", "0.2", "--adversary", "ordered", "--certificate", proof)
         assert run(capsys, "envelope", channel_file, *options)[0] == 0
         status, out, _ = run(capsys, "verify", proof, "--channel", channel_file)
         assert status == 0
         assert "some monotone function of the outcome leaks 0.182321" in " ".join(out.split())
-        assert json.loads(run(capsys, "verify", proof, "--json")[1])["adversary"] == "interval"
+        assert json.loads(run(capsys, "verify", proof, "--json")[1])["adversary"] == "ordered"
         rows = [[row[place] for place in (0, 2, 1, 3)] for row in EXAMPLE["channel"]]
         turned.write_text(json.dumps({**EXAMPLE, "channel": rows}))
         assert run(capsys, "verify", proof, "--channel", turned)[0] == 1
@@ -360,7 +360,7 @@ class TestInterval:
     def test_long_attacks_are_cut_in_text_only(self, capsys, tmp_path):
         path = tmp_path / "identity.json"
         path.write_text(json.dumps({"prior": "uniform", **tl.mechanism.identity(9).to_dict()}))
-        command = ("envelope", path, "--delta", "0.9", "--adversary", "interval")
+        command = ("envelope", path, "--delta", "0.9", "--adversary", "ordered")
         assert "and 3 more (--json lists all)" in " ".join(run(capsys, *command)[1].split())
         assert len(json.loads(run(capsys, *command, "--json")[1])["points"][0]["attack"]) == 9
 
@@ -408,7 +408,7 @@ class TestSymbols:
             (("--adversary", "k-ary"), "needs --symbols, got none"),
             (("--symbols", "3"), "--symbols is for --adversary k-ary or deterministic, got any"),
             (("--adversary", "k-ary", "--symbols", "0"), "symbols must be at least 1"),
-            (("--adversary", "k-ary", "--symbols", "3", "--certificate", "x.json"), "any or interval"),
+            (("--adversary", "k-ary", "--symbols", "3", "--certificate", "x.json"), "any or ordered"),
             (("--adversary", "nobody"), "nobody"),
         ],
     )

@@ -79,7 +79,7 @@ def test_an_attack_that_cannot_be_certified_is_left_out(capsys):
 
 
 def test_interval_and_binary(capsys):
-    (interval,) = record_of(capsys, *GAUSSIAN, "--delta", "0.1", "--adversary", "interval")["points"]
+    (interval,) = record_of(capsys, *GAUSSIAN, "--delta", "0.1", "--adversary", "ordered")["points"]
     assert interval["lower"] <= math.log(20) <= interval["upper"] <= interval["lower"] + 1e-14
     (event,) = record_of(capsys, *GAUSSIAN, "--delta", "0.1", "--adversary", "binary", "--unit", "bits")[
         "points"
@@ -116,17 +116,17 @@ def test_cells_that_are_used_in_part_are_told(capsys):
 
 def test_other_adversaries_to_compare_with(capsys):
     for adversary, others in (
-        ("any", {"interval", "event"}),
-        ("deterministic", {"interval", "event"}),
-        ("interval", {"any", "event"}),
-        ("binary", {"any", "interval"}),
+        ("any", {"ordered", "event"}),
+        ("deterministic", {"ordered", "event"}),
+        ("ordered", {"any", "event"}),
+        ("binary", {"any", "ordered"}),
     ):
         (point,) = record_of(capsys, *GAUSSIAN, "--delta", "0.1", "--adversary", adversary, "--compare")[
             "points"
         ]
         assert set(point["compared"]) == others
         assert point["compared"].get("any", "inf") == "inf"
-        assert point["compared"].get("interval", math.log(20)) == pytest.approx(math.log(20))
+        assert point["compared"].get("ordered", math.log(20)) == pytest.approx(math.log(20))
     row = next(line for line in run(capsys, *GAUSSIAN, "--compare")[1].splitlines() if "│  0.1 " in line)
     assert [cell.strip() for cell in row.strip("│").split("│")] == [
         "0.1",
@@ -141,7 +141,7 @@ def test_charts_name_what_is_infinite(capsys, tmp_path):
     picture = tmp_path / "curve.svg"
     assert run(capsys, *GAUSSIAN, "--delta", "0.1,0.5", "--chart", picture)[0] == 0
     text = picture.read_text()
-    for words in ("infinite at every δ: any adversary (guaranteed)", "interval adversary", "one event"):
+    for words in ("infinite at every δ: any adversary (guaranteed)", "ordered adversary", "one event"):
         assert words in text
     assert run(capsys, *COIN, "--delta", "0.9", "--chart", tmp_path / "coin.svg")[0] == 0
     assert "infinite at every" not in (tmp_path / "coin.svg").read_text()
@@ -158,7 +158,7 @@ def test_charts_name_what_is_infinite(capsys, tmp_path):
         ((*GAUSSIAN, "--adversary", "k-ary", "--symbols", "3"), "need a channel file, got --noise"),
         ((*GAUSSIAN, "--adversary", "deterministic", "--symbols", "3"), "need a channel file, got --noise"),
         ((*GAUSSIAN, "--delta", "0.1", "--certificate", "x.json"), "--certificate needs a channel file"),
-        ((*COIN, "--adversary", "interval"), "use --adversary any, whose upper end also holds for intervals"),
+        ((*COIN, "--adversary", "ordered"), "use --adversary any, whose upper end also holds for intervals"),
         ((*COIN, "--adversary", "binary"), "adversary binary needs an unbounded secret"),
         (("--secret", "uniform:0,200", "--noise", "gaussian:1"), "--secret bounded:LOW,HIGH has a bound"),
         (("--secret", "cauchy:1", "--noise", "gaussian:1"), "--secret must be one of gaussian:SIGMA[,MEAN]"),

@@ -80,7 +80,7 @@ ENVELOPES = {
         "post-processing",
         any_ratio,
     ),
-    "interval": (
+    "ordered": (
         lambda delta: ordered_envelope(IDENTITY, PRIOR, delta).certificate,
         "monotone function of the outcome",
         interval_ratio,
@@ -89,7 +89,7 @@ ENVELOPES = {
 CLASSES = {
     "envelope": envelope.EnvelopeCertificate,
     "randomised response": randomized_response.RandomizedResponseCertificate,
-    "interval": ordered.OrderedCertificate,
+    "ordered": ordered.OrderedCertificate,
 }
 
 

@@ -16,7 +16,7 @@ from tightlip.envelopes.composition import compose, composition_bound, power
 from tightlip.envelopes.histograms import histogram_count, histograms
 from tightlip.errors import InvalidInput, ShapeMismatch, WrongType
 from tightlip.measures import conditional_maximal_leakage
-from tightlip.mechanism import response as randomized_response
+from tightlip.mechanism import randomized_response
 
 
 def brute_force(channels):

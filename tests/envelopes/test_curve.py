@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 import tightlip as tl
 from tightlip.certificate.envelope import EnvelopeCertificate
+from tightlip.envelopes.adversaries import envelope, envelope_curve, envelope_points
 from tightlip.envelopes.bracketing import Predictor
-from tightlip.envelopes.exact import Release, Solver, envelope, envelope_curve, envelope_points
+from tightlip.envelopes.exact import Release, Solver
 from tightlip.envelopes.limits import LIMITS
 from tightlip.envelopes.lp import RestrictedMaster
 
@@ -220,6 +221,18 @@ class TestHardDeltas:
         point = envelope(channel, tl.Prior(["3/8", "1/8", "4/8"]), delta)
         assert point.solves < 15
         assert point.gap < 2e-9
+
+    @pytest.mark.parametrize("noise", [lambda z: np.exp(-10 * abs(z)), lambda z: np.exp(-50 * z**2)])
+    def test_secrets_that_are_alike_need_few_solves_of_few_pairs(self, noise):
+        """Many pairs of an outcome are worth nearly the same: few at once cost solves, too many kept slow them down."""
+        rows = noise(np.linspace(0, 1, 200)[:, None] - np.linspace(0, 1, 250))
+        prior = tl.Prior(np.random.default_rng(0).dirichlet(np.ones(200)))
+        solver = Solver(Release.of(tl.Channel(rows / rows.sum(axis=1, keepdims=True)), prior))
+        point = solver.envelope(Fraction(1), 1e-9)
+        point.verify()
+        assert point.gap < 2e-9
+        assert point.solves < 30
+        assert solver.columns < 8000
 
     def test_the_probability_of_the_worst_outcome_as_floats_have_it(self):
         """In floats the outcome has probability δ, exactly a little less; a bound without margin proved nothing."""

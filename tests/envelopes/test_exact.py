@@ -13,8 +13,9 @@ import tightlip as tl
 from envelope_oracle import largest_mass, largest_ratio
 from strategies import exact_channels, exact_pairs
 from tightlip import papers
+from tightlip.envelopes.adversaries import envelope, envelope_curve
 from tightlip.envelopes.attack import Shares, evaluate, repair
-from tightlip.envelopes.exact import Release, Solver, envelope, envelope_curve
+from tightlip.envelopes.exact import Release, Solver
 from tightlip.envelopes.failure import failure_probability
 from tightlip.envelopes.limits import LIMITS
 from tightlip.envelopes.lp import RestrictedMaster
@@ -54,9 +55,9 @@ class TestReferenceValues:
     )
     def test_randomised_response(self, delta, value):
         channel, prior = tl.mechanism.randomized_response(3, 1.0), tl.Prior([0.2, 0.3, 0.5])
-        assert envelope(channel, prior, delta).epsilon == pytest.approx(value, abs=1e-9)
+        assert envelope(channel, prior, delta).value == pytest.approx(value, abs=1e-9)
         general = Solver(Release.of(channel, prior)).envelope(Fraction(delta), 1e-9)
-        assert general.epsilon == pytest.approx(value, abs=1e-8)
+        assert general.value == pytest.approx(value, abs=1e-8)
 
     def test_constant_leakage_stays_constant(self):
         prior = tl.Prior(["1/2", "3/10", "1/5"])
@@ -102,8 +103,8 @@ class TestAgainstTheWholeProgram:
                 <= largest_mass(channel.matrix, prior.floats, math.exp(level))
                 <= found.upper + 1e-7
             )
-            assert found.delta - found.lower <= 1e-8
-        assert failure_probability(channel, prior, tl.pml(channel, prior).worst).delta == 0
+            assert found.value - found.lower <= 1e-8
+        assert failure_probability(channel, prior, tl.pml(channel, prior).worst).value == 0
         assert "jump" not in repr(found)
 
     @pytest.mark.parametrize("level", [tl.log_of("10/9"), math.log(10 / 9), "0.1", 1e-17])
@@ -118,13 +119,13 @@ class TestAgainstTheWholeProgram:
     def test_failure_probability_above_what_floats_hold(self):
         found = failure_probability(papers.env_example_1(), tl.Prior.uniform(4), tl.log_of(10**400))
         found.verify()
-        assert found.delta == 0
+        assert found.value == 0
 
     def test_failure_probability_states_no_level_below_the_one_asked(self):
         """A level rounded down for display would turn "none leaks more" into a false claim."""
         down = tl.Nats.of_ratio(Fraction(4), "down")
         found = failure_probability(papers.env_example_1(), tl.Prior.uniform(4), down)
-        assert found.delta == 0
+        assert found.value == 0
         assert log_exceeds(Fraction(4), float(down))
         assert not log_exceeds(Fraction(4), found.epsilon)
         found.verify()

@@ -14,8 +14,8 @@ import tightlip as tl
 from exact_oracle import at_least_log, at_most_log, masses_of, rows_of
 from strategies import exact_pairs, float_pairs
 from tightlip import papers
+from tightlip.envelopes.adversaries import envelope
 from tightlip.envelopes.deterministic import deterministic_attack
-from tightlip.envelopes.exact import envelope
 from tightlip.envelopes.ordered import ordered_envelope, ordered_envelope_curve
 from tightlip.noise.monotone import interval_envelope
 
@@ -58,7 +58,7 @@ def test_every_partition_into_runs(pair, delta):
     assert quantile(rows_of(channel), masses_of(prior), proof.lower.cuts, delta) == truth
     assert at_most_log(found.lower, truth)
     assert at_least_log(found.upper, truth)
-    assert found.adversary == "interval"
+    assert found.adversary == "ordered"
     found.verify()
 
 
@@ -106,7 +106,7 @@ def test_a_curve_falls_and_has_the_same_points():
 
 
 def test_the_order_of_outcomes_matters():
-    """In ENV Example 1 the best cells are {1, 3} and {2, 4}; an interval adversary needs them to be neighbours."""
+    """In ENV Example 1 the best cells are {1, 3} and {2, 4}; an ordered adversary needs them to be neighbours."""
     listed, prior = papers.env_example_1(), tl.Prior.uniform(4)
     turned = tl.Channel([[row[place] for place in (0, 2, 1, 3)] for row in listed.matrix.tolist()])
     ratios = [ordered_envelope(channel, prior, 1).certificate.upper.ratio for channel in (listed, turned)]
@@ -187,7 +187,7 @@ def test_telling_the_draw_does_not_help_but_hiding_it_does():
 def test_too_large_or_too_long(monkeypatch):
     wide = tl.Channel(sparse.csr_array(np.full((1, 5001), 1 / 5001)))
     with pytest.raises(
-        tl.errors.InvalidInput, match=r"at most 5.000 outcomes for an interval adversary, got 5.001"
+        tl.errors.InvalidInput, match=r"at most 5.000 outcomes for an ordered adversary, got 5.001"
     ):
         ordered_envelope(wide, tl.Prior.uniform(1), "0.1")
     monkeypatch.setattr("tightlip.envelopes.ordered._MOST_WORK", 2000 * 4 * 3)

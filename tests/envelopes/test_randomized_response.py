@@ -31,7 +31,7 @@ from tightlip.envelopes.response import (
     randomized_response as randomized_response_envelope,
 )
 from tightlip.errors import CertificateInvalid, InvalidInput, ShapeMismatch, WrongType
-from tightlip.mechanism import response as randomized_response
+from tightlip.mechanism import randomized_response
 
 
 def best_probability(rows, masses, ratio):

@@ -1,6 +1,8 @@
 """Damage to files, as disks, networks and attackers make it."""
 
 import json
+import re
+from fractions import Fraction
 
 _ODD = [
     b"\0",
@@ -68,13 +70,30 @@ def _change(random, record):
 
 
 def _nearby(random, value):
-    """A number a little larger or smaller, and other values as they are."""
-    if isinstance(value, str) and value.replace("/", "").isdigit():
-        top, _, bottom = value.partition("/")
-        return f"{int(top) + random.choice([-1, 1])}/{bottom or 1}"
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return value + random.choice([-1, 1, 1e-9, -1e-9])
-    return value
+    """A number larger or smaller, by much or by very little; other values as they are."""
+    change = 1 + random.choice([-1, 1]) * Fraction(1, random.choice([2, 10, 1000, 10**12, 10**30]))
+    if isinstance(value, str) and re.fullmatch("-?[0-9]+(/[0-9]+)?", value):
+        return str(Fraction(value) * change)
+    if isinstance(value, float):
+        return random.choice([value * float(change), value + 1e-9, str(Fraction(value) * change)])
+    return value + random.choice([-1, 1]) if type(value) is int else value
+
+
+def nudged(random, text, names):
+    """A JSON text with one or two of the numbers under some names made larger or smaller."""
+    record = json.loads(text)
+    places = [(holder, key) for name in names for holder, key in _below(record, name)]
+    for holder, key in random.choices(places, k=random.randint(1, 2)):
+        holder[key] = _nearby(random, holder[key])
+    return json.dumps(record)
+
+
+def _below(record, name):
+    """The place of a name, and all that is under it."""
+    for holder, key in _places(record):
+        if key == name:
+            yield holder, key
+            yield from _places(holder[key])
 
 
 def _places(record):

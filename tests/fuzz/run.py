@@ -15,8 +15,9 @@ import warnings
 from pathlib import Path
 from random import Random
 
+from fuzz.certificates import fuzz_certificate
 from fuzz.tables import fuzz_csv, fuzz_duckdb, fuzz_parquet, fuzz_sqlite
-from fuzz.texts import fuzz_certificate, fuzz_channel, fuzz_policy
+from fuzz.texts import fuzz_channel, fuzz_policy
 
 TARGETS = {
     "csv": fuzz_csv,

@@ -1,10 +1,9 @@
 """Table files, whole and damaged: refused, or counted as a plain reader of the same file counts."""
 
-import csv
 import gzip
-import io
 import re
 import sqlite3
+import zlib
 from collections import Counter
 from contextlib import closing
 
@@ -13,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from fuzz.damage import damaged
+from fuzz.plain_csv import Refused, plain_rows, refuse_two_ways, written
 from tightlip.errors import TightlipError
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy
@@ -36,17 +36,35 @@ _TOWNS = [
     None,
 ]
 _AGES = [0, 1, -1, 30, 31, 2**53, 2**53 + 1, 2**63 - 1, -(2**63), None]
-_EMPTY_IN_QUOTES = re.compile(r'(^|,)""(,|\r?$)', re.M)
+# other fields that CSV files may have in place of ages
+_FIELDS = [
+    _AGES,
+    ["1.5", "2", "-0.25", "1e3", None],
+    ["1.1", "1.10", "2"],
+    ["0", "-0", "0.5"],
+    ["true", "false", None],
+    ["TRUE", "true", "False"],
+    ["2024-02-29", "2024-02-30", None],
+    ["007", "7", " 7"],
+    ["12345678901234567", "12345678901234568", "1.5"],
+]
+_NOTES = ["", "x", "it's", "a;b|c,d\te", 'say "no"', "\r", "ü\n"]
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+# statistics in a Parquet footer: largest, smallest, how many are missing, and the first two again; of text not twice
+_OF_NUMBERS = re.compile(
+    rb"([<\x1c]\x18\x08)(.{8})(\x18\x08)(.{8})(\x16)([\0-\x7f])(\x28\x08)(.{8})(\x18\x08)(.{8})", re.S
+)
+_OF_TEXT = re.compile(rb"([<\x1c]\x36)([\0-\x7f])(\x28[\x01-\x7f])(.)", re.S)
 _POLICY = Policy("ill", ["age", "town"])
 
 
-def people(random):
+def people(random, ages=_AGES):
     """Random rows; the secret has at least two values, as an audit needs."""
     rows = [
-        (random.choice(_AGES), random.choice(_TOWNS), random.choice(["yes", "no", None]))
+        (random.choice(ages), random.choice(_TOWNS), random.choice(["yes", "no", None]))
         for _ in range(random.randint(1, 40))
     ]
-    return [*rows, (30, "Bern", "yes"), (30, "Bern", "no")]
+    return [*rows, (ages[0], "Bern", "yes"), (ages[0], "Bern", "no")]
 
 
 def counted(path):
@@ -79,75 +97,120 @@ def shape(counts):
 
 
 def fuzz_csv(random, folder):
-    """CSV, also compressed: compared by shape, since a column of numbers drops their spelling."""
-    rows = people(random)
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator=random.choice(["\n", "\r\n"]))
-    writer.writerow(_COLUMNS)
-    writer.writerows(["" if value is None else value for value in row] for row in rows)
-    data = text.getvalue().encode()
-    packed, hurt = random.random() < 0.3, random.random() < 0.7
+    """CSV, also packed: refused where a plain reader of the rules refuses it, and only there."""
+    rows = [
+        (*row, random.choice(_NOTES))
+        for row in people(random, random.choice([_AGES, random.choice(_FIELDS)]))
+    ]
+    data = written(random, [*_COLUMNS, "note"], rows)
+    packed = random.random() < 0.3
     path = folder / ("people.csv.gz" if packed else "people.csv")
-    data = gzip.compress(data) if packed else data
-    path.write_bytes(damaged(random, data) if hurt else data)
+    if packed:
+        half = random.randrange(len(data)) if random.random() < 0.2 else 0
+        data = b"".join(gzip.compress(part) for part in (data[:half], data[half:]))
+        data += random.choice([b"", b"", b"", bytes(3), b"more"])
+    path.write_bytes(damaged(random, data) if random.random() < 0.35 else data)
     found = counted(path)
-    if not hurt:
-        assert found is not None
-    expected = _read_csv(path, packed)
-    if found is not None and expected is not None:
-        assert shape(found) == shape(expected)
-
-
-def _read_csv(path, packed):
-    """What Python's reader makes of a file; None where the two read differently by design.
-
-    Those are: lines of other lengths, empty lines, empty fields in quotes, mixed line ends.
-    """
     try:
-        data = gzip.decompress(path.read_bytes()) if packed else path.read_bytes()
-        text = data.decode()
-        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
-    except (OSError, EOFError, ValueError, csv.Error, gzip.zlib.error):
-        return None
-    header = rows[0] if rows else []
-    plain = "\r" not in text.replace("\r\n", "") and "\0" not in text and not _EMPTY_IN_QUOTES.search(text)
-    if not plain or {len(row) for row in rows} != {len(header)} or not set(_COLUMNS) <= set(header):
-        return None
-    places = [header.index(name) for name in _COLUMNS]
-    return labelled([[row[place] or None for place in places] for row in rows[1:]])
+        expected, unsure = _read_csv(path.read_bytes(), packed)
+    except Refused:
+        assert found is None
+        return
+    if found is None:
+        assert unsure
+    else:
+        assert shape(found) == shape(expected)
+        assert called(found) == called(expected)
+
+
+def _read_csv(data, packed):
+    """What a file says by the rules, and whether it may be refused all the same."""
+    try:
+        text = (gzip.decompress(data) if packed else data).decode()
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise Refused("cut, changed or no text") from error
+    rows = plain_rows(text, _COLUMNS)
+    columns = list(zip(*rows, strict=True))
+    unsure = [refuse_two_ways(column) for column in columns]
+    if not columns or len({text for text, _ in columns[-1]}) < 2:
+        raise Refused("fewer than two secrets")
+    return labelled([[text or None for text, _ in row] for row in rows]), any(unsure)
+
+
+def called(counts):
+    """What cells and secrets are called, but for the spelling of numbers and booleans."""
+    return {(tuple(map(_spelling, cell)), _spelling(secret)) for cell, (secret,) in counts}
+
+
+def _spelling(label):
+    if label is not None and label.lower() in ("true", "false"):
+        return label.lower()
+    return float(label) if label is not None and _NUMBER.fullmatch(label) else label
 
 
 def fuzz_parquet(random, folder):
-    """Parquet, against PyArrow."""
+    """Parquet, against PyArrow: lies about values change nothing, and what it refuses is refused."""
     rows = people(random)
     path = folder / "people.parquet"
     types = zip(zip(*rows, strict=True), (pa.int64(), pa.string(), pa.string()), strict=True)
     table = pa.table([pa.array(column, kind) for column, kind in types], names=_COLUMNS)
-    hurt = random.random() < 0.7
     pyarrow.parquet.write_table(
         table,
         path,
         row_group_size=random.choice([3, 1000]),
         use_dictionary=random.random() < 0.5,
         compression=random.choice(["none", "snappy", "zstd"]),
-        write_statistics=not hurt,
+        data_page_version=random.choice(["1.0", "2.0"]),
+        write_statistics=random.random() < 0.8,
+        write_page_index=random.random() < 0.3,
     )
-    if not hurt:
+    if random.random() < 0.5:
+        path.write_bytes(_lying(random, path.read_bytes()))
+    if random.random() < 0.4:
         assert counted(path) == labelled(rows)
         return
-    path.write_bytes(damaged(random, path.read_bytes()))
+    path.write_bytes(_damaged_parquet(random, path.read_bytes()))
     found, expected = counted(path), _read_parquet(path)
-    if found is not None and expected is not None:
-        assert found == labelled(expected)
+    assert found is None or (expected is not None and found == labelled(expected))
+
+
+def _lying(random, data):
+    """Other largest and smallest values and counts of missing ones in the footer's statistics, of numbers and texts."""
+
+    def other(found):
+        age = random.choice(_AGES[:-1]).to_bytes(8, "little", signed=True)
+        lies = {8: age, 1: bytes([random.randrange(128)])}
+        return b"".join(lies[len(part)] if place % 2 else part for place, part in enumerate(found.groups()))
+
+    data, footer = _split(data)
+    return data + _OF_TEXT.sub(other, _OF_NUMBERS.sub(other, footer))
+
+
+def _damaged_parquet(random, data):
+    """Damage anywhere, or in the footer alone, which keeps its length."""
+    if random.random() < 0.5:
+        return damaged(random, data)
+    data, footer = _split(data)
+    changed = bytearray(footer)
+    for _ in range(random.randint(1, 2)):
+        place = random.randrange(len(footer) - 8)
+        changed[place] = random.choice([changed[place] ^ 1 << random.randrange(8), random.randrange(256)])
+    return data + bytes(changed)
+
+
+def _split(data):
+    start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    return data[:start], data[start:]
 
 
 def _read_parquet(path):
-    """What PyArrow reads; None where it refuses the file, since DuckDB checks less of a page than it does."""
+    """What PyArrow reads; None where it refuses the file."""
     try:
-        found = pyarrow.parquet.read_table(path).to_pylist()
-    except (pa.ArrowException, OSError, ValueError):
+        table = pyarrow.parquet.read_table(path, columns=list(_COLUMNS))
+        table.validate(full=True)
+        return [tuple(row[name] for name in _COLUMNS) for row in table.to_pylist()]
+    except (pa.ArrowException, OSError, ValueError, KeyError):
         return None
-    return [tuple(row[name] for name in _COLUMNS) for row in found]
 
 
 def fuzz_duckdb(random, folder):

@@ -8,12 +8,12 @@ from fuzz.run import TARGETS, attack
 
 # cases of each target: a few seconds
 _CASES = {
-    "csv": 40,
-    "parquet": 40,
+    "csv": 60,
+    "parquet": 80,
     "duckdb": 20,
     "sqlite": 30,
     "policy": 300,
-    "certificate": 60,
+    "certificate": 80,
     "channel": 300,
 }
 

@@ -29,9 +29,7 @@ def test_default_names_given_by_hand_are_names():
 
 
 def test_other_names_and_other_sizes_are_refused():
-    with pytest.raises(
-        ShapeMismatch, match='prior labels must be the labels of the channel\'s inputs, got none for "c"'
-    ):
+    with pytest.raises(ShapeMismatch, match='prior labels must be the channel\'s inputs, got none for "c"'):
         align(Prior({"a": 0.5, "b": 0.25, "d": 0.25}), channel)
     with pytest.raises(
         ShapeMismatch, match="prior labels must be as many as the channel's inputs, got 2 for 3"

@@ -309,9 +309,7 @@ def test_post_processing_goes_by_name():
     second = Channel([[1.0, 0.0], [0.0, 1.0]], inputs=["b", "a"], outputs=["B", "A"])
     found = first.post_process(second)
     assert found == Channel([[0.75, 0.25]], inputs=["x"], outputs=["B", "A"])
-    with pytest.raises(
-        ShapeMismatch, match=r'post-processing inputs must be the labels .*, got none for "a"'
-    ):
+    with pytest.raises(ShapeMismatch, match=r'post-processing inputs must be .*, got none for "a"'):
         first.post_process(Channel(np.eye(2), inputs=["b", "c"]))
     with pytest.raises(
         ShapeMismatch, match="post-processing inputs must be as many as this channel's outputs, got 3 for 2"
@@ -347,7 +345,7 @@ def test_product_goes_by_name():
     first = Channel([[0.5, 0.5], [1.0, 0.0]], inputs=["a", "b"])
     second = Channel([[0.25, 0.75], [0.5, 0.5]], inputs=["b", "a"])
     assert first.product(second).matrix.tolist() == [[0.25] * 4, [0.25, 0.75, 0.0, 0.0]]
-    with pytest.raises(ShapeMismatch, match="inputs of the second channel must be the labels"):
+    with pytest.raises(ShapeMismatch, match="inputs of the second channel must be"):
         first.product(Channel(np.eye(2), inputs=["a", "c"]))
     with pytest.raises(WrongType, match="other must be a Channel, got 3"):
         first.product(3)

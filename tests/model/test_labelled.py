@@ -55,7 +55,7 @@ def test_the_default_index_is_labels_too():
     assert (
         tl.planning.estimate_frequencies(pd.Series([70, 30], index=[1, 0]), plain).values.tolist() == WANTED
     )
-    with pytest.raises(ShapeMismatch, match="prior labels must be the labels of the channel's inputs"):
+    with pytest.raises(ShapeMismatch, match="prior labels must be the channel's inputs"):
         tl.pml(CHANNEL, tl.Prior(pd.Series([0.5, 0.5])))
     assert tl.Prior(pd.Series([0.25, 0.75]), labels=["a", "b"]).mass("b") == 0.75
 

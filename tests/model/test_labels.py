@@ -217,5 +217,5 @@ def test_match_refuses_other_sizes_and_other_names():
         ShapeMismatch, match="prior labels must be as many as the inputs, got 3 for 2; add or drop"
     ):
         match(named("ab"), named("abc"), "prior labels", "the inputs")
-    with pytest.raises(ShapeMismatch, match='must be the labels of the inputs, got none for "b"; rename'):
+    with pytest.raises(ShapeMismatch, match='must be the inputs, got none for "b"; rename'):
         match(named("ab"), named("ac"), "prior labels", "the inputs")

@@ -290,3 +290,17 @@ def test_a_range_of_many_laplace_widths_has_closer_ends():
     secret = DistributionSecret(stats.beta(2, 2, loc=-0.2, scale=3.2))
     found = bounded_envelope(AdditiveNoise(secret, Laplace("0.2")), "0.9", cells=60)
     assert 1.79 < found.lower < found.upper < 1.92
+
+
+@pytest.mark.parametrize(
+    ("release", "told"),
+    [
+        (AdditiveNoise(UniformSecret(-1, 1), Gaussian(4)), False),
+        (AdditiveNoise(DistributionSecret(stats.beta(2, 2, loc=-0.2, scale=3.2)), Laplace(0.2)), True),
+    ],
+)
+def test_the_method_says_how_far_apart_ends_are_that_are_not_close(release, told):
+    found = noise_envelope(release, "0.9", cells=50)
+    assert (
+        (found.upper - found.lower > 3e-3) == told == ("nats apart, more bring them closer" in found.method)
+    )

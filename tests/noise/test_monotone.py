@@ -35,7 +35,7 @@ def test_references_beyond_the_condition(ratio, delta, expected):
     found = interval_envelope(release(ratio), delta)
     assert found.lower <= found.upper <= found.lower + 1e-14
     assert found.upper == pytest.approx(expected, abs=6e-11)
-    assert found.adversary == "interval"
+    assert found.adversary == "ordered"
     scaled = interval_envelope(release(5 * ratio, Gaussian(5), mean=7), delta)
     assert scaled.upper == pytest.approx(expected, abs=6e-11)
 
@@ -167,7 +167,7 @@ def test_bad_input():
 
 def test_dispatch_and_order_of_adversaries():
     binary, interval, anyone = (
-        noise_envelope(release(1), "0.1", adversary=name) for name in ("binary", "interval", "any")
+        noise_envelope(release(1), "0.1", adversary=name) for name in ("binary", "ordered", "any")
     )
     assert binary.upper < interval.upper < anyone.upper == math.inf
     assert binary.lower <= math.log(10) <= binary.upper

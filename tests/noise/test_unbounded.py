@@ -97,7 +97,7 @@ def test_whole_line_with_a_left_tail():
 @pytest.mark.parametrize("adversary", ["any", "deterministic"])
 def test_the_envelope_is_infinite_and_says_how(adversary):
     found = noise_envelope(NORMAL, "0.1", adversary=adversary)
-    assert found.lower == found.upper == found.epsilon == math.inf
+    assert found.lower == found.upper == found.value == math.inf
     assert found.adversary == adversary
     assert "unbounded_attack" in found.method
     assert found.gap == 0

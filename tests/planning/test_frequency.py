@@ -14,7 +14,7 @@ from planning_oracle import laws
 from strategies import distributions, exact_channels
 from tightlip import Channel, Prior, log_of
 from tightlip.errors import InvalidInput, InvalidLabels, PreconditionFailed, ShapeMismatch, WrongType
-from tightlip.mechanism import response as randomized_response
+from tightlip.mechanism import randomized_response
 from tightlip.planning.frequency import (
     estimate_frequencies,
     estimation_variance,

@@ -127,6 +127,15 @@ def test_the_ends_meet_in_a_ball_around_a_likely_secret():
     assert found.lower > 6.81
 
 
+def test_one_set_of_multipliers_serves_a_whole_ball_around_a_certain_secret():
+    """Only secret 0 can leak 1/δ; thresholds of the others may be anything, if they do not stop the proof."""
+    rows = [[0, 0, 1], ["1/2", "1/2", 0], ["1000/2001", "1000/2001", "1/2001"]]
+    found = robust_envelope(Channel(rows), PriorBall(Prior([0, 1, 0]), "7/10"), "1/1000")
+    found.verify()
+    assert found.lower == pytest.approx(math.log(1000), abs=1e-9)
+    assert found.gap < 1e-6
+
+
 def test_at_small_delta_it_is_the_capacity():
     channel = Channel([["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/4", "1/4", "1/2"]])
     found = robust_envelope(channel, PriorSet(min_mass="1/10"), "1/100")
@@ -285,7 +294,7 @@ def _without(leaves, path):
 def test_how_it_reads():
     found = robust_envelope(mechanism.identity(2), PriorSet(min_mass="1/10"), 1)
     assert repr(found).startswith("RobustEnvelope(delta=1, 0.693147 to 0.693148 nats, by multipliers on")
-    assert found.epsilon == found.upper
+    assert found.value == found.upper
     assert found.attack is not None
 
 

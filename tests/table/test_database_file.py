@@ -246,3 +246,39 @@ def test_nothing_is_written_to_a_sqlite_file(tmp_path):
     with open_table(path) as table, pytest.raises(sqlite3.OperationalError, match="readonly"):
         table.backend.con.execute("DELETE FROM people")
     assert (path.read_bytes(), os.listdir(tmp_path)) == (before, folder)
+
+
+def test_a_log_beside_a_duckdb_file_is_refused(tmp_path):
+    """Of a log that lost its end DuckDB leaves the last rows out without a word."""
+    path = tmp_path / "people.duckdb"
+    program = (
+        "import duckdb, os, sys\n"
+        "people = duckdb.connect(sys.argv[1])\n"
+        "people.execute('CREATE TABLE people AS SELECT range + 30 AS age, range = 0 AS ill FROM range(2)')\n"
+        "people.execute('CHECKPOINT')\n"
+        "people.execute('INSERT INTO people VALUES (32, false)')\n"
+        "os._exit(0)\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(path)], check=True)
+    log = tmp_path / "people.duckdb.wal"
+    assert log.exists()
+    refused(path, r"changes wait in people\.duckdb\.wal beside it; .*CHECKPOINT")
+    log.write_bytes(log.read_bytes()[:-7])
+    refused(path, "changes wait")
+    log.unlink()
+    assert len(counted(path)) == 2
+
+
+def test_names_that_sound_like_generated_columns(tmp_path):
+    path = duckdb_file(
+        tmp_path, 'CREATE TABLE people (age INT, ill VARCHAR, "x generated always as (1)" INT)'
+    )
+    with duckdb.connect(path) as connection:
+        connection.execute("INSERT INTO people VALUES (30, 'yes', 1), (31, 'no', 2)")
+    assert len(counted(path)) == 2
+
+
+def test_generated_columns_of_sqlite_are_told(tmp_path):
+    generated = "CREATE TABLE people (age INT, ill TEXT, older AS (age + 1))"
+    path = sqlite_file(tmp_path, generated, rows=[(30, "yes"), (31, "no")])
+    refused(path, f"{STORED} a table with generated columns")

@@ -80,6 +80,16 @@ def test_a_csv_file_that_starts_with_an_empty_line(tmp_path):
     refused(path, "got an empty line")
 
 
+@pytest.mark.parametrize("name", ['a"b"', 'a""b', ' "a"', '"a"b', '"a"" ', 'x"a,b"y'])
+def test_a_double_quote_inside_a_column_name(tmp_path, name):
+    """As in any other line, also if nobody asks for the column: other readers would find other names or columns."""
+    path = tmp_path / "people.csv"
+    path.write_text(f"age,ill,{name}\n30,yes,1\n31,no,2\n")
+    refused(path, "quote")
+    path.write_text('age,ill,"a""b,c"\n30,yes,1\n31,no,2\n')
+    assert cells(path) == [("30",), ("31",)]
+
+
 def test_lines_that_end_differently_are_said_to(tmp_path):
     path = tmp_path / "people.csv"
     path.write_bytes(b"age,ill\n30,yes\r\n31,no\n")

@@ -188,3 +188,11 @@ def test_honest_files_of_every_kind_are_read(tmp_path):
         for name in columns:
             with open_table(path) as table:
                 assert count_cells(table, Policy("ill", [name])).total == 3
+
+
+def test_a_column_of_nothing(tmp_path):
+    """What PyArrow writes where every value is missing has a type of its own."""
+    path = tmp_path / "people.parquet"
+    parquet.write_table(pa.table({"age": pa.nulls(4), "ill": ["yes", "no"] * 2}), path)
+    with open_table(path) as table:
+        assert count_cells(table, Policy("ill", ["age"])).cells == [(None,)]

@@ -5,6 +5,7 @@ import sqlite3
 from decimal import Decimal
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -525,3 +526,14 @@ def test_a_header_of_very_many_columns_is_read(tmp_path):
     names = [f"column {place}" for place in range(3_000)]
     path = csv_file(tmp_path, f"{','.join([*names, 'ill'])}\n{',' * 3_000}yes\n{',' * 3_000}no\n")
     assert counted(path, Policy("ill", ["column 7"])) == {(("no",), (None,)): 1, (("yes",), (None,)): 1}
+
+
+def test_a_column_that_duckdb_cannot_take_over_does_not_stand_in_the_way():
+    rows = {"age": [30, 31], "ill": ["yes", "no"]}
+    half = pa.array(np.array([0.5, 1.5], dtype=np.float16))
+    hundreds = pa.array([Decimal("1E2"), Decimal("2E2")], pa.decimal128(5, -2))
+    with open_table(pa.table({**rows, "half": half, "hundreds": hundreds})) as table:
+        assert count_cells(table, Policy("ill", ["age"])).total == 2
+        assert count_cells(table, Policy("ill", ["half"])).cells == [("0.5",), ("1.5",)]
+        with pytest.raises(InvalidInput, match=r"type decimal128\(5, -2\), which an audit does not read"):
+            count_cells(table, Policy("ill", ["hundreds"]))

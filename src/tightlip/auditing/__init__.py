@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tightlip.auditing.digest import counts_digest
 from tightlip.auditing.result import Audit
 from tightlip.auditing.risk import cell_risks
 from tightlip.auditing.run import audit
@@ -12,4 +13,5 @@ __all__ = [
     "SampleMode",
     "audit",
     "cell_risks",
+    "counts_digest",
 ]

@@ -21,7 +21,8 @@ import numpy as np
 from tightlip.auditing.counted import proportional_groups
 from tightlip.auditing.result import AttackGroup
 from tightlip.auditing.tally import ROUNDED, Places, Tally
-from tightlip.envelopes.exact import GAP, envelope
+from tightlip.envelopes.adversaries import envelope
+from tightlip.envelopes.exact import GAP
 from tightlip.envelopes.known_bounds import bounds as envelope_bounds
 from tightlip.envelopes.limits import LIMITS, Limits
 from tightlip.envelopes.result import Envelope

@@ -89,7 +89,7 @@ class Veil:
         """A point with both ends outside the hidden range."""
         if self.hidden is None or point.upper <= self.hidden:
             return point
-        upper = float(self.above(point.epsilon))
+        upper = float(self.above(point.value))
         return replace(point, upper=upper, lower=min(point.lower, float(self.hidden)), certificate=None)
 
     def effect(self, effect: ColumnEffect) -> ColumnEffect:

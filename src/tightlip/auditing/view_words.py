@@ -99,7 +99,7 @@ class ViewWords:
         below, above = both_sides(self.audit.delta)
         often = "" if below == above else f" with probability {below}"
         return (
-            f"whatever is done with the release, a leakage above {self._told(found.epsilon)} stays less likely than "
+            f"whatever is done with the release, a leakage above {self._told(found.value)} stays less likely than "
             f"{above} (envelope; at least {attained} can be reached{often})."
         )
 

@@ -303,6 +303,11 @@ def _check_lower(proof: LowerProof, release: RationalRelease, channel: Channel) 
             f"lower end fails: the attack must map {len(release.marginal)} outcomes to {len(proof.suspects)} symbols, "
             f"got {attack.shape}."
         )
+    if proof.ratio < 0 or proof.mass < 0:
+        raise CertificateInvalid(
+            "lower end fails: its ratio and its probability must not be negative, "
+            f"got {_about(proof.ratio)} and {_about(proof.mass)}."
+        )
     _check_suspects(proof, release, channel)
     likelihoods, weights = _symbol_sums(proof, release)
     above, below = proof.ratio.numerator * likelihoods.unit, proof.ratio.denominator * weights.unit

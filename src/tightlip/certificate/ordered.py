@@ -34,7 +34,7 @@ from tightlip.numeric.display import format_exactly
 from tightlip.numeric.parse import exact_text, number
 
 FORMAT = "tightlip ordered envelope certificate 2"
-KIND: Final = "interval envelope"
+KIND: Final = "ordered envelope"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class OrderedCertificate:
     lower: OrderedLowerProof
 
     @property
-    def kind(self) -> Literal["interval envelope"]:
+    def kind(self) -> Literal["ordered envelope"]:
         """The number that it bounds: ε(δ) against monotone functions of the outcome."""
         return KIND
 

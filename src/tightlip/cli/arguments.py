@@ -37,17 +37,27 @@ def read_level(text: str, argument: str = "epsilon") -> Nats | Fraction:
     text = text.strip()
     logarithm = re.fullmatch(r"(?:log|ln)\s*\(?\s*([^()]+?)\s*\)?", text)
     if logarithm:
-        return log_of(logarithm.group(1))
+        return _log(logarithm.group(1), argument, text)
     if text.lower() in {"inf", "infinity", "∞"}:
         return Nats(float("inf"))
     value = Fraction(number(text, argument))
     if value < 0:
         raise InvalidInput(f"{argument} must not be negative, got {quoted(text)}; a leakage is at least 0.")
     if value > sys.float_info.max:
+        remedy = "give a smaller one" if argument == "budget" else "write inf for no bound"
         raise InvalidInput(
-            f"{argument} must be at most {sys.float_info.max:.3g}, got {quoted(text)}; write inf for no bound."
+            f"{argument} must be at most {sys.float_info.max:.3g}, got {quoted(text)}; {remedy}."
         )
     return value
+
+
+def _log(ratio: str, argument: str, text: str) -> Nats:
+    try:
+        return log_of(ratio)
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"{argument} must be the logarithm of a positive number, got {quoted(text)}; write log(3)."
+        ) from error
 
 
 def read_budget(text: str) -> Nats | Fraction:

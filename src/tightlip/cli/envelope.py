@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack
-from enum import StrEnum
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,22 +13,11 @@ from tightlip.cli.arguments import Unit, read_probabilities
 from tightlip.cli.channel_file import read_channel_file
 from tightlip.cli.noise import NOISE_FORMS, SECRET_FORMS, envelope_of_noise
 from tightlip.cli.output import print_json, print_text, progress
+from tightlip.envelopes.result import Adversary
 from tightlip.errors import InvalidInput
 from tightlip.files import prepare_output, require_apart, whole_file
 
-
-class Adversary(StrEnum):
-    """Whose post-processing is meant."""
-
-    any = "any"
-    deterministic = "deterministic"
-    interval = "interval"
-    k_ary = "k-ary"
-    binary = "binary"
-
-
-_PROVED = (Adversary.any, Adversary.interval)
-_COUNTED = (Adversary.k_ary, Adversary.deterministic)
+_PROVED = ("any", "ordered")
 
 
 def envelope(
@@ -41,9 +27,7 @@ def envelope(
     delta: Annotated[
         str, typer.Option(metavar="PROBABILITIES", help="Failure probabilities, comma-separated.")
     ] = "0.01,0.1,0.5",
-    adversary: Annotated[
-        Adversary, typer.Option(help="Whose post-processing; binary is one event.")
-    ] = Adversary.any,
+    adversary: Annotated[Adversary, typer.Option(help="Whose post-processing; binary is one event.")] = "any",
     symbols: Annotated[
         int | None,
         typer.Option(metavar="K", help="How many symbols a k-ary or deterministic adversary may use."),
@@ -66,14 +50,14 @@ def envelope(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the proof for `tightlip verify` (one --delta, adversary any or interval).",
+            help="Write the proof for `tightlip verify` (one --delta, adversary any or ordered).",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
 ) -> None:
     """The largest leakage that some post-processing of the release reaches with probability at least delta.
 
-    Of a channel file, or of one real number with noise: --secret and --noise. The interval adversary
+    Of a channel file, or of one real number with noise: --secret and --noise. The ordered adversary
     sees a monotone function of the outcome; the outcomes of a file are ordered as listed.
     """
     from tightlip.report.chart import check_chart_path
@@ -89,7 +73,7 @@ def envelope(
         _check_certificate(certificate, deltas, adversary, noise, force)
     options = {"unit": unit.value, "comparisons": compare or chart is not None}
     if secret is not None and noise is not None:
-        record, points = envelope_of_noise(secret, noise, deltas, adversary.value, options)
+        record, points = envelope_of_noise(secret, noise, deltas, adversary, options)
     else:
         assert channel is not None
         record, points = _of_channel(channel, deltas, adversary, symbols, options)
@@ -110,35 +94,18 @@ def envelope(
 def _of_channel(
     path: Path, deltas: list[Fraction], adversary: Adversary, symbols: int | None, options: dict[str, Any]
 ) -> tuple[dict[str, Any], list[Any]]:
+    from tightlip.envelopes.adversaries import envelope_points
     from tightlip.report.envelope import envelope_record
 
     given = read_channel_file(path)
     prior = given.require_prior(path)
     order = sorted(set(deltas), reverse=True)  # an attack for a larger δ serves a smaller one
-    points = progress(_points(given.channel, prior, order, adversary, symbols), len(order), "envelope")
+    found = envelope_points(given.channel, prior, order, adversary=adversary, symbols=symbols)
+    points = progress(found, len(order), "envelope")
     by_delta = {point.delta: point for point in points}
-    found = [by_delta[delta] for delta in deltas]
-    record = envelope_record(given.channel, prior, found, adversary=adversary.value, **options)
-    return {**record, **({} if symbols is None else {"symbols": symbols})}, found
-
-
-def _points(
-    channel: Any, prior: Any, deltas: list[Fraction], adversary: Adversary, symbols: Any
-) -> Iterator[Any]:
-    from tightlip.envelopes.binary import binary_envelope
-    from tightlip.envelopes.deterministic import deterministic_attack
-    from tightlip.envelopes.exact import envelope_points
-    from tightlip.envelopes.kary import kary_attack
-    from tightlip.envelopes.ordered import ordered_points
-
-    one_by_one: dict[Adversary, Any] = {
-        Adversary.binary: binary_envelope,
-        Adversary.deterministic: partial(deterministic_attack, symbols=symbols),
-        Adversary.k_ary: partial(kary_attack, symbols=symbols),
-    }
-    if adversary in one_by_one:
-        return (one_by_one[adversary](channel, prior, delta) for delta in deltas)
-    return (ordered_points if adversary is Adversary.interval else envelope_points)(channel, prior, deltas)
+    wanted = [by_delta[delta] for delta in deltas]
+    record = envelope_record(given.channel, prior, wanted, adversary=adversary, **options)
+    return {**record, **({} if symbols is None else {"symbols": symbols})}, wanted
 
 
 def _check_request(
@@ -151,13 +118,13 @@ def _check_request(
         raise InvalidInput(
             f"give either a channel file or both --secret and --noise, got {', '.join(given) or 'neither'}."
         )
-    if adversary is Adversary.k_ary and symbols is None:
+    if adversary == "k-ary" and symbols is None:
         raise InvalidInput("--adversary k-ary needs --symbols, got none; write --symbols 3.")
-    if symbols is not None and adversary not in _COUNTED:
+    if symbols is not None and adversary not in ("k-ary", "deterministic"):
         raise InvalidInput(
-            f"--symbols is for --adversary k-ary or deterministic, got {adversary.value}; leave it out."
+            f"--symbols is for --adversary k-ary or deterministic, got {adversary}; leave it out."
         )
-    if noise is not None and (adversary is Adversary.k_ary or symbols is not None):
+    if noise is not None and (adversary == "k-ary" or symbols is not None):
         raise InvalidInput(
             "--symbols and --adversary k-ary need a channel file, got --noise; use --adversary any, whose bound holds."
         )
@@ -168,8 +135,8 @@ def _check_certificate(
 ) -> None:
     if len(deltas) != 1 or adversary not in _PROVED:
         raise InvalidInput(
-            "--certificate needs one --delta and --adversary any or interval, "
-            f"got {len(deltas)} and {adversary.value}; a proof is about one number."
+            "--certificate needs one --delta and --adversary any or ordered, "
+            f"got {len(deltas)} and {adversary}; a proof is about one number."
         )
     if noise is not None:
         raise InvalidInput(

@@ -51,7 +51,7 @@ def _envelope(proof: Any) -> tuple[dict[str, Any], str]:
 
     adversary, whose = {
         envelope.KIND: ("any", "post-processing"),
-        ordered.KIND: ("interval", "monotone function of the outcome"),
+        ordered.KIND: ("ordered", "monotone function of the outcome"),
     }[proof.kind]
     delta = proof.delta if hasattr(proof, "delta") else proof.upper.mass
     lower, upper = proved_ends(proof, delta)

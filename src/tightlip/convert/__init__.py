@@ -14,7 +14,7 @@ stronger, `region` is the picture of it. Every result is in nats and rounded up.
 the prior itself; a lower bound on its masses is sound too. Theorem numbers are those of the
 paper on pointwise maximal cost; `tightlip.convert._theory` has the derivations.
 
->>> from tightlip.numeric.quantity import log_of
+>>> from tightlip import log_of
 >>> pml_to_ldp(log_of("10/9"), "1/5").ratio
 Fraction(2, 1)
 """

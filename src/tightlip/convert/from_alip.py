@@ -48,7 +48,7 @@ def alip_to_pml(lower: object, upper: object, p_min: object = None) -> Nats:
 
     The definition; PMC paper, Theorem 4.2.
 
-    >>> from tightlip.numeric.quantity import log_of
+    >>> from tightlip import log_of
     >>> alip_to_pml(log_of(2), log_of(3), "1/4").ratio, alip_to_pml(log_of(2), log_of(3)).ratio
     (Fraction(5, 2), Fraction(3, 1))
     """
@@ -145,7 +145,7 @@ def alip_to_ldp(lower: object, upper: object, p_min: object = None) -> Nats:
 
     >>> alip_to_ldp(2.0, 0.5)
     2.5 nats
-    >>> from tightlip.numeric.quantity import log_of
+    >>> from tightlip import log_of
     >>> alip_to_ldp(log_of(2), log_of(3), "1/4").ratio
     Fraction(5, 1)
     """

@@ -34,7 +34,7 @@ def ldp_to_pml(epsilon: object, p_min: object) -> Nats:
 
     PMC paper, Proposition 1.
 
-    >>> from tightlip.numeric.quantity import log_of
+    >>> from tightlip import log_of
     >>> ldp_to_pml(log_of(4), "1/3").ratio
     Fraction(2, 1)
     """
@@ -63,7 +63,7 @@ def ldp_to_pmc(epsilon: object, p_min: object) -> Nats:
 
     PMC paper, Proposition 3.
 
-    >>> from tightlip.numeric.quantity import log_of
+    >>> from tightlip import log_of
     >>> ldp_to_pmc(log_of(4), "1/3").ratio
     Fraction(3, 1)
     """

@@ -68,7 +68,7 @@ def lip_to_pml(epsilon: object, p_min: object = None) -> Nats:
 
     The definition; PMC paper, Theorem 4.2.
 
-    >>> from tightlip.numeric.quantity import log_of
+    >>> from tightlip import log_of
     >>> lip_to_pml(log_of(9), "1/4").ratio
     Fraction(11, 3)
     """
@@ -129,7 +129,7 @@ def lip_to_ldp(epsilon: object, p_min: object = None) -> Nats:
 
     >>> lip_to_ldp(0.5)
     1.0 nats
-    >>> from tightlip.numeric.quantity import log_of
+    >>> from tightlip import log_of
     >>> lip_to_ldp(log_of(9), "1/4").ratio
     Fraction(33, 1)
     """

@@ -34,7 +34,7 @@ def pmc_to_pml(epsilon: object, p_min: object) -> Nats:
 
     PMC paper, Theorem 4.2.
 
-    >>> from tightlip.numeric.quantity import log_of
+    >>> from tightlip import log_of
     >>> pmc_to_pml(log_of(2), "1/4").ratio
     Fraction(5, 2)
     """
@@ -65,7 +65,7 @@ def pmc_to_alip(epsilon: object, p_min: object) -> Alip:
 
     PMC paper, Corollary 3.2.
 
-    >>> from tightlip.numeric.quantity import log_of
+    >>> from tightlip import log_of
     >>> [side.ratio for side in pmc_to_alip(log_of(2), "1/4")]
     [Fraction(2, 1), Fraction(5, 2)]
     """
@@ -128,7 +128,7 @@ def pmc_to_ldp(epsilon: object, p_min: object) -> Nats:
 
     PMC paper, Corollary 3.2.
 
-    >>> from tightlip.numeric.quantity import log_of
+    >>> from tightlip import log_of
     >>> pmc_to_ldp(log_of(2), "1/4").ratio
     Fraction(5, 1)
     """

@@ -69,7 +69,7 @@ def pml_to_alip(epsilon: object, p_min: object) -> Alip:
 
     PMC paper, Corollary 3.1.
 
-    >>> from tightlip.numeric.quantity import log_of
+    >>> from tightlip import log_of
     >>> [side.ratio for side in pml_to_alip(log_of("10/9"), "1/5")]
     [Fraction(9, 5), Fraction(10, 9)]
     """

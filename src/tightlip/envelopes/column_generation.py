@@ -72,6 +72,11 @@ class ColumnGeneration:
         return self._master.peaks
 
     @property
+    def columns(self) -> int:
+        """How many columns the restricted master has."""
+        return len(self._master.chosen)
+
+    @property
     def thresholds(self) -> FloatArray | None:
         """The duals of the last solve, as thresholds."""
         if self._solved is None:
@@ -151,6 +156,8 @@ class ColumnGeneration:
             bracket = bracket.tighten_above(self.pairs, goal.delta, thresholds)
             if found.value > goal.delta * (1 - self._limits.flat):
                 bracket = bracket.tighten_below(self.pairs, goal, master.attack(found), ratio)
+            if master.is_crowded and before.solves < self._limits.dropping_solves:
+                master.drop(found, thresholds)
             added = self._add_columns(thresholds, ratio)
             if not added and refused is not None and self.used:
                 self._add_columns(refused.thresholds, refused.ratio)

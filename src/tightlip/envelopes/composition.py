@@ -122,7 +122,7 @@ def composition_bound(leakages: Iterable[float], delta: object) -> Nats:
         In (0, 1].
 
     >>> from tightlip import Channel
-    >>> from tightlip.measures.maximal import maximal_leakage
+    >>> from tightlip import maximal_leakage
     >>> coin = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
     >>> composition_bound([maximal_leakage(coin)] * 2, "1/10").ratio
     Fraction(45, 2)

@@ -65,7 +65,7 @@ def envelope(channel: Channel, prior: Prior, delta: Any, *, gap: float = GAP) ->
 
     >>> from tightlip import papers, Prior
     >>> found = envelope(papers.env_example_1(), Prior.uniform(4), "0.2")
-    >>> round(float(found.epsilon), 9), round(float(np.exp(found.lower)), 6)
+    >>> round(float(found.value), 9), round(float(np.exp(found.lower)), 6)
     (0.893817876, 2.444444)
     >>> found.verify()
     """
@@ -201,6 +201,11 @@ class Solver:
     def __init__(self, release: Release) -> None:
         self.release = release
         self._search: ColumnGeneration | None = None
+
+    @property
+    def columns(self) -> int:
+        """How many columns the search uses by now."""
+        return 0 if self._search is None else self._search.columns
 
     def envelope(self, delta: Fraction, gap: float) -> Envelope:
         """ε_c(δ) with its certificate, which is checked where the release is small enough."""

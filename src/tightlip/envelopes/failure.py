@@ -50,7 +50,7 @@ class FailureProbability:
     certificate: EnvelopeCertificate
 
     @property
-    def delta(self) -> Probability:
+    def value(self) -> Probability:
         """The sound (upper) end."""
         return Probability(self.upper)
 
@@ -95,7 +95,7 @@ def failure_probability(channel: Channel, prior: Prior, epsilon: Any) -> Failure
     >>> from tightlip import log_of, papers, Prior
     >>> found = failure_probability(papers.env_example_1(), Prior.uniform(4), 0.5)
     >>> found.verify()
-    >>> round(float(found.delta), 6), found.delta - found.lower < 1e-9
+    >>> round(float(found.value), 6), found.value - found.lower < 1e-9
     (0.409447, True)
     """
     level = exact_level(epsilon)

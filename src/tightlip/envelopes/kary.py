@@ -35,7 +35,7 @@ _MOST_WORK = 40_000  # suspect sets × symbols × outcomes
 _ROUNDS = 50  # linear programs for one set of suspects
 
 
-def kary_attack(channel: Channel, prior: Prior, delta: object, symbols: int) -> Envelope:
+def kary_attack(channel: Channel, prior: Prior, delta: object, symbols: int | None) -> Envelope:
     """ε_k(δ): the largest leakage that a randomised map to at most k symbols reaches with probability δ.
 
     For k = 2 it is the binary envelope as the ENV paper defines it, also for δ > ½; for k above the number

@@ -22,8 +22,9 @@ class Limits:
     # Columns of largest lift for each outcome and each secret to begin with: more make the first solves slower and
     # save some of them.
     first_columns: int = 4
-    # Columns added at once for each outcome: more make solves slower and rounds of pricing fewer.
-    added_columns: int = 3
+    # Columns added at once for each outcome: more make solves slower and rounds of pricing fewer, above all where many
+    # columns of an outcome are worth nearly the same.
+    added_columns: int = 10
     # Columns whose reduced cost misses 0 by at most this much of q are added with those that improve: most would be
     # priced in at a neighbouring ratio.
     added_within: float = 0.3
@@ -34,6 +35,11 @@ class Limits:
     # two δ. Fewer make a solve faster and the next pricing slower.
     columns_per_row: int = 3
     dropped_below: float = 0.3
+    # The same while a search goes on, since each pivot looks at all columns; only in its first solves, as columns that
+    # are dropped may come again.
+    crowded_columns_per_row: int = 10
+    crowded_dropped_below: float = 0.03
+    dropping_solves: int = 60
 
     # --- rounds ---
 

@@ -132,14 +132,22 @@ class RestrictedMaster:
 
     @property
     def has_many_columns(self) -> bool:
-        """Whether some should be dropped."""
+        """Whether some should be dropped between two δ."""
         return len(self.chosen) > self._limits.columns_per_row * (self.pairs.outcomes + self.pairs.secrets)
 
+    @property
+    def is_crowded(self) -> bool:
+        """Whether there are so many columns that the next solve is slow."""
+        rows = self.pairs.outcomes + self.pairs.secrets
+        return len(self.chosen) > self._limits.crowded_columns_per_row * rows
+
     def drop(self, found: Optimum, thresholds: FloatArray) -> None:
-        """Drop columns of very negative reduced cost, but for those the optimum uses."""
+        """Drop columns of very negative reduced cost, if it is crowded of less, but for those the optimum uses."""
+        limits = self._limits
+        far = limits.crowded_dropped_below if self.is_crowded else limits.dropped_below
         values = self.column_values(thresholds, self.ratio)
         prices = self.outcome_prices(values)
-        kept = values[self.chosen] > prices[self.pairs.outcome[self.chosen]] - self._limits.dropped_below
+        kept = values[self.chosen] > prices[self.pairs.outcome[self.chosen]] - far
         kept[found.weights > 0] = True
         gone = np.flatnonzero(~kept).astype(np.int32)
         self.version += 1

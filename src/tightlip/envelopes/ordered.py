@@ -51,7 +51,7 @@ Cell = tuple[int, int]
 
 
 def ordered_envelope(channel: Channel, prior: Prior, delta: object) -> Envelope:
-    """ε(δ) against interval adversaries: deterministic monotone functions of outcomes ordered as listed.
+    """ε(δ) against ordered adversaries: deterministic monotone functions of outcomes ordered as listed.
 
     log max{t : disjoint runs B of outcomes with max_x P(B|x)/P(B) ≥ t have probability at least δ}
 
@@ -107,7 +107,7 @@ def ordered_points(channel: Channel, prior: Prior, deltas: Sequence[Fraction]) -
         lower = _lower_proof(cells, attack)
         proof = OrderedCertificate(channel, prior, delta, upper, lower)
         ends = max(log_bounds(lower.ratio)[0], 0.0), max(log_bounds(upper.ratio)[1], 0.0)
-        yield Envelope(delta, *ends, _METHOD, "interval", certificate=proof)
+        yield Envelope(delta, *ends, _METHOD, "ordered", certificate=proof)
 
 
 def _require_size(channel: Channel) -> None:
@@ -116,7 +116,7 @@ def _require_size(channel: Channel) -> None:
     secrets, outcomes = channel.shape
     if outcomes > _MOST_OUTCOMES:
         raise InvalidInput(
-            f"channel must have at most {grouped(_MOST_OUTCOMES)} outcomes for an interval adversary, "
+            f"channel must have at most {grouped(_MOST_OUTCOMES)} outcomes for an ordered adversary, "
             f"got {grouped(outcomes)}; merge neighbouring outcomes first, or use any adversary."
         )
     most = _MOST_WORK // (outcomes * max(outcomes, 2000))

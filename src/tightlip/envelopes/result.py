@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 from tightlip.arguments import listed
 from tightlip.errors import CertificateInvalid, InvalidInput, quoted
@@ -16,7 +16,8 @@ from tightlip.numeric.display import format_down, format_exactly, format_python,
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats
 
-Adversary = Literal["any", "deterministic", "k-ary", "interval", "binary"]
+Adversary = Literal["any", "deterministic", "k-ary", "ordered", "binary"]
+ADVERSARIES: tuple[Adversary, ...] = get_args(Adversary)
 
 
 class Certificate(Protocol):
@@ -63,7 +64,7 @@ class Envelope:
     delta : the probability
     lower, upper : sound ends in nats; `lower` is rounded down and reached by `attack`, `upper` is rounded up
     method : how the ends were found, and why they do not meet where they do not
-    adversary : whose post-processing is meant: any, deterministic, k-ary, interval or binary (one event)
+    adversary : whose post-processing is meant: any, deterministic, k-ary, ordered or binary (one event)
     witness : an attack that has no certificate; `attack` is this one or the certificate's
     certificate : the proof of both ends, where there is one
     solves : how many linear programs were solved for this δ
@@ -86,7 +87,7 @@ class Envelope:
     def attack(self) -> Channel | None:
         """A Channel from outcomes to symbols that reaches `lower`, where there is one.
 
-        Symbols are named after the secret they point to, and "rest"; those of an interval adversary after the first
+        Symbols are named after the secret they point to, and "rest"; those of an ordered adversary after the first
         and last outcome of each run.
         """
         if self.witness is not None or self.certificate is None:
@@ -94,7 +95,7 @@ class Envelope:
         return self.certificate.attack
 
     @property
-    def epsilon(self) -> Nats:
+    def value(self) -> Nats:
         """The sound (upper) end, in nats."""
         return Nats(self.upper)
 
@@ -124,7 +125,7 @@ class Envelope:
 
     def in_bits(self) -> float:
         """The sound end in bits, rounded up."""
-        return self.epsilon.in_bits()
+        return self.value.in_bits()
 
     def __repr__(self) -> str:
         return (
@@ -160,7 +161,10 @@ def proved_ends(certificate: Certificate, delta: Fraction) -> tuple[float, float
         raise CertificateInvalid(f"the certificate proves no upper end at δ = {format_exactly(delta)}.")
     least = certificate.lower_at(delta) if delta else 0
     low = log_bounds(Fraction(least))[0] if least > 1 else 0.0  # a release that says nothing leaks 0
-    return low, max(log_bounds(most)[1], 0.0)
+    high = max(log_bounds(most)[1], 0.0)
+    if low > high:
+        raise CertificateInvalid(f"the certificate contradicts itself: {low!r} to {high!r} nats.")
+    return low, high
 
 
 def read_delta(delta: object, argument: str = "delta") -> Fraction:

@@ -161,9 +161,7 @@ def match(wanted: Labels, given: Labels, what: str, to: str) -> NDArray[np.intp]
     known = set(given)
     for label in wanted:
         if label not in known:
-            raise ShapeMismatch(
-                f"{what} must be the labels of {to}, got none for {quoted(label)}; rename them."
-            )
+            raise ShapeMismatch(f"{what} must be {to}, got none for {quoted(label)}; rename them.")
     return np.array([given.position(label) for label in wanted], dtype=np.intp)
 
 

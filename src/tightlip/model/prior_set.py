@@ -107,7 +107,7 @@ class PriorList:
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
 class PriorPolytope:
-    """All priors p with Σ_x rows[i][x]·p_x ≤ bounds[i] for each i, and every mass at least `min_mass`.
+    """All priors p with Σ_x `rows[i][x]`·p_x ≤ `bounds[i]` for each i, and every mass at least `min_mass`.
 
     Parameters
     ----------

@@ -33,13 +33,13 @@ from tightlip.noise.dual import extended, upper_end
 from tightlip.noise.grid import BoundedReal, NoiseGrid
 from tightlip.noise.pointwise import require_release
 from tightlip.numeric.ball import ball, enclose, log_bounds
-from tightlip.numeric.display import format_python
+from tightlip.numeric.display import format_python, format_up
 
 CELLS = 200
 _MOST_CELLS = 10_000
 _SHORTEST, _LONGEST = 1e-6, 100  # noise widths; below, floats no longer tell secrets apart
 _MARGINS = (0.0, 1e-3, 5e-3, 2e-2, 1e-1)
-_ENOUGH = 3e-3  # nats between the ends at which no other dual is tried
+_ENOUGH = 3e-3  # nats between the ends at which no other dual is tried, and beyond which `method` tells them
 _SMALLEST = Fraction(1, 10**20)  # below, the program's solver fails
 
 
@@ -69,7 +69,7 @@ def bounded_envelope(
 
     Reference: ENV Theorem 3 for the closed form; the program and its dual are those of the exact envelope.
 
-    >>> from tightlip.model.secret import UniformSecret
+    >>> from tightlip.noise import UniformSecret
     >>> found = bounded_envelope(AdditiveNoise(UniformSecret(-1, 1), Gaussian(1)), "0.1", cells=100)
     >>> 1.30 < found.lower < found.upper < 1.32
     True
@@ -119,6 +119,8 @@ def _bracketed(
     above = "closed form ℒ + log 1/δ" if upper == closed else f"dual integrated over {len(grid.nodes)} nodes"
     same = "; Y is continuous, so a deterministic attack does as well" if adversary == "deterministic" else ""
     method = f"attack on {count} cells certified by ball arithmetic, {above} with proved error{same}"
+    if upper - lower > _ENOUGH:
+        method += f"; with these cells the ends are {format_up(upper - lower, 2)} nats apart, more bring them closer"
     return Envelope(delta, lower, upper, method, adversary, witness=channel)
 
 

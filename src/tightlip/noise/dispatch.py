@@ -21,7 +21,7 @@ from tightlip.noise.monotone import interval_envelope
 from tightlip.noise.pointwise import require_release
 from tightlip.noise.unbounded import unbounded_envelope
 
-_ADVERSARIES = ("any", "deterministic", "interval", "binary")
+_ADVERSARIES = ("any", "deterministic", "ordered", "binary")
 
 
 def envelope(
@@ -33,7 +33,7 @@ def envelope(
     ----------
     release : secret and noise
     delta : probability in (0, 1]; text like "0.1" is exact
-    adversary : whose post-processing is meant: "any", "deterministic", "interval" (monotone functions of Y)
+    adversary : whose post-processing is meant: "any", "deterministic", "ordered" (monotone functions of Y)
         or "binary" (one event)
     cells : for a bounded secret, how finely Y is cut; both ends close in as it grows
 
@@ -50,15 +50,15 @@ def envelope(
 
     Reference: GAU paper, corrected; see the table at the top of this module.
 
-    >>> from tightlip.model.noise import Gaussian
-    >>> from tightlip.model.secret import GaussianSecret
+    >>> from tightlip.noise import Gaussian
+    >>> from tightlip.noise import GaussianSecret
     >>> release = AdditiveNoise(GaussianSecret(1), Gaussian(1))
-    >>> envelope(release, "0.1").epsilon, envelope(release, "0.1", adversary="interval").epsilon
+    >>> envelope(release, "0.1").value, envelope(release, "0.1", adversary="ordered").value
     (inf nats, 2.9957322735539913 nats)
     """
     require_release(release)
     choice(adversary, "adversary", _ADVERSARIES)
-    if adversary == "interval":
+    if adversary == "ordered":
         return interval_envelope(release, delta)
     if any(math.isinf(end) for end in release.secret.support):
         return unbounded_envelope(release, delta, adversary)

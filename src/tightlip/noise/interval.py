@@ -42,8 +42,8 @@ def interval_leakage(release: AdditiveNoise, a: Real, b: Real, *, tolerance: flo
     Reference: GAU paper, Lemma 2 (Gaussian secret and noise). It is the leakage of one interval; a
     bound for every post-processing of Y does not follow from it.
 
-    >>> from tightlip.model.noise import Gaussian
-    >>> from tightlip.model.secret import GaussianSecret
+    >>> from tightlip.noise import Gaussian
+    >>> from tightlip.noise import GaussianSecret
     >>> round(interval_leakage(AdditiveNoise(GaussianSecret(1), Gaussian(1)), 1, 3), 10)
     1.1197538009
     """

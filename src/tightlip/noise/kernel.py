@@ -34,7 +34,7 @@ _SLACK = 16 * UNIT
 class PointKernel:
     """The likelihood of one outcome y, relative to the noise's peak: log g(x) is a rational number.
 
-    >>> from tightlip.model.noise import Laplace
+    >>> from tightlip.noise import Laplace
     >>> PointKernel(Laplace(2), Fraction(3)).exponent(Fraction(1))
     Fraction(-1, 1)
     """
@@ -82,7 +82,7 @@ class PointKernel:
 class IntervalKernel:
     """The probability that the outcome falls in (a, b), given the secret; a or b may be infinite.
 
-    >>> from tightlip.model.noise import Laplace
+    >>> from tightlip.noise import Laplace
     >>> IntervalKernel(Laplace(1), Fraction(0), Fraction(3)).peak
     Fraction(3, 2)
     """
@@ -149,8 +149,8 @@ NoiseKernel = PointKernel | IntervalKernel
 def nearest(kernel: NoiseKernel, secret: Secret) -> Real:
     """The secret with the largest g; it may be infinite for a half-line.
 
-    >>> from tightlip.model.noise import Laplace
-    >>> from tightlip.model.secret import UniformSecret
+    >>> from tightlip.noise import Laplace
+    >>> from tightlip.noise import UniformSecret
     >>> nearest(PointKernel(Laplace(1), 5.0), UniformSecret(0, 1))
     1.0
     >>> nearest(PointKernel(Laplace(1), 0.6), DiscreteSecret([0, 1], [0.5, 0.5]))
@@ -166,7 +166,7 @@ def nearest(kernel: NoiseKernel, secret: Secret) -> Real:
 def farthest(kernel: NoiseKernel, support: tuple[Real, Real]) -> Real:
     """The secret in the support's interval with the smallest g; it may be infinite.
 
-    >>> from tightlip.model.noise import Laplace
+    >>> from tightlip.noise import Laplace
     >>> farthest(PointKernel(Laplace(1), 5.0), (0.0, 1.0))
     0.0
     """

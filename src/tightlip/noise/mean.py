@@ -52,7 +52,7 @@ def log_mean(
 ) -> LogMean:
     """Enclose log(E g(X)/g(reference)), in nats.
 
-    >>> from tightlip.model.noise import Laplace
+    >>> from tightlip.noise import Laplace
     >>> coin = DiscreteSecret([0, 1], ["1/2", "1/2"])
     >>> round(log_mean(PointKernel(Laplace(1), 0.0), coin, 0.0, 1e-4).upper, 6)
     -0.379885
@@ -88,7 +88,7 @@ def bracketed(kernel: NoiseKernel, secret: DistributionSecret, tolerance: float)
     """Enclose log E g(X) itself (reference 1) for a scipy distribution.
 
     >>> from scipy.stats import norm
-    >>> from tightlip.model.noise import Gaussian
+    >>> from tightlip.noise import Gaussian
     >>> found = bracketed(PointKernel(Gaussian(1), 0.0), DistributionSecret(norm(0, 1)), 1e-3)
     >>> found.lower <= -math.log(2) / 2 <= found.upper
     True
@@ -110,7 +110,7 @@ def _ranged(kernel: NoiseKernel, secret: BoundedSecret, reference: Real) -> LogM
 def log_at(kernel: NoiseKernel, x: Real) -> tuple[float, float]:
     """Doubles that bracket log g(x); x may be infinite where g has a limit.
 
-    >>> from tightlip.model.noise import Laplace
+    >>> from tightlip.noise import Laplace
     >>> log_at(PointKernel(Laplace(1), 0.0), 0.0)
     (0.0, 0.0)
     """

@@ -71,7 +71,7 @@ def interval_envelope(release: AdditiveNoise, delta: object) -> Envelope:
 
     Returns
     -------
-    Envelope in nats, for the adversary "interval" only: against any post-processing it is infinite.
+    Envelope in nats, for the adversary "ordered" only: against any post-processing it is infinite.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def interval_envelope(release: AdditiveNoise, delta: object) -> Envelope:
     Reference: GAU paper, Theorem 2 and Lemmas 2, 3.
 
     >>> interval_envelope(AdditiveNoise(GaussianSecret(3), Gaussian(1)), "0.3")
-    Envelope(delta=3/10, 1.92678 to 1.92679 nats, adversary: interval, by sup_b ℓ(a_δ, b), ball arithmetic)
+    Envelope(delta=3/10, 1.92678 to 1.92679 nats, adversary: ordered, by sup_b ℓ(a_δ, b), ball arithmetic)
     """
     require_release(release)
     level = read_delta(delta)
@@ -101,12 +101,12 @@ def _with_gaussian(secret: GaussianSecret, noise: Gaussian, delta: Fraction) -> 
     signal, width = Fraction(secret.sigma) ** 2, Fraction(noise.sigma) ** 2
     if signal <= 3 * width:
         lower, upper = log_bounds(2 / delta)
-        return Envelope(delta, lower, upper, "log(2/δ), as σ_X² ≤ 3σ_N²", "interval")
+        return Envelope(delta, lower, upper, "log(2/δ), as σ_X² ≤ 3σ_N²", "ordered")
     if delta == 1:  # a_δ = 0: r only falls, so single outcomes next to the mean are the best cells
         lower, upper = enclose(lambda: (1 + ball(signal / width)).log() / 2)
-        return Envelope(delta, lower, upper, "PML at the mean, ball arithmetic", "interval")
+        return Envelope(delta, lower, upper, "PML at the mean, ball arithmetic", "ordered")
     lower, upper = _best_cell(_GaussianCells(signal / width, delta))
-    return Envelope(delta, lower, upper, "sup_b ℓ(a_δ, b), ball arithmetic", "interval")
+    return Envelope(delta, lower, upper, "sup_b ℓ(a_δ, b), ball arithmetic", "ordered")
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ def _with_laplace(secret: GaussianSecret, noise: Laplace, delta: Fraction) -> En
         max(lower, points[0].lower),
         max(upper, points[1].upper),
         "max{log(2/δ), PML at a_δ}, ball arithmetic",
-        "interval",
+        "ordered",
     )
 
 

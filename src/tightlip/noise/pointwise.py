@@ -50,7 +50,7 @@ def pml(release: AdditiveNoise, y: Real, *, tolerance: float = 1e-4) -> Bound:
     WrongType, InvalidInput
         When an argument cannot be used, or y is more than 10⁹ noise widths away.
 
-    >>> from tightlip.model.noise import Gaussian
+    >>> from tightlip.noise import Gaussian
     >>> pml(AdditiveNoise(GaussianSecret(1), Gaussian(1)), 2.0)
     1.3465735902799727 nats (at least 1.3465735902799725, by closed form, ball arithmetic)
     """
@@ -81,8 +81,8 @@ def pmc(release: AdditiveNoise, y: Real, *, tolerance: float = 1e-4) -> Bound:
 
     Reference: PMC paper, Examples 5 and 6.
 
-    >>> from tightlip.model.noise import Laplace
-    >>> from tightlip.model.secret import UniformSecret
+    >>> from tightlip.noise import Laplace
+    >>> from tightlip.noise import UniformSecret
     >>> round(pmc(AdditiveNoise(UniformSecret(0, 1), Laplace(1)), 3.0), 9)
     0.541324855
     """
@@ -119,7 +119,7 @@ def information_density(release: AdditiveNoise, x: Real, y: Real, *, tolerance: 
 
     Reference: PMC paper, section II; i is at most PML(y) and at least −PMC(y).
 
-    >>> from tightlip.model.noise import Gaussian
+    >>> from tightlip.noise import Gaussian
     >>> round(information_density(AdditiveNoise(GaussianSecret(1), Gaussian(1)), 0.0, 2.0), 9)
     -0.65342641
     """

@@ -90,8 +90,8 @@ def unbounded_envelope(release: AdditiveNoise, delta: object, adversary: Adversa
     PreconditionFailed
         When the support of the secret is bounded.
 
-    >>> from tightlip.model.noise import Gaussian
-    >>> from tightlip.model.secret import GaussianSecret
+    >>> from tightlip.noise import Gaussian
+    >>> from tightlip.noise import GaussianSecret
     >>> unbounded_envelope(AdditiveNoise(GaussianSecret(1), Gaussian(1)), "0.1").lower
     inf
     """
@@ -127,8 +127,8 @@ def unbounded_attack(release: AdditiveNoise, delta: object, symbols: int) -> Unb
 
     Reference: the counterexample to GAU Theorem 2.
 
-    >>> from tightlip.model.noise import Gaussian
-    >>> from tightlip.model.secret import GaussianSecret
+    >>> from tightlip.noise import Gaussian
+    >>> from tightlip.noise import GaussianSecret
     >>> unbounded_attack(AdditiveNoise(GaussianSecret(1), Gaussian(1)), "0.3", 3)
     UnboundedAttack(3 outcomes of total probability at least 0.3, each leaks at least 2.30258 nats)
     """

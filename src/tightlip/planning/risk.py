@@ -87,7 +87,7 @@ class PrivateStudy:
     information : a bound on the information of one release about a hypothesis drawn at random
 
     >>> from tightlip import Prior
-    >>> from tightlip.planning.privacy import LocalPrivacy
+    >>> from tightlip.planning import LocalPrivacy
     >>> study = Study([Prior(["1/2", "1/2"]), Prior(["1/4", "3/4"])], loss="zero-one")
     >>> round(PrivateStudy.of(study, LocalPrivacy(1.0)).risk(10).value, 4)
     0.3157
@@ -172,7 +172,7 @@ def risk_lower_bound(study: Study, privacy: Privacy | Channel, samples: int) -> 
         In the unit of the loss; `.methods` has Le Cam (three ways), Bretagnolle–Huber, Fano and Assouad.
 
     >>> from tightlip import Prior
-    >>> from tightlip.planning.privacy import LocalPrivacy
+    >>> from tightlip.planning import LocalPrivacy
     >>> study = Study([Prior(["1/2", "1/2"]), Prior(["1/4", "3/4"])], loss="zero-one")
     >>> risk_lower_bound(study, LocalPrivacy(0), 1000).value      # releases that say nothing: a coin decides
     0.5

@@ -34,7 +34,7 @@ def samples_needed(study: Study, privacy: Privacy | Channel, target_risk: Any) -
         most 2^1023, which is too small where more are needed.
 
     >>> from tightlip import Prior
-    >>> from tightlip.planning.privacy import LocalPrivacy
+    >>> from tightlip.planning import LocalPrivacy
     >>> study = Study([Prior(["1/2", "1/2"]), Prior(["1/4", "3/4"])], loss="zero-one")
     >>> samples_needed(study, LocalPrivacy(1.0), "1/20"), samples_needed(study, LocalPrivacy(0), "1/20")
     (114, inf)
@@ -68,7 +68,7 @@ def effective_samples(privacy: Privacy | Channel, secrets: int, samples: int) ->
     get that much out of them.
 
     >>> from tightlip import log_of
-    >>> from tightlip.planning.privacy import LocalPrivacy
+    >>> from tightlip.planning import LocalPrivacy
     >>> effective_samples(LocalPrivacy(log_of(3)), 4, 1000)
     250.0
     """

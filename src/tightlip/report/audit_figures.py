@@ -52,7 +52,7 @@ def _envelope(view: SecretView, unit: Unit) -> dict[str, str]:
     point = view.envelope
     reached = amount(Nats(point.lower, rounding="down"), unit)["words"]
     name = f"Exceeded with probability below {format_sides(point.delta)[1]}, whatever values are grouped (envelope)"
-    return _figure(name, point.epsilon, unit, f"at least {reached} can be reached")
+    return _figure(name, point.value, unit, f"at least {reached} can be reached")
 
 
 def _average(view: SecretView, unit: Unit) -> dict[str, str]:

@@ -230,7 +230,7 @@ def _envelope(point: Envelope, unit: Unit) -> dict[str, Any]:
     return {
         **delta_json(point.delta),
         "delta_words": format_exactly(point.delta),
-        "upper": amount(point.epsilon, unit),
+        "upper": amount(point.value, unit),
         "lower": amount(Nats(point.lower, rounding="down"), unit),
         "method": point.method,
     }

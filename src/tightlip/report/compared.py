@@ -17,7 +17,7 @@ COMPARED = {
     "maximal_leakage_bound": Compared("ℒ + log 1/δ", "bound ℒ + log 1/δ"),
     "range": Compared("any secret in the range", "any secret in the range"),
     "any": Compared("any adversary", "any adversary"),
-    "interval": Compared("interval", "interval adversary"),
+    "ordered": Compared("ordered", "ordered adversary"),
     "event": Compared("one event", "one event"),
     "binary": Compared("one event", "one event", reached=True),
     "quantile": Compared("no post-processing", "no post-processing", reached=True),

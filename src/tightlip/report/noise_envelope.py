@@ -23,7 +23,7 @@ from tightlip.report.envelope import point_record
 
 _SYMBOLS = 10
 _SHOWN = 4
-_OTHERS: dict[str, Adversary] = {"any": "any", "interval": "interval", "event": "binary"}
+_OTHERS: dict[str, Adversary] = {"any": "any", "ordered": "ordered", "event": "binary"}
 _ALIKE = {"deterministic": "any"}  # Y is continuous: a deterministic adversary does as well as any
 
 
@@ -51,11 +51,11 @@ def _compared(release: AdditiveNoise, point: Envelope, unit: Unit) -> dict[str, 
     low, high = release.secret.support
     if math.isfinite(low) and low < high and not isinstance(release.secret, BoundedSecret):
         anyone = AdditiveNoise(BoundedSecret(low, high), release.noise)
-        found["range"] = noise_envelope(anyone, point.delta).epsilon
+        found["range"] = noise_envelope(anyone, point.delta).value
     for name, adversary in _OTHERS.items():
         if adversary != _ALIKE.get(point.adversary, point.adversary):
             try:
-                found[name] = noise_envelope(release, point.delta, adversary=adversary).epsilon
+                found[name] = noise_envelope(release, point.delta, adversary=adversary).value
             except PreconditionFailed:  # nothing is known of this adversary for this secret
                 continue
     return {name: value_json(amount, unit) for name, amount in found.items()}

@@ -21,6 +21,7 @@ from tightlip.robust.proof import Multipliers, Path, halves
 _SAFE = 1 - 1e-11  # of δ: what floats call below δ is below it
 _MOST_ENTRIES = 20_000  # of one linear program
 _SOLVES = 5
+_LEAST = 1e-9  # of 1/T: no smaller multiplier is tried
 _GAIN = 1 - 1e-6
 
 
@@ -118,8 +119,21 @@ class DualBound:
         found = linprog(cost, A_ub=matrix, b_ub=right, bounds=(0, None), method="highs")
         if found.x is None:
             return None  # no suggestion; the bound stays as it is
-        multipliers = np.maximum(found.x[: len(self.possible)], 1e-9 / ratio)
-        return np.asarray(np.minimum(ratio - 1 / multipliers, ratio * (1 - 1e-9)))
+        multipliers = np.maximum(found.x[: len(self.possible)], _LEAST / ratio)
+        return self._lowered(np.minimum(ratio - 1 / multipliers, ratio * (1 - 1e-9)), marginals, ratio)
+
+    def _lowered(self, thresholds: FloatArray, marginals: FloatArray, ratio: float) -> FloatArray:
+        """The smallest thresholds that are worth no more than these, at any outcome of any point.
+
+        A program leaves those that matter to no outcome anywhere, also just below T, where they keep T from falling.
+        (K − θq)/(T − θ) ≤ u holds from θ = (K − Tu)/(q − u) on where u < q, and for all smaller θ elsewhere.
+        """
+        overall = marginals[:, None, :]  # point, secret, outcome
+        worth = (self.chances - thresholds[:, None] * overall) / (ratio - thresholds[:, None])
+        most = np.maximum(worth.max(axis=1, keepdims=True), 0.0)
+        least = np.full(worth.shape, ratio - ratio / _LEAST)
+        np.divide(self.chances - ratio * most, overall - most, out=least, where=overall > most)
+        return np.asarray(np.minimum(thresholds, least.max(axis=(0, 2))))
 
 
 def _program(

@@ -16,7 +16,7 @@ import numpy as np
 from tightlip.arguments import whole
 from tightlip.certificate.envelope import EnvelopeCertificate
 from tightlip.certificate.rational import rational
-from tightlip.envelopes.exact import envelope as one_prior_envelope
+from tightlip.envelopes.adversaries import envelope as one_prior_envelope
 from tightlip.envelopes.result import Envelope, read_delta
 from tightlip.errors import CertificateInvalid, InvalidInput, quoted
 from tightlip.model.channel import Channel

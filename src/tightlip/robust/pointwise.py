@@ -63,7 +63,7 @@ def leakage_capacity(
         Definition 2; Appendix D has the closed form).
 
     >>> from tightlip import Channel, Prior
-    >>> from tightlip.model.prior_set import PriorBall
+    >>> from tightlip.robust import PriorBall
     >>> channel = Channel([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["ill", "well"])
     >>> leakage_capacity(channel, min_mass="1/10").ratio
     Fraction(5, 2)

@@ -116,7 +116,7 @@ class RobustEnvelope:
             raise InvalidInput(f"lower must not exceed upper, got {self.lower!r} and {self.upper!r}.")
 
     @property
-    def epsilon(self) -> Nats:
+    def value(self) -> Nats:
         """The sound (upper) end, in nats."""
         return Nats(self.upper)
 

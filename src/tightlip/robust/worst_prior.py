@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from tightlip.envelopes.exact import envelope
+from tightlip.envelopes.adversaries import envelope
 from tightlip.envelopes.result import Envelope
 from tightlip.model.channel import Channel
 from tightlip.robust.region import Point, Region, as_prior, dot, mean, mixed

@@ -20,6 +20,7 @@ from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.mapping import Mapping
 from tightlip.table.policy import Policy, RandomizedResponse, Released
+from tightlip.table.policy_text import policy_toml
 from tightlip.table.recoding import BottomCode, Keep, Prefix, Suppress, TopCode
 from tightlip.table.risk import write_risks
 from tightlip.table.source import Table, open_table
@@ -38,5 +39,6 @@ __all__ = [
     "TopCode",
     "count_cells",
     "open_table",
+    "policy_toml",
     "write_risks",
 ]

@@ -70,7 +70,7 @@ def count_cells(table: Table, policy: Policy, *, max_cells: int = MAX_CELLS) -> 
         more than `max_cells` cells.
 
     >>> import pyarrow
-    >>> from tightlip.table.source import open_table
+    >>> from tightlip import open_table
     >>> rows = pyarrow.table({"age": [31, 35, 47], "ill": ["no", "yes", "no"]})
     >>> counts = count_cells(open_table(rows), Policy("ill", ["age"]))
     >>> counts.cells, counts.secrets

@@ -64,6 +64,12 @@ def read_header(path: Path, file: Readable) -> CsvHeader:
 
 
 def _names(path: Path, line: str, delimiter: str) -> tuple[str, ...]:
+    name = rf'(?:"(?:[^"]|"")*"|[^"{re.escape(delimiter)}]*)'
+    if not re.fullmatch(rf"{name}(?:{re.escape(delimiter)}{name})*", line):  # which the module csv would take
+        raise InvalidInput(
+            f"{path} must start with a line of column names, got a double quote that neither starts nor ends its name; "
+            "put the name in double quotes and double those in it."
+        )
     try:
         names = next(csv.reader([line], delimiter=delimiter, strict=True), [])
     except csv.Error as error:

@@ -8,6 +8,7 @@ answers some queries from an index alone, and believes UNIQUE and NOT NULL, so t
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from tightlip.errors import InvalidInput
 from tightlip.table.embedded import ATTACHED
 from tightlip.table.failure import load_ibis
 
+_QUOTED = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*\"""")
 _OLDEST = (3, 37)  # which can tell tables from views
 
 
@@ -74,8 +76,8 @@ def _require_stored_duckdb(connection: Any, table: str, name: str) -> None:
     found = connection.execute(query, [ATTACHED, table]).fetchone()
     if found is None:
         raise _computed(name, "a view")
-    # DuckDB writes this text itself, so that a generated column is always told by these words
-    if "GENERATED ALWAYS AS" in found[0].upper():
+    # DuckDB writes this text itself, so that outside of names a generated column is always told by these words
+    if "GENERATED ALWAYS AS" in _QUOTED.sub("", found[0]).upper():
         raise _computed(name, "a table with generated columns")
 
 
@@ -83,6 +85,8 @@ def _require_stored_sqlite(connection: Any, table: str, name: str) -> None:
     query = "SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = ?"
     if connection.execute(query, [table]).fetchone() != ("table",):
         raise _computed(name, "a view")
+    if connection.execute("SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden > 1", [table]).fetchone():
+        raise _computed(name, "a table with generated columns")
     problems = connection.execute("SELECT * FROM pragma_integrity_check(?)", [table]).fetchall()
     if problems != [("ok",)]:
         raise InvalidInput(

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from tightlip.errors import InvalidInput
 from tightlip.table.failure import load_ibis
 from tightlip.table.names import ROW
 
@@ -38,7 +39,18 @@ def connect_file(path: Path) -> Any:
 
     Functions and operators are looked up in ours, so that no macro of the file takes the place of one. No other file
     and no address is read.
+
+    Raises
+    ------
+    InvalidInput
+        When changes wait in a log beside the file: of a log that is cut or damaged DuckDB leaves rows out silently.
     """
+    log = Path(f"{path}.wal")
+    if log.exists():
+        raise InvalidInput(
+            f"{path} cannot be read alone: changes wait in {log.name} beside it; open it with DuckDB and run "
+            "CHECKPOINT, then audit it."
+        )
     backend = connect_memory()
     where = str(path.absolute()).replace("'", "''")
     backend.raw_sql(f"ATTACH '{where}' AS {ATTACHED} (TYPE duckdb, READ_ONLY)")

@@ -81,12 +81,24 @@ def _array(column: Any) -> Any:
         array = pa.array(column, from_pandas=True)
         if pa.types.is_date(array.type) and any(isinstance(value, datetime.datetime) for value in column):
             raise TypeError  # Arrow would drop the time of day
+        if column.dtype.kind == "O" and not pa.types.is_string(array.type):
+            _require_one_spelling(column)
     if pa.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
     if pa.types.is_null(array.type):
         array = array.cast(pa.string())
+    if pa.types.is_float16(array.type):
+        array = array.cast(pa.float32())  # which DuckDB reads, and holds every value
     array.validate(full=True)  # text that is no UTF-8 is not noticed otherwise
     return array
+
+
+def _require_one_spelling(column: Any) -> None:
+    """Refuse 1 beside 1.0 or Decimal("1.00"): Arrow makes one number of them, whoever prints the values tells two."""
+    spelled: dict[Any, str] = {}
+    for value in column:
+        if spelled.setdefault(value, str(value)) != str(value):
+            raise TypeError
 
 
 def _is_read(kind: Any) -> bool:
@@ -94,5 +106,6 @@ def _is_read(kind: Any) -> bool:
     from pyarrow import types
 
     texts = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-    numbers = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal128(kind)
-    return bool(texts or numbers or types.is_boolean(kind) or types.is_date(kind))
+    numbers = types.is_integer(kind) or types.is_floating(kind)
+    decimals = types.is_decimal128(kind) and kind.scale >= 0
+    return bool(texts or numbers or decimals or types.is_boolean(kind) or types.is_date(kind))

@@ -124,6 +124,8 @@ def _same(one: Any, other: Any) -> bool:
     """Whether two arrays hold the same values, NaN by its bits; a value that the other's type cannot hold is none."""
     import pyarrow as pa
 
+    if pa.types.is_null(one.type):
+        return bool(other.null_count == len(other))
     if pa.types.is_dictionary(one.type):
         one = one.cast(one.type.value_type)
     try:
