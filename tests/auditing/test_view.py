@@ -1,5 +1,6 @@
 """A view of a population: every number against its definition, the envelope against the true counts."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +17,7 @@ from tightlip.auditing.result import risen
 from tightlip.auditing.tally import Tally
 from tightlip.auditing.view import population_view, tail_levels, tail_of
 from tightlip.certificate.envelope import EnvelopeCertificate
+from tightlip.envelopes.limits import LIMITS
 from tightlip.numeric.quantity import Nats
 
 ROWS = st.lists(
@@ -110,9 +112,8 @@ def test_large_tables_are_checked_in_rationals_too(monkeypatch, delta):
     checked = []
     verify = EnvelopeCertificate.verify
     monkeypatch.setattr("tightlip.auditing.tally.EXACT_ENTRIES", 0)
-    monkeypatch.setattr("tightlip.auditing.envelope.ALWAYS_VERIFIED", 10)
     monkeypatch.setattr(EnvelopeCertificate, "verify", lambda self: (checked.append(1), verify(self)))
-    found, attack = tally_envelope(tally, Fraction(delta))
+    found, attack = tally_envelope(tally, Fraction(delta), limits=replace(LIMITS, verified_pairs=10))
     assert checked
     assert found.lower <= exact.upper
     assert exact.lower <= found.upper

@@ -18,7 +18,7 @@ import tightlip as tl
 from envelope_oracle import largest_ratio
 from strategies import exact_pairs
 from tightlip import papers
-from tightlip.envelopes.attack import Shares, grown, worth
+from tightlip.envelopes.attack import Shares, evaluate, extend
 from tightlip.envelopes.exact import Release
 from tightlip.model.align import align
 
@@ -163,10 +163,10 @@ def test_a_grown_attack_loses_no_more_than_the_mass_it_lacked(pair, delta, kept)
     release = Release.of(pair[0], align(pair[1], pair[0]))
     pairs, count = release.pairs, max(int(kept * release.pairs.outcomes), 1)
     attack = Shares(pairs.leads[:count], np.ones(count))
-    ratio, mass = worth(pairs, attack)
+    ratio, mass = evaluate(pairs, attack)
     wanted = float(delta) * (1 - 1e-9)
-    after, reached = worth(pairs, grown(pairs, attack, wanted))
-    assert (grown(pairs, attack, wanted).totals(pairs) <= 1 + 1e-12).all()
+    after, reached = evaluate(pairs, extend(pairs, attack, wanted))
+    assert (extend(pairs, attack, wanted).totals(pairs) <= 1 + 1e-12).all()
     if mass < wanted < 1 - 1e-6:
         assert reached >= wanted
         assert after >= ratio * mass / wanted * (1 - 1e-12)

@@ -1,6 +1,6 @@
 """A curve's points are those of single envelopes, found by following one optimum from point to point."""
 
-import re
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tightlip as tl
+from tightlip.certificate.envelope import EnvelopeCertificate
 from tightlip.envelopes.adversaries import envelope, envelope_curve, envelope_points
-from tightlip.envelopes.drift import Drift
-from tightlip.envelopes.exact import Release
-from tightlip.envelopes.program import RestrictedProgram, leading
-from tightlip.envelopes.search import improving
+from tightlip.envelopes.bracketing import Predictor
+from tightlip.envelopes.exact import Release, Solver
+from tightlip.envelopes.limits import LIMITS
+from tightlip.envelopes.lp import RestrictedMaster
 
 
 def release(seed, size):
@@ -22,24 +23,24 @@ def release(seed, size):
     return channel, tl.Prior(generator.dirichlet(np.ones(size)))
 
 
-def solves(point):
-    found = re.search(r"(\d+) solves?\b", point.method)
-    return int(found.group(1)) if found else 0
-
-
 def optimum(program, ratio):
     program.move(ratio)
     found = program.solve()
-    while program.add(improving(program, program.thresholds(found.reaches, ratio), ratio)):
+    while program.add(program.price(program.thresholds(found.multipliers, ratio), ratio)):
         found = program.solve()
     return found
 
 
 def moving_program():
     pairs = Release.of(*release(0, 40)).pairs
-    program = RestrictedProgram(pairs, 5.0)
-    program.add(leading(pairs, pairs.lift, 4))
+    program = RestrictedMaster(pairs, 5.0)
+    program.add_first()
     return program
+
+
+def predictor(program, found):
+    basis = program.basis()
+    return Predictor(program.ratio, basis, found.weights[basis.columns], found.multipliers)
 
 
 class Series:
@@ -55,17 +56,17 @@ class Series:
         return np.array([self.terms[self.found - 1]])
 
 
-class TestDrift:
+class TestPredictor:
     def test_series_agree_with_another_solve(self):
         program = moving_program()
         ratio = 9.0
         first = optimum(program, ratio)
         assert 0.01 < first.value < 0.99
-        drift = program.drift(first)
+        drift = predictor(program, first)
         steps = (1e-3, -1e-4, 1e-4)
         drift.crossing(first.value * 0.999, 1.0, 100.0)  # enough terms for all steps
         weights = {step: drift.weights_at(ratio + step) for step in steps}
-        multipliers = {step: 1 / drift.reaches_at(ratio + step) for step in steps}
+        multipliers = {step: drift.multipliers_at(ratio + step) for step in steps}
         places = {int(place): index for index, place in enumerate(program.chosen)}
         basic = [places[int(place)] for place in drift.places]
         for step in steps:
@@ -77,7 +78,7 @@ class TestDrift:
             assert drift.crossing(again.value, 1.0, 100.0) == pytest.approx(ratio + step, rel=1e-10)
 
     def test_crossing(self):
-        drift = Drift(4.0, Series(-0.25, 0.01), np.array([0.5]), np.array([1.0]))
+        drift = Predictor(4.0, Series(-0.25, 0.01), np.array([0.5]), np.array([1.0]))
         met = drift.crossing(0.49, 3.0, 5.0)
         step = met - 4.0
         assert 0.5 - 0.25 * step + 0.01 * step**2 == pytest.approx(0.49, rel=1e-14)
@@ -85,32 +86,59 @@ class TestDrift:
         assert drift.crossing(0.51, 3.99, 5.0) == 3.99
         assert drift.crossing(0.3, 3.0, 5.0) is None  # farther than series are trusted
         assert drift.crossing(0.7, 3.0, 5.0) is None
-        rising = Drift(4.0, Series(0.25, 0.01), np.array([0.5]), np.array([1.0]))
+        rising = Predictor(4.0, Series(0.25, 0.01), np.array([0.5]), np.array([1.0]))
         assert rising.crossing(0.49, 3.0, 5.0) is None
-        ending = Drift(4.0, Series(-10.0, 1e4), np.array([0.1]), np.array([1.0]))
+        ending = Predictor(4.0, Series(-10.0, 1e4), np.array([0.1]), np.array([1.0]))
         assert ending.crossing(0.01, 3.0, 5.0) is None
 
     def test_terms_are_found_as_they_are_needed(self):
         basis = Series(*(-(0.3**k) for k in range(1, 17)))
-        drift = Drift(4.0, basis, np.array([0.5]), np.array([1.0]))
+        drift = Predictor(4.0, basis, np.array([0.5]), np.array([1.0]))
         assert drift.crossing(0.5 - 1e-9, 3.0, 5.0) > 4.0
         few = basis.found
         assert drift.crossing(0.49, 3.0, 5.0) > 4.03
         assert 2 <= few < basis.found <= 15
 
-    def test_a_search_does_without(self, monkeypatch):
-        monkeypatch.setattr(RestrictedProgram, "drift", lambda *_: None)
-        channel, prior = release(3, 15)
-        for point in envelope_curve(channel, prior, [0.05, 0.4, 0.8]):
+    def test_a_search_does_without(self):
+        limits = replace(LIMITS, most_terms=0)
+        solver = Solver(Release.of(*release(3, 15), limits))
+        for point in solver.envelopes([Fraction(4, 5), Fraction(2, 5), Fraction(1, 20)], 1e-9):
             assert point.gap <= 1.1e-9
             point.verify()
 
-    def test_no_factors_no_series(self):
+    @pytest.mark.parametrize("deltas", [[0.05, 0.4, 0.8], [0.8]])
+    def test_a_solver_without_factors_does_too(self, monkeypatch, deltas):
+        import highspy
+
         program = moving_program()
-        found = optimum(program, 9.0)
-        assert program.drift(found) is not None
-        program._fine = "never"
-        assert program.drift(found) is None
+        optimum(program, 9.0)
+        assert program.basis() is not None
+        refused = highspy.HighsStatus.kError, np.array([])
+        monkeypatch.setattr(highspy.Highs, "getBasicVariables", lambda _: refused)
+        assert program.basis() is None
+        for point in envelope_curve(*release(3, 15), deltas):
+            assert point.gap <= 1.1e-9
+            point.verify()
+
+    def test_a_basis_is_of_one_model(self):
+        """After any change of the model HiGHS has other factors, or none."""
+        program = moving_program()
+        optimum(program, 9.0)
+        changes = [
+            program.solve,
+            lambda: program.move(program.ratio + 0.1),
+            lambda: program.add(program.absent(np.arange(len(program.pairs.chance)))[:1]),
+        ]
+        for change in changes:
+            program.solve()
+            basis = program.basis()
+            assert basis.is_current
+            change()
+            assert not basis.is_current
+        found = program.solve()
+        basis = program.basis()
+        program.drop(found, program.thresholds(found.multipliers, program.ratio))
+        assert not basis.is_current
 
 
 class TestCurve:
@@ -129,7 +157,7 @@ class TestCurve:
     def test_one_solve_for_each_point_is_nearly_enough(self):
         channel, prior = release(0, 60)
         curve = envelope_curve(channel, prior, np.linspace(0.005, 0.995, 200))
-        assert np.mean([solves(point) for point in curve]) < 1
+        assert np.mean([point.solves for point in curve]) < 1
 
     def test_points_from_the_smallest_up_share_work_too(self):
         channel, prior = release(1, 30)
@@ -138,7 +166,7 @@ class TestCurve:
         down = envelope_curve(channel, prior, deltas)
         assert all(abs(one.upper - two.upper) < 2e-9 for one, two in zip(up, down, strict=True))
         alone = [envelope(channel, prior, delta) for delta in deltas]
-        assert sum(map(solves, up)) < sum(map(solves, alone)) / 2
+        assert sum(point.solves for point in up) < sum(point.solves for point in alone) / 2
         for point in up[::8]:
             point.verify()
 
@@ -146,7 +174,7 @@ class TestCurve:
         channel, prior = release(0, 60)
         curve = envelope_curve(channel, prior, np.linspace(0.3, 0.7, 400))
         same = [
-            solves(after)
+            after.solves
             for before, after in zip(curve[1:], curve[:-1], strict=True)
             if abs(before.upper - after.upper) < 1e-12
         ]
@@ -166,14 +194,9 @@ class TestCurve:
             assert point.certificate.lower.mass == point.delta
 
     def test_what_floats_cannot_tell_is_checked_in_rationals(self, monkeypatch):
-        asked = []
-        monkeypatch.setattr(
-            "tightlip.envelopes.exact.surely_hold", lambda some, _: [asked.append(1) or False for _ in some]
-        )
-        verified = []
-        monkeypatch.setattr(
-            "tightlip.certificate.envelope.EnvelopeCertificate.verify_for", lambda *_: verified.append(1)
-        )
+        asked, verified = [], []
+        monkeypatch.setattr(EnvelopeCertificate, "surely_holds", lambda *_: asked.append(1))
+        monkeypatch.setattr("tightlip.certificate.envelope._check_upper", lambda *_: verified.append(1))
         channel, prior = release(2, 5)
         envelope_curve(channel, prior, [0.2, 0.4, 0.6])
         assert (len(asked), len(verified)) == (3, 3)
@@ -196,7 +219,7 @@ class TestHardDeltas:
         rows = [[3, 1, 0], [3, 1, 3], [2, 2, 0]]
         channel = tl.Channel([[Fraction(count, sum(row)) for count in row] for row in rows])
         point = envelope(channel, tl.Prior(["3/8", "1/8", "4/8"]), delta)
-        assert solves(point) < 15
+        assert point.solves < 15
         assert point.gap < 2e-9
 
     @pytest.mark.parametrize("noise", [lambda z: np.exp(-10 * abs(z)), lambda z: np.exp(-50 * z**2)])
@@ -204,12 +227,12 @@ class TestHardDeltas:
         """Many pairs of an outcome are worth nearly the same: few at once cost solves, too many kept slow them down."""
         rows = noise(np.linspace(0, 1, 200)[:, None] - np.linspace(0, 1, 250))
         prior = tl.Prior(np.random.default_rng(0).dirichlet(np.ones(200)))
-        found = Release.of(tl.Channel(rows / rows.sum(axis=1, keepdims=True)), prior)
-        point = found.envelope(Fraction(1), 1e-9)
+        solver = Solver(Release.of(tl.Channel(rows / rows.sum(axis=1, keepdims=True)), prior))
+        point = solver.envelope(Fraction(1), 1e-9)
         point.verify()
         assert point.gap < 2e-9
-        assert solves(point) < 30
-        assert len(found.search._program.chosen) < 8000
+        assert point.solves < 30
+        assert solver.columns < 8000
 
     def test_the_probability_of_the_worst_outcome_as_floats_have_it(self):
         """In floats the outcome has probability δ, exactly a little less; a bound without margin proved nothing."""
@@ -229,5 +252,5 @@ class TestHardDeltas:
     def test_only_two_secrets_are_sorted(self):
         channel, prior = release(0, 20)
         curve = envelope_curve(channel, prior, np.linspace(0.3, 0.7, 100))
-        assert any(solves(point) == 0 for point in curve)
+        assert any(point.solves == 0 for point in curve)
         assert not any("sorting" in point.method for point in curve)

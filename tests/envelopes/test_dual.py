@@ -1,16 +1,17 @@
 """What thresholds prove: never less than the same multipliers prove in rationals."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import tightlip as tl
-from tightlip.certificate.rational import rational
-from tightlip.envelopes import pairs
+from tightlip.envelopes.column_generation import ColumnGeneration
 from tightlip.envelopes.dual import dual_bound
-from tightlip.envelopes.exact import Release
+from tightlip.envelopes.exact import Release, Solver
+from tightlip.envelopes.limits import LIMITS
 
 
 def release_with_slack():
@@ -25,29 +26,27 @@ def release_with_slack():
     return tl.Channel(rows), tl.Prior(prior)
 
 
-@pytest.fixture
-def only_pairs_that_occur(monkeypatch):
-    monkeypatch.setattr(pairs, "_MOST_PAIRS", 1)  # as of a very large channel
+# as of a very large channel
+ONLY_PAIRS_THAT_OCCUR = replace(LIMITS, complete_pairs=1)
 
 
-@pytest.mark.usefixtures("only_pairs_that_occur")
 @pytest.mark.parametrize("least", [0.0, 1e-14])
 def test_pairs_left_out_are_in_what_thresholds_prove(least):
-    release = Release.of(*release_with_slack())
-    peaks = release.search._program.peaks
+    release = Release.of(*release_with_slack(), ONLY_PAIRS_THAT_OCCUR)
+    assert not release.pairs.complete
+    peaks = ColumnGeneration(release.pairs).peaks
     for ratio in np.geomspace(2e3, 1e6, 40):
         thresholds = np.array([least * ratio, *(peaks[1:] * (1 + 1e-11))])
-        proof = [rational(value) for value in release.multipliers(thresholds, ratio)]
-        exact = release.rationals.dual_value(proof, rational(float(ratio)))
+        proof = release.multipliers(thresholds, ratio)
+        exact = release.rationals.dual_value(proof, Fraction(ratio))
         proved = dual_bound(release.pairs, thresholds, float(ratio))
         assert Fraction(int(exact.p), int(exact.q)) <= Fraction(proved)
 
 
-@pytest.mark.usefixtures("only_pairs_that_occur")
 def test_ends_of_a_release_with_pairs_left_out_are_proved():
-    channel, prior = release_with_slack()
     for delta in np.geomspace(3e-8, 3e-6, 15):
-        tl.envelope(channel, prior, delta).verify()
+        solver = Solver(Release.of(*release_with_slack(), ONLY_PAIRS_THAT_OCCUR))
+        solver.envelope(Fraction(delta), 1e-9).verify()
 
 
 @pytest.mark.parametrize("threshold", [2.0, 2.5, math.nan])

@@ -12,7 +12,8 @@ from exact_oracle import at_least_log, at_most_log
 from tightlip.auditing.phrases import about, both_sides, budget_words
 from tightlip.auditing.words import paragraphs, verdict
 from tightlip.cli.main import main
-from tightlip.envelopes.bracket import Bracket, how_found
+from tightlip.envelopes.bracketing import Bracket
+from tightlip.envelopes.exact import describe
 from tightlip.numeric.quantity import Nats, level_exact, level_words, log_of
 from tightlip.report.amounts import delta_json
 from tightlip.report.chart import GUARANTEED, REACHED, _words
@@ -92,7 +93,7 @@ def test_a_mass_too_small_for_a_float_is_not_called_0():
 
 def test_ends_that_do_not_meet_are_apart_by_nats():
     """e^gap − 1 was called how close they are."""
-    assert how_found(Bracket(1.0, 2.2e4, None, None), 1e-9, by_sorting=False) == (
+    assert describe(Bracket(1.0, 2.2e4, None, None), 1e-9, by_sorting=False) == (
         "the worst outcomes decide; the ends could not be brought closer than 10 nats"
     )
 

@@ -22,8 +22,9 @@ from tightlip.auditing.counted import proportional_groups
 from tightlip.auditing.result import AttackGroup
 from tightlip.auditing.tally import ROUNDED, Places, Tally
 from tightlip.envelopes.adversaries import envelope
-from tightlip.envelopes.exact import ALWAYS_VERIFIED, GAP
+from tightlip.envelopes.exact import GAP
 from tightlip.envelopes.known_bounds import bounds as envelope_bounds
+from tightlip.envelopes.limits import LIMITS, Limits
 from tightlip.envelopes.result import Envelope
 from tightlip.model.channel import Channel
 from tightlip.numeric.rounding import down, up
@@ -36,7 +37,9 @@ _SLACK = float(4 * ROUNDED)
 _REACHES = 1 - 1e-9
 
 
-def tally_envelope(tally: Tally, delta: Fraction) -> tuple[Envelope, tuple[AttackGroup, ...]]:
+def tally_envelope(
+    tally: Tally, delta: Fraction, *, limits: Limits = LIMITS
+) -> tuple[Envelope, tuple[AttackGroup, ...]]:
     """ε_c(δ) of the release with sound ends, and the groups of its attack, the likeliest first.
 
     Beyond four million pairs or two thousand secrets only bounds are given, without an attack.
@@ -53,7 +56,7 @@ def tally_envelope(tally: Tally, delta: Fraction) -> tuple[Envelope, tuple[Attac
     else:
         gap = GAP if len(reduced.count) <= _LARGE else _LARGE_GAP
         found = envelope(channel, prior, delta, gap=gap)
-        if found.certificate is not None and math.prod(reduced.shape) > ALWAYS_VERIFIED:
+        if found.certificate is not None and math.prod(reduced.shape) > limits.verified_pairs:
             found.certificate.verify()
     attack = () if found.attack is None else attack_groups(tally, reduced, groups, found.attack, found.lower)
     return (found if channel.is_exact else _widened(found)), attack

@@ -22,7 +22,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from tightlip.certificate.attack import Attack
-from tightlip.certificate.rational import RationalRelease, rational
+from tightlip.certificate.rational import NORMAL, RationalRelease, Scaled, rational
 from tightlip.certificate.record import kind_digest, read_certificate, written_certificate
 from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.align import align
@@ -31,10 +31,13 @@ from tightlip.model.jsonio import number_to_json
 from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_exactly
 from tightlip.numeric.parse import number
+from tightlip.numeric.rounding import UNIT, gamma
 
 FORMAT = "tightlip envelope certificate 2"
 KIND: Final = "envelope"
 _RANGE = Fraction(1, 10**300), Fraction(10**300)
+# of the filter: so close, and so few, lifts are compared exactly
+_CLOSE, _FEW = 2.0**-48, 8
 _MULTIPLIERS = "upper end fails: there must be one multiplier for each secret, positive for possible ones."
 
 
@@ -88,10 +91,24 @@ class EnvelopeCertificate:
         """
         self.verify_for(RationalRelease.of(self.channel, self.prior))
 
-    def verify_for(self, release: RationalRelease) -> None:
-        """The same for a channel and prior that were made rational before, once for several proofs."""
+    def verify_for(self, release: RationalRelease, *, filtered: bool = False) -> None:
+        """Check both ends against a channel and prior that were made rational before, once for several proofs.
+
+        With a filter, floats with a bound on every rounding are asked first, and rationals where these cannot tell.
+        """
+        if filtered and self.surely_holds(release):
+            return
         _check_upper(self.upper, release)
         _check_lower(self.lower, release, self.channel)
+
+    def surely_holds(self, release: RationalRelease) -> bool:
+        """Filter in floats: True only if both ends hold; False says nothing. Names of symbols are not looked at."""
+        with np.errstate(all="ignore"):
+            return (
+                release.normal
+                and _upper_surely_holds(self.upper, release)
+                and _lower_surely_holds(self.lower, release, self.channel)
+            )
 
     def upper_at(self, delta: Fraction) -> Fraction | None:
         """What the upper end proves of e^ε at a probability; None if nothing."""
@@ -199,29 +216,80 @@ def _numbers(values: tuple[Fraction | float, ...] | None) -> list[float | str] |
 
 
 def _check_upper(proof: UpperProof, release: RationalRelease) -> None:
-    ratio = rational(proof.ratio)
     if proof.multipliers is None:
+        ratio = rational(proof.ratio)
         for place, (peak, mass) in enumerate(zip(release.peaks(), release.marginal, strict=True)):
             if mass and peak > ratio * mass:
                 raise CertificateInvalid(
                     f"upper end fails: outcome {place} has lift {_about(peak / mass)} above {_about(ratio)}."
                 )
         return
-    if not all(
-        isinstance(multiplier, Fraction) or math.isfinite(multiplier) for multiplier in proof.multipliers
-    ):
+    if not all(isinstance(value, Fraction) or math.isfinite(value) for value in proof.multipliers):
         raise CertificateInvalid(_MULTIPLIERS)
-    multipliers = [rational(multiplier) for multiplier in proof.multipliers]
-    if len(multipliers) != len(release.masses) or min(multipliers) < 0 or ratio <= 0:
+    if len(proof.multipliers) != len(release.masses) or min(proof.multipliers) < 0 or proof.ratio <= 0:
         raise CertificateInvalid(_MULTIPLIERS)
-    possible = [multipliers[place] for place in release.possible]
+    possible = [proof.multipliers[place] for place in release.possible.tolist()]
     if min(possible) <= 0:
         raise CertificateInvalid(_MULTIPLIERS)
-    total = release.dual_value(possible, ratio)
+    total = release.dual_value(possible, proof.ratio)
     if total > rational(proof.mass):
         raise CertificateInvalid(
             f"upper end fails: the multipliers prove a probability of {_about(total)}, not {_about(proof.mass)}."
         )
+
+
+def _upper_surely_holds(proof: UpperProof, release: RationalRelease) -> bool:
+    if proof.multipliers is None:
+        return _no_lift_above(proof.ratio, release)
+    if len(proof.multipliers) != len(release.masses) or not (
+        proof.ratio > 0 and NORMAL < proof.mass < _RANGE[1]
+    ):
+        return False
+    # NaN is not
+    if not all(0 <= multiplier < math.inf for multiplier in proof.multipliers):
+        return False
+    possible = [proof.multipliers[place] for place in release.possible.tolist()]
+    return min(possible) > 0 and release.dual_surely_below(possible, proof.ratio, proof.mass)
+
+
+def _no_lift_above(ratio: Fraction, release: RationalRelease) -> bool:
+    """Compare in floats where they tell, exactly for the few outcomes where they do not: the worst has that lift."""
+    nearest, masses = float(min(ratio, _RANGE[1])), release.approximate_marginal
+    peaks = release.matrix[release.possible].max(axis=0).astype(np.float64)
+    unsure = np.flatnonzero(~(peaks * (1 + _CLOSE) <= nearest * masses * (1 - _CLOSE)))
+    return len(unsure) <= _FEW and all(
+        release.peak(outcome) <= rational(ratio) * release.marginal[outcome] for outcome in unsure.tolist()
+    )
+
+
+def _lower_surely_holds(proof: LowerProof, release: RationalRelease, channel: Channel) -> bool:
+    """Σ_y W_yz K_xy ≥ T Σ_y W_yz q_y and the mass, with γ_n for the n roundings of each term and sum."""
+    attack, possible = proof.attack, {None, *release.possible.tolist()}
+    if channel.outputs.given and attack.inputs != channel.outputs:
+        return False
+    if attack.shares.dtype != np.float64 or attack.shape != (len(release.marginal), len(proof.suspects)):
+        return False
+    if (
+        not possible.issuperset(proof.suspects)
+        or not NORMAL < proof.mass < 2
+        or not 0 < proof.ratio < _RANGE[1]
+    ):
+        return False
+    outcomes, symbols, size = attack.outcomes, attack.symbols, len(proof.suspects)
+    suspects = np.array([-1 if suspect is None else suspect for suspect in proof.suspects], dtype=np.intp)
+    counts = np.bincount(symbols, minlength=size)
+    blamed = (suspects >= 0) & (counts > 0)
+    shares = attack.shares / np.bincount(outcomes, attack.shares)[outcomes]
+    chances = release.matrix[suspects[symbols], outcomes].astype(np.float64, copy=False)
+    weight = np.bincount(symbols, shares * release.approximate_marginal[outcomes], size)[blamed]
+    likelihood = np.bincount(symbols, shares * chances, size)[blamed]
+    if not np.minimum(weight, likelihood).min(initial=1.0) > NORMAL:
+        return False
+    terms = int(np.bincount(outcomes).max()) + int(counts[blamed].max(initial=0))
+    error = 2 * gamma(terms + 8)
+    reaches = likelihood * (1 - error) >= float(proof.ratio) * (1 + 4 * UNIT) * weight * (1 + error)
+    mass = math.fsum(weight.tolist()) * (1 - error) * (1 - 4 * UNIT)
+    return bool(reaches.all()) and mass >= float(proof.mass) * (1 + 4 * UNIT)
 
 
 def _check_lower(proof: LowerProof, release: RationalRelease, channel: Channel) -> None:
@@ -240,8 +308,26 @@ def _check_lower(proof: LowerProof, release: RationalRelease, channel: Channel) 
             "lower end fails: its ratio and its probability must not be negative, "
             f"got {_about(proof.ratio)} and {_about(proof.mass)}."
         )
-    ratio, reached = rational(proof.ratio), rational(0.0)
-    totals, taken = _totals(attack), _taken(attack)
+    _check_suspects(proof, release, channel)
+    likelihoods, weights = _symbol_sums(proof, release)
+    above, below = proof.ratio.numerator * likelihoods.unit, proof.ratio.denominator * weights.unit
+    for symbol, (likelihood, weight) in enumerate(zip(likelihoods.parts, weights.parts, strict=True)):
+        if likelihood * below < weight * above:
+            reached = Fraction(weights.unit, likelihoods.unit) * _fraction(likelihood) / _fraction(weight)
+            raise CertificateInvalid(
+                f"lower end fails: symbol {symbol} has ratio {_about(reached)}, not {_about(proof.ratio)}."
+            )
+    mass = sum(weights.parts)
+    if mass * proof.mass.denominator < proof.mass.numerator * weights.unit:
+        raise CertificateInvalid(
+            f"lower end fails: the attack has probability {_about(_fraction(mass) / weights.unit)}, not "
+            f"{_about(proof.mass)}."
+        )
+
+
+def _check_suspects(proof: LowerProof, release: RationalRelease, channel: Channel) -> None:
+    """Raise unless each symbol points to a possible secret, and is named after it where it has a name."""
+    attack = proof.attack
     for symbol, suspect in enumerate(proof.suspects):
         if suspect is None:
             continue
@@ -254,43 +340,36 @@ def _check_lower(proof: LowerProof, release: RationalRelease, channel: Channel) 
                 f"lower end fails: symbol {symbol} is named {quoted(attack.outputs[symbol])}, not after its suspect "
                 f"{quoted(channel.inputs[suspect])}."
             )
-        weight, likelihood = rational(0.0), rational(0.0)
-        for place, given in taken[symbol]:
-            chance, mass = release.entry(suspect, place), release.marginal[place]
-            if place in totals:
-                share = rational(given) / totals[place]
-                chance, mass = share * chance, share * mass
-            weight += mass
-            likelihood += chance
-        if likelihood < ratio * weight:
-            raise CertificateInvalid(
-                f"lower end fails: symbol {symbol} has ratio {_about(likelihood / weight)}, not {_about(ratio)}."
-            )
-        reached += weight
-    if reached < rational(proof.mass):
-        raise CertificateInvalid(
-            f"lower end fails: the attack has probability {_about(reached)}, not {_about(proof.mass)}."
-        )
 
 
-def _totals(attack: Attack) -> dict[int, Any]:
-    """Σ_z W_yz of each outcome that goes to several symbols: stored floats may miss 1 by a rounding."""
-    several = np.bincount(attack.outcomes)[attack.outcomes] > 1
-    totals: dict[int, Any] = {}
-    for place, given in zip(attack.outcomes[several].tolist(), attack.shares[several].tolist(), strict=True):
-        totals[place] = totals.get(place, rational(0.0)) + rational(given)
-    return totals
+def _symbol_sums(proof: LowerProof, release: RationalRelease) -> tuple[Scaled, Scaled]:
+    """Sum Σ_y W_yz K_{x(z) y} and Σ_y W_yz q_y of every symbol z exactly; 0 of one that points to nobody.
+
+    The shares of an outcome are divided by their sum: stored floats may miss 1 by a rounding.
+    """
+    attack, masses = proof.attack, release.scaled_marginal
+    suspects = np.array([-1 if suspect is None else suspect for suspect in proof.suspects], dtype=np.intp)
+    chances, shares = release.entries(suspects[attack.symbols], attack.outcomes), Scaled.of(attack.shares)
+    outcomes, one = attack.outcomes.tolist(), shares.unit
+    totals: list[Any] = [0] * len(masses.parts)
+    for outcome, share in zip(outcomes, shares.parts, strict=True):
+        totals[outcome] += share
+    likelihoods: list[Any] = [0] * len(suspects)
+    weights: list[Any] = [0] * len(suspects)
+    entries = zip(outcomes, attack.symbols.tolist(), shares.parts, chances.parts, strict=True)
+    for outcome, symbol, share, chance in entries:
+        if proof.suspects[symbol] is not None:
+            total = totals[outcome]
+            part = one if share == total else share if total == one else share * rational(one) / total
+            likelihoods[symbol] += part * chance
+            weights[symbol] += part * masses.parts[outcome]
+    return Scaled(likelihoods, one * chances.unit), Scaled(weights, one * masses.unit)
 
 
-def _taken(attack: Attack) -> list[list[tuple[int, Any]]]:
-    """What each symbol gets: the outcomes, and W_yz of each."""
-    taken: list[list[tuple[int, Any]]] = [[] for _ in attack.outputs]
-    entries = zip(attack.outcomes.tolist(), attack.symbols.tolist(), attack.shares.tolist(), strict=True)
-    for place, symbol, given in entries:
-        taken[symbol].append((place, given))
-    return taken
+def _fraction(value: Any) -> Fraction:
+    """A whole number or a flint rational as a Fraction."""
+    return Fraction(value) if isinstance(value, int) else Fraction(int(value.p), int(value.q))
 
 
 def _about(value: Any) -> str:
-    exact = value if isinstance(value, Fraction) else Fraction(int(value.p), int(value.q))
-    return format_exactly(exact)
+    return format_exactly(value if isinstance(value, Fraction) else _fraction(value))

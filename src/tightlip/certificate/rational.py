@@ -1,17 +1,20 @@
 """A channel and a prior as the rationals they store, ready for a proof to be checked.
 
-The sums q_y = Σ_x p_x K_xy of floats are done in whole numbers, at one power of two for all. Beside the rationals
-stand floats that are right to one rounding each: where these already decide which secret matters to an outcome,
-only that secret is looked at exactly (a floating-point filter; the verdict is the same as without it).
+Floats are whole numbers times one power of two, so sums and products of them are done in whole numbers; other numbers
+are rationals in units of 1, and the same formulas hold of both. Beside them stand floats that are right to one rounding
+each: where these already decide which secret matters to an outcome, only that secret is looked at exactly (a
+floating-point filter; the verdict is the same as without it).
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from operator import mul
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,19 +25,44 @@ from tightlip.model.matrix import dense
 from tightlip.model.prior import Prior
 from tightlip.numeric.parse import FloatArray
 
+Places = NDArray[np.intp]
+
 _BLOCK = 500_000
-_RELATIVE, _ABSOLUTE = 2.0**-49, 1e-290  # of nine roundings; below the second floats lose digits
+# of nine roundings; below the second floats lose digits
+_RELATIVE, _ABSOLUTE = 2.0**-49, 1e-290
+# floats below are not trusted, and beyond sums may overflow
+NORMAL, _LARGEST = 1e-280, 1e300
+
+
+class Scaled(NamedTuple):
+    """Numbers as parts of a unit: value = part / unit; of floats both are whole numbers."""
+
+    parts: list[Any]
+    unit: int
+
+    @classmethod
+    def of(cls, values: NDArray[Any]) -> Scaled:
+        """Write floats in units of a power of two, others as rationals."""
+        if values.dtype == np.float64:
+            numbers, scale = _whole(values)
+            return cls(numbers, 1 << scale)
+        return cls([rational(value) for value in values.tolist()], 1)
 
 
 @dataclass(frozen=True, slots=True)
 class RationalRelease:
-    """K as stored, p and q as rationals, and q and the support as arrays."""
+    """K as stored, p and q as rationals, the same q in parts of a unit, and q and the support as arrays.
+
+    `normal` says that no positive q is so small that floats lose digits of it.
+    """
 
     matrix: NDArray[Any]
     masses: list[Any]
     marginal: list[Any]
-    possible: NDArray[np.intp]
+    scaled_marginal: Scaled
+    possible: Places
     approximate_marginal: FloatArray
+    normal: bool
 
     @classmethod
     def of(cls, channel: Channel, prior: Prior) -> RationalRelease:
@@ -43,52 +71,81 @@ class RationalRelease:
         masses = [rational(mass) for mass in weights.tolist()]
         possible = np.flatnonzero([bool(mass) for mass in masses])
         in_floats = matrix.dtype == np.float64 and weights.dtype == np.float64
-        marginal = _whole_sums(weights, matrix) if in_floats else _rational_sums(masses, matrix)
-        return cls(matrix, masses, marginal, possible, np.array([_nearest(mass) for mass in marginal]))
+        scaled = _whole_sums(weights, matrix) if in_floats else Scaled(_rational_sums(masses, matrix), 1)
+        marginal = [_fmpq()(part) / scaled.unit for part in scaled.parts]
+        nearest = np.array([_nearest(mass) for mass in marginal])
+        normal = all(near > NORMAL for near, exact in zip(nearest.tolist(), marginal, strict=True) if exact)
+        return cls(matrix, masses, marginal, scaled, possible, nearest, normal)
 
-    def entry(self, secret: int, outcome: int) -> Any:
-        """K_xy."""
-        return rational(self.matrix.item(secret, outcome))
+    def entries(self, secrets: Places, outcomes: Places) -> Scaled:
+        """K_xy of pairs of secret and outcome."""
+        return Scaled.of(self.matrix[secrets, outcomes])
 
     def total(self) -> Fraction:
         """The probability of all outcomes together: 1, but for the rounding of stored floats."""
         total = sum(self.marginal, rational(0.0))
         return Fraction(int(total.p), int(total.q))
 
+    def peak(self, outcome: int) -> Any:
+        """The largest K_xy of an outcome, over possible secrets."""
+        return rational(self.matrix[self.possible, outcome].max())
+
     def peaks(self) -> list[Any]:
         """The largest K_xy of each outcome, over possible secrets."""
         return [rational(peak) for peak in self.matrix[self.possible].max(axis=0).tolist()]
 
-    def dual_value(self, multipliers: list[Any], ratio: Any) -> Any:
-        """Σ_y max(0, max_x λ_x K_xy + (1 − λ_x T) q_y), exactly; λ in the order of possible secrets."""
-        slopes, limit = np.array([_nearest(value) for value in multipliers])[:, None], _nearest(ratio)
-        rests: dict[int, Any] = {}
-        total = rational(0.0)
-        width = max(_BLOCK // len(self.possible), 1)
-        for start in range(0, len(self.marginal), width):
+    def dual_value(self, multipliers: Sequence[Fraction | float], ratio: Fraction) -> Any:
+        """Evaluate the dual objective Σ_y max(0, max_x λ_x K_xy + (1 − λ_x T) q_y) exactly; λ of possible secrets."""
+        given = np.array(multipliers)
+        factors, (above, below) = Scaled.of(given), (ratio.numerator, ratio.denominator)
+        rests = [below * factors.unit - above * factor for factor in factors.parts]
+        weights, total = self.scaled_marginal, rational(0.0)
+        for start, value, slack in self._dual_blocks(multipliers, ratio):
+            with np.errstate(invalid="ignore"):
+                best_value = np.fmax(np.fmax.reduce(value - slack, axis=0), 0.0)
+                # what is not a number stays in
+                places, outcomes = np.nonzero(~(value + slack < best_value))
+            outcomes += start
+            chances = self.entries(self.possible[places], outcomes)
+            of_chance, of_weight = below * weights.unit, chances.unit
             best: dict[int, Any] = {}
-            for place, outcome in self._contenders(slopes, limit, slice(start, start + width)):
-                if place not in rests:
-                    rests[place] = 1 - multipliers[place] * ratio
-                weighted = multipliers[place] * self.entry(int(self.possible[place]), outcome)
-                value = weighted + rests[place] * self.marginal[outcome]
-                if value > best.get(outcome, 0):
-                    best[outcome] = value
-            total = sum(best.values(), total)
+            for place, outcome, chance in zip(places.tolist(), outcomes.tolist(), chances.parts, strict=True):
+                part = factors.parts[place] * chance * of_chance
+                part += rests[place] * weights.parts[outcome] * of_weight
+                if part > best.get(outcome, 0):
+                    best[outcome] = part
+            total += _fmpq()(sum(best.values())) / (factors.unit * chances.unit * of_chance)
         return total
 
-    def _contenders(self, slopes: FloatArray, limit: float, block: slice) -> list[tuple[int, int]]:
-        """The pairs (place of a secret, outcome) of which one may be an outcome's largest positive value."""
-        chances = self.matrix[self.possible, block].astype(np.float64, copy=False)
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            taken = slopes * limit
-            first, second = slopes * chances, (1 - taken) * self.approximate_marginal[block]
-            size = first + (1 + taken) * self.approximate_marginal[block]
-            slack = _RELATIVE * size + _ABSOLUTE * (1 + slopes + taken)
-            value = first + second
-            best = np.fmax(np.fmax.reduce(value - slack, axis=0), 0.0)
-            places, outcomes = np.nonzero(~(value + slack < best))  # what is not a number stays in
-        return list(zip(places.tolist(), (outcomes + block.start).tolist(), strict=True))
+    def dual_surely_below(
+        self, multipliers: Sequence[Fraction | float], ratio: Fraction, mass: Fraction
+    ) -> bool:
+        """Filter in floats: True only if the dual objective is at most the mass; False says nothing.
+
+        Each value is rounded up by its slack, which has room for the roundings of that sum too.
+        """
+        peaks: list[float] = []
+        for _, value, slack in self._dual_blocks(multipliers, ratio):
+            # unlike fmax, the maximum of what is no number is none either
+            peaks += np.maximum(np.maximum.reduce(value + slack, axis=0), 0.0).tolist()
+        return max(peaks) < _LARGEST and math.fsum(peaks) * (1 + _RELATIVE) <= mass
+
+    def _dual_blocks(
+        self, multipliers: Sequence[Fraction | float], ratio: Fraction
+    ) -> Iterator[tuple[int, FloatArray, FloatArray]]:
+        """λ_x K_xy + (1 − λ_x T) q_y in floats and by how much these may be off, for blocks of outcomes."""
+        slopes, limit = np.array([_float(value) for value in multipliers])[:, None], _float(ratio)
+        width = max(_BLOCK // len(self.possible), 1)
+        for start in range(0, len(self.marginal), width):
+            block = slice(start, start + width)
+            chances = self.matrix[self.possible, block].astype(np.float64, copy=False)
+            with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+                taken = slopes * limit
+                first = slopes * chances
+                size = first + (1 + taken) * self.approximate_marginal[block]
+                slack = _RELATIVE * size + _ABSOLUTE * (1 + slopes + taken)
+                first += (1 - taken) * self.approximate_marginal[block]
+            yield start, first, slack
 
 
 def rational(value: Any) -> Any:
@@ -112,26 +169,35 @@ def _rational_sums(masses: list[Any], matrix: NDArray[Any]) -> list[Any]:
     ]
 
 
-def _whole_sums(weights: FloatArray, matrix: FloatArray) -> list[Any]:
+def _whole_sums(weights: FloatArray, matrix: FloatArray) -> Scaled:
     factors, mass_scale = _whole(weights)
-    size, found = len(factors), []
+    size, blocks = len(factors), []
     width = max(_BLOCK // size, 1)
     for start in range(0, matrix.shape[1], width):
         entries, scale = _whole(matrix[:, start : start + width].T)
-        unit = 1 << (mass_scale + scale)
         columns = (entries[place : place + size] for place in range(0, len(entries), size))
-        found += [_fmpq()(sum(map(mul, factors, column)), unit) for column in columns]
-    return found
+        blocks.append((scale, [sum(map(mul, factors, column)) for column in columns]))
+    finest = max(scale for scale, _ in blocks)
+    parts = [part << (finest - scale) for scale, sums in blocks for part in sums]
+    return Scaled(parts, 1 << (mass_scale + finest))
 
 
 def _whole(values: FloatArray) -> tuple[list[int], int]:
     """Whole numbers and a scale s with values = numbers / 2^s."""
     mantissas, exponents = np.frexp(values.ravel())
     exponents = np.where(mantissas == 0, 0, exponents - 53)
-    scale = max(-int(exponents.min()), 0)
+    scale = max(-int(exponents.min(initial=0)), 0)
     numbers = (mantissas * 2.0**53).astype(np.int64).tolist()
     shifts = (exponents + scale).tolist()
     return [number << shift for number, shift in zip(numbers, shifts, strict=True)], scale
+
+
+def _float(value: Fraction | float) -> float:
+    """The nearest float, infinite beyond the largest."""
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf
 
 
 def _nearest(value: Any) -> float:

@@ -1,6 +1,7 @@
-"""Lower ends: an attack gives each secret x some weight w_xy of each outcome, and is worth its worst ratio.
+"""Prove lower ends by attacks: a feasible w gives each secret x some weight w_xy of each outcome.
 
-Symbol x of the attack has the likelihood ratio Σ_y w_xy K_xy / Σ_y w_xy q_y, so it leaks at least its logarithm.
+Symbol x of the attack has the likelihood ratio Σ_y w_xy K_xy / Σ_y w_xy q_y, so it leaks at least its logarithm;
+an attack is worth the smallest of them.
 """
 
 from __future__ import annotations
@@ -19,27 +20,30 @@ from tightlip.measures.joint import ExactJoint, FloatJoint
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Labels
 from tightlip.numeric.parse import FloatArray
+from tightlip.numeric.rounding import up
 
+# a mass that a solver may take for 0
 _UNSEEN = 1e-11
-_WHOLE = 1 - 1e-15  # given away wholly but for rounding
+# given away wholly but for rounding
+_WHOLE = 1 - 1e-15
 
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """An attack: some pairs, each once, and w of each, which is positive; no outcome is given away more than once."""
+    """Hold an attack: some pairs, each once, and w > 0 of each; no outcome is given away more than once."""
 
     places: Places
     values: FloatArray
 
     @classmethod
     def of(cls, weights: FloatArray) -> Shares:
-        """From w of every pair."""
+        """Keep the positive ones of w of every pair."""
         places = np.flatnonzero(weights > 0)
         return cls(places, weights[places])
 
     @classmethod
     def clean(cls, pairs: Pairs, places: Places, values: FloatArray) -> Shares:
-        """From what a solver says: negative ones are dropped, and no outcome is given away more than once.
+        """Read a solver's w: negative ones are dropped, and no outcome is given away more than once.
 
         An outcome given away all but rounding is given away wholly.
         """
@@ -60,7 +64,7 @@ class Shares:
         return np.bincount(pairs.outcome[self.places], self.values, pairs.outcomes).astype(np.float64)
 
 
-def repaired(pairs: Pairs, attack: Shares, ratio: float) -> Shares:
+def repair(pairs: Pairs, attack: Shares, ratio: float) -> Shares:
     """Take weight off the weakest outcomes of each secret until its ratio is at least `ratio`."""
     used, secret = attack.places, pairs.secret[attack.places]
     slack = attack.values * (pairs.chance[used] - ratio * pairs.weight[used])
@@ -86,7 +90,7 @@ def _take_off(values: FloatArray, own: Places, lack: FloatArray, need: float) ->
         values[own[last]] *= max(keep * (1 - 1e-12), 0.0)
 
 
-def filled(pairs: Pairs, attack: Shares) -> Shares:
+def add_rare(pairs: Pairs, attack: Shares) -> Shares:
     """Give what is left of outcomes too rare for a solver to see to the secret that has most: no ratio moves."""
     if not pairs.complete:
         return attack
@@ -99,7 +103,7 @@ def filled(pairs: Pairs, attack: Shares) -> Shares:
     return Shares.of(weights)
 
 
-def grown(pairs: Pairs, attack: Shares, mass: float) -> Shares:
+def extend(pairs: Pairs, attack: Shares, mass: float) -> Shares:
     """Give the suspects more of what is left, each in proportion to what it has, until all have a mass.
 
     From mass m to δ no ratio falls below m/δ of what it was. The largest rests go first, so that few outcomes do.
@@ -119,7 +123,7 @@ def grown(pairs: Pairs, attack: Shares, mass: float) -> Shares:
     return Shares.of(weights.ravel())
 
 
-def completed(pairs: Pairs, attack: Shares, leads: Places, ratio: float) -> Shares:
+def complete(pairs: Pairs, attack: Shares, leads: Places, ratio: float) -> Shares:
     """Give what is left of outcomes whose largest lift is at least `ratio` to the secret that has it.
 
     No ratio falls below that. `leads` are the pairs of largest lift.
@@ -131,8 +135,8 @@ def completed(pairs: Pairs, attack: Shares, leads: Places, ratio: float) -> Shar
     return Shares.of(weights)
 
 
-def worth(pairs: Pairs, attack: Shares) -> tuple[float, float]:
-    """(ratio, mass) that the attack surely reaches: every symbol the ratio, all together the mass."""
+def evaluate(pairs: Pairs, attack: Shares) -> tuple[float, float]:
+    """Bound below what the attack reaches: the ratio of every symbol, and the mass of all together."""
     suspects = pairs.secret[attack.places]
     chance = np.bincount(suspects, attack.values * pairs.chance[attack.places], pairs.secrets)
     weight = np.bincount(suspects, attack.values * pairs.weight[attack.places], pairs.secrets)
@@ -145,37 +149,51 @@ def worth(pairs: Pairs, attack: Shares) -> tuple[float, float]:
 
 
 def margin(pairs: Pairs) -> float:
-    """A bound on the relative error of the sums in `worth`."""
+    """Bound the relative error of the sums in `evaluate`."""
     return 2 * pairs.error + 1e-14 + pairs.outcomes * 2.0**-52
 
 
-def has_mass(
-    pairs: Pairs,
-    attack: Shares,
-    mass: float,
-    joint: ExactJoint | FloatJoint,
-    wanted: Fraction,
-    everything: Fraction | None = None,
-) -> bool:
-    """Whether an attack worth some mass surely has a probability; exactly where floats are too close to say.
+@dataclass(frozen=True, slots=True)
+class MassTest:
+    """Test that an attack has a probability: by floats, and exactly where these are too close to say.
 
-    The exact probability of all outcomes, where it is known, saves adding up all that are given away.
+    A mass of `surely` is enough. Without a joint distribution only floats are asked. The exact probability of all
+    outcomes, where it is known, saves adding up all that are given away.
     """
-    if mass >= wanted:
-        return True
-    if mass < wanted * (1 - 4 * Fraction(margin(pairs))):
-        return False
-    total = attack.totals(pairs)
-    whole = total > _WHOLE
-    partial = math.fsum((total * pairs.marginal)[~whole].tolist()) * (1 - 1e-12)
-    if everything is None:
-        given = joint.exact_mass(np.flatnonzero(whole).tolist())
-    else:
-        given = everything - joint.exact_mass(np.flatnonzero(~whole).tolist())
-    return given + Fraction(partial) >= wanted
+
+    surely: float
+    wanted: Fraction = Fraction(0)
+    joint: ExactJoint | FloatJoint | None = None
+    everything: Fraction | None = None
+
+    @classmethod
+    def of(
+        cls, wanted: Fraction, joint: ExactJoint | FloatJoint, everything: Fraction | None = None
+    ) -> MassTest:
+        """Test for a probability of attacks on a joint distribution."""
+        return cls(up(float(wanted)), wanted, joint, everything)
+
+    def holds(self, pairs: Pairs, attack: Shares, mass: float) -> bool:
+        """Whether an attack with a mass of at least this much surely has the probability."""
+        if mass >= self.surely:
+            return True
+        if self.joint is None:
+            return False
+        if mass >= self.wanted:
+            return True
+        if mass < self.wanted * (1 - 4 * Fraction(margin(pairs))):
+            return False
+        total = attack.totals(pairs)
+        whole = total > _WHOLE
+        partial = math.fsum((total * pairs.marginal)[~whole].tolist()) * (1 - 1e-12)
+        if self.everything is None:
+            given = self.joint.exact_mass(np.flatnonzero(whole).tolist())
+        else:
+            given = self.everything - self.joint.exact_mass(np.flatnonzero(~whole).tolist())
+        return given + Fraction(partial) >= self.wanted
 
 
-def proof(
+def lower_proof(
     pairs: Pairs,
     attack: Shares,
     joint: ExactJoint | FloatJoint,
@@ -184,7 +202,7 @@ def proof(
     ratio: Fraction,
     mass: Fraction,
 ) -> LowerProof:
-    """The attack on all outcomes: one symbol for each suspected secret, one for the rest."""
+    """Write the attack down on all outcomes: one symbol for each suspected secret, one for the rest."""
     secret, rows = pairs.secret[attack.places], joint.places[pairs.outcome[attack.places]]
     suspected = np.bincount(secret, minlength=pairs.secrets) > 0
     used, columns = np.flatnonzero(suspected), (np.cumsum(suspected) - 1)[secret]

@@ -5,7 +5,7 @@
 
 Events may be randomised (w_y is the chance that outcome y counts as the event). G_x is concave with
 G_x(0) = 0, so κ_x falls with δ and mass exactly δ is best. G_x takes the outcomes in decreasing order
-of lift K_xy/q_y, the last one in part (ENV paper, Algorithm 1); how that is bounded in floats is in fill.py.
+of lift K_xy/q_y, the last one in part (ENV paper, Algorithm 1); how that is bounded in floats is in knapsack.py.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.envelopes.fill import ExactFill, Fill, Levels, fill_exact
+from tightlip.envelopes.knapsack import ExactKnapsack, Knapsacks, Levels, solve_exactly
 from tightlip.envelopes.result import Envelope, read_delta, read_deltas, rest_label
 from tightlip.measures.joint import ExactJoint, FloatJoint, join
 from tightlip.model.channel import Channel
@@ -117,7 +117,7 @@ def _float_ends(joint: FloatJoint, levels: Levels) -> _Ends:
     return _Ends(np.maximum(lower, 0.0), np.maximum(np.minimum(upper, worst), 0.0), suspects)
 
 
-def _fills(joint: FloatJoint, levels: Levels) -> Iterator[tuple[int, Fill]]:
+def _fills(joint: FloatJoint, levels: Levels) -> Iterator[tuple[int, Knapsacks]]:
     """Blocks of rows, with the place of the first; of a sparse matrix row by row, zeros lumped together."""
     matrix, places = joint.matrix, joint.places
     if not is_sparse(matrix):
@@ -125,7 +125,7 @@ def _fills(joint: FloatJoint, levels: Levels) -> Iterator[tuple[int, Fill]]:
         for first in range(0, matrix.shape[0], step):
             rows = matrix[first : first + step]
             rows = rows if len(places) == matrix.shape[1] else rows[:, places]
-            yield first, Fill.of(rows, levels.least, levels.most)
+            yield first, Knapsacks.of(rows, levels.least, levels.most)
         return
     for row in range(matrix.shape[0]):
         part = slice(matrix.indptr[row], matrix.indptr[row + 1])
@@ -135,7 +135,7 @@ def _fills(joint: FloatJoint, levels: Levels) -> Iterator[tuple[int, Fill]]:
         rest_least = max(0.0, levels.all_least - float(most.sum()) * (1 + error)) * (1 - 4 * UNIT)
         rest_most = max(0.0, levels.all_most - float(least.sum()) * (1 - error)) * (1 + 4 * UNIT)
         entries = np.append(matrix.data[part], 0.0)[None, :]
-        yield row, Fill.of(entries, np.append(least, rest_least), np.append(most, rest_most))
+        yield row, Knapsacks.of(entries, np.append(least, rest_least), np.append(most, rest_most))
 
 
 def _float_weights(
@@ -143,19 +143,19 @@ def _float_weights(
 ) -> tuple[FloatArray, float]:
     """The event that points to a secret, and the leakage in nats that it surely reaches."""
     row = dense_row(joint.matrix, suspect)[joint.places][None, :]
-    fill = Fill.of(row, levels.least, levels.most)
+    fill = Knapsacks.of(row, levels.least, levels.most)
     weights = np.zeros(channel.shape[1])
     weights[joint.places] = fill.event(levels)
     return weights, max(0.0, float(fill.lower(levels)[0, 0]))
 
 
-def _exact_fills(joint: ExactJoint, deltas: Sequence[Fraction]) -> Iterator[list[ExactFill]]:
+def _exact_fills(joint: ExactJoint, deltas: Sequence[Fraction]) -> Iterator[list[ExactKnapsack]]:
     marginal = joint.marginal.tolist()
     for row in joint.matrix[:, joint.places].tolist():
-        yield fill_exact(row, marginal, deltas)
+        yield solve_exactly(row, marginal, deltas)
 
 
-def _exact_weights(channel: Channel, joint: ExactJoint, fill: ExactFill) -> ObjectArray:
+def _exact_weights(channel: Channel, joint: ExactJoint, fill: ExactKnapsack) -> ObjectArray:
     weights = np.full(channel.shape[1], Fraction(0), dtype=object)
     for place in fill.order[: fill.whole]:
         weights[joint.places[place]] = Fraction(1)

@@ -1,4 +1,4 @@
-"""Upper ends: what thresholds prove, in floats with a margin that covers every rounding."""
+"""Prove upper ends by weak duality: what thresholds prove, in floats with a margin that covers every rounding."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ import numpy as np
 from tightlip.envelopes.pairs import Pairs
 from tightlip.numeric.parse import FloatArray
 
-_OF_MULTIPLIERS = 1e-15  # λ_x = 1/(t − θ_x) is rounded twice: λ_x K + (1 − λ_x t) q moves by less of q
+# λ_x = 1/(t − θ_x) is rounded twice: λ_x K + (1 − λ_x t) q moves by less of q
+_OF_MULTIPLIERS = 1e-15
+# a bracket wider than this factor is bisected before Brent's method, which would step through it
 _WIDE = 4.0
 
 
 def rounding(pairs: Pairs) -> float:
-    """A bound on the relative error of K and of θq, with all that is done to them."""
+    """Bound the relative error of K and of θq, with all that is done to them."""
     return 2 * pairs.error + 1e-14
 
 
 def dual_bound(pairs: Pairs, thresholds: FloatArray, ratio: float) -> float:
-    """What the thresholds prove of V(t): G_θ(t) rounded up; infinite unless all are below t.
+    """Evaluate the dual objective G_θ(t) ≥ V(t), rounded up; infinite unless all thresholds are below t.
 
     Where pairs of K = 0 are left out, each outcome has them with any secret: −λ_x θ_x q, which roundings may lift
     above 0.
@@ -28,13 +30,13 @@ def dual_bound(pairs: Pairs, thresholds: FloatArray, ratio: float) -> float:
         return math.inf
     price, error = 1 / (ratio - thresholds), rounding(pairs)
     plus = price * (error * np.abs(thresholds) - thresholds) + _OF_MULTIPLIERS
-    best = pairs.best(pairs.scored(price * (1 + error), plus))
+    best = pairs.best(pairs.score(price * (1 + error), plus))
     least = 0.0 if pairs.complete else max(float(plus.max()), 0.0)
     return math.fsum((np.maximum(best, least) * pairs.marginal).tolist()) * (1 + 1e-15)
 
 
 def proved_ratio(pairs: Pairs, thresholds: FloatArray, delta: float, low: float, high: float) -> float:
-    """The smallest ratio found in (low, high] at which the thresholds prove V ≤ δ; infinite if none does.
+    """Find the smallest ratio in (low, high] at which the thresholds prove V ≤ δ; infinite if none does.
 
     G_θ falls in t, so its root is where it meets δ; then the margin is added.
     """

@@ -1,9 +1,11 @@
-"""The PML envelope, exactly: what leakage survives any post-processing with failure probability δ.
+"""Solve for the PML envelope, exactly: what leakage survives any post-processing with failure probability δ.
 
     ε_c(δ) = sup over channels Y → Z of the right quantile of ℓ(Z) at δ
            = log of the largest t with V(t) ≥ δ      (see pairs.py and docs/envelope.md)
 
-The answer is a bracket whose ends are proved separately; how it was found does not matter to the proof.
+The answer is a bracket whose ends are proved separately; how it was found does not matter to the proof. Special cases
+come first: randomised response (response.py), a δ that the worst outcomes decide, two secrets (two_secrets.py), very
+many outcomes (aggregation.py). The rest is column generation (column_generation.py).
 """
 
 from __future__ import annotations
@@ -17,16 +19,16 @@ from typing import Any
 import numpy as np
 
 from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof
-from tightlip.certificate.quick import FloatRelease, surely_hold
 from tightlip.certificate.rational import RationalRelease
-from tightlip.envelopes.attack import Shares, has_mass, margin, proof, worth
-from tightlip.envelopes.bracket import Aim, Bracket, how_found, with_attack
-from tightlip.envelopes.coarse import search_by_groups, worth_grouping
+from tightlip.envelopes.aggregation import should_aggregate, solve_by_groups
+from tightlip.envelopes.attack import MassTest, Shares, evaluate, lower_proof, margin
+from tightlip.envelopes.bracketing import Bracket, Goal
+from tightlip.envelopes.column_generation import ColumnGeneration
+from tightlip.envelopes.limits import LIMITS, Limits
 from tightlip.envelopes.pairs import Pairs, Places, pairs_of
 from tightlip.envelopes.response import channel_envelope, response_pair
 from tightlip.envelopes.result import Envelope, read_deltas
-from tightlip.envelopes.search import Search
-from tightlip.envelopes.two_secrets import two_secrets
+from tightlip.envelopes.two_secrets import solve_two_secrets
 from tightlip.errors import InvalidInput
 from tightlip.measures.distribution import PointwiseLeakage
 from tightlip.measures.joint import ExactJoint, FloatJoint, join
@@ -35,13 +37,13 @@ from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
+from tightlip.numeric.display import format_up
 from tightlip.numeric.parse import FloatArray, float_number
-from tightlip.numeric.rounding import up
 
 GAP = 1e-9
-_MOST_RESPONSES = 200  # larger randomised response has an exact closed form too, but no attack is written out
-ALWAYS_VERIFIED = 100_000
-_IN_A_ROW = 1_000_000  # pairs, those of each point counted
+# larger randomised response has an exact closed form too, but no attack is written out
+_MOST_RESPONSES = 200
+# above it the exact probability of all outcomes is compared, since stored floats may sum to less than 1
 _NEAR_ALL = Fraction(999, 1000)
 
 
@@ -105,179 +107,86 @@ def _points(channel: Channel, prior: Prior, wanted: list[Fraction], gap: float) 
     if 2 < channel.shape[0] <= _MOST_RESPONSES and response_pair(channel) is not None:
         yield from (channel_envelope(channel, aligned, delta) for delta in wanted)
         return
-    release = Release.of(channel, aligned)
-    yield from release.envelopes(wanted, allowed)
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """The bracket of one δ, and the probability that its proof is for."""
-
-    delta: Fraction
-    mass: Fraction
-    bracket: Bracket
+    yield from Solver(Release.of(channel, aligned)).envelopes(wanted, allowed)
 
 
 @dataclass(frozen=True)
 class Release:
-    """A channel and prior made ready for the search, which remembers what it learned at other δ."""
+    """Hold a channel and prior made ready for the search; nothing here changes."""
 
     channel: Channel
     prior: Prior
     joint: ExactJoint | FloatJoint
     pairs: Pairs
     leak: PointwiseLeakage
+    limits: Limits = LIMITS
 
     @classmethod
-    def of(cls, channel: Channel, prior: Prior) -> Release:
-        """Join, and find the pairs."""
+    def of(cls, channel: Channel, prior: Prior, limits: Limits = LIMITS) -> Release:
+        """Join a channel and an aligned prior, and list the pairs."""
         joint = join(channel, prior)
-        pairs = pairs_of(joint)
-        return cls(channel, prior, joint, pairs, from_joint(joint, "pml"))
-
-    @cached_property
-    def search(self) -> Search:
-        """The search over the outcomes."""
-        return Search(self.pairs)
+        pairs = pairs_of(joint, limits.complete_pairs)
+        return cls(channel, prior, joint, pairs, from_joint(joint, "pml"), limits)
 
     @cached_property
     def rationals(self) -> RationalRelease:
         """What proofs are checked against."""
         return RationalRelease.of(self.channel, self.prior)
 
-    @cached_property
-    def floats(self) -> FloatRelease:
-        """What proofs are checked against when there are many."""
-        return FloatRelease.of(self.channel, self.prior)
-
-    def envelope(self, delta: Fraction, gap: float) -> Envelope:
-        """ε_c(δ) with its certificate, which was checked where there are up to 10⁵ pairs."""
-        return next(self.envelopes([delta], gap))
-
-    def envelopes(self, deltas: list[Fraction], gap: float) -> Iterator[Envelope]:
-        """The same for one δ after another.
-
-        Where the program is small several are searched for before all are proved: either goes faster in a row.
-        """
-        in_a_row = max(_IN_A_ROW // len(self.pairs.chance), 1)
-        for first in range(0, len(deltas), in_a_row):
-            found = [self._found(delta, gap) for delta in deltas[first : first + in_a_row]]
-            certificates = [self._certificate(one.bracket, one.mass) for one in found]
-            if (
-                len(self.pairs.chance) <= ALWAYS_VERIFIED
-            ):  # a solver's answer is none until its proof is checked
-                self._check(certificates, in_floats=len(deltas) > 1)
-            for one, certificate in zip(found, certificates, strict=True):
-                method = how_found(one.bracket, gap, by_sorting=self.pairs.secrets == 2)
-                yield _result(certificate, one.delta, method)
-
-    def _found(self, delta: Fraction, gap: float) -> _Found:
-        everything = self._everything if delta > _NEAR_ALL else None
-        mass = delta if everything is None else min(delta, everything)  # stored floats may sum to less than 1
-        surely = up(float(mass))
-
-        def enough(attack: Shares, reached: float) -> bool:
-            return reached >= surely or has_mass(self.pairs, attack, reached, self.joint, mass, everything)
-
-        aim = Aim(float(mass), max(gap, self._least_gap), enough)
-        start = self._start(aim, mass)
-        if start.within(aim.gap):
-            return _Found(delta, mass, start)
-        if self.pairs.secrets == 2:
-            return _Found(delta, mass, two_secrets(self.pairs, aim, start))
-        if worth_grouping(self.pairs):
-            return _Found(delta, mass, search_by_groups(self.pairs, aim, start))
-        return _Found(delta, mass, self._searched(aim, start))
+    @property
+    def is_always_verified(self) -> bool:
+        """Whether it is small enough for every proof to be checked before it is returned."""
+        return len(self.pairs.chance) <= self.limits.verified_pairs
 
     @cached_property
-    def _everything(self) -> Fraction:
+    def everything(self) -> Fraction:
         """The exact probability of all outcomes."""
         return self.joint.exact_mass(range(len(self.joint.outcomes)))
 
     @cached_property
-    def _least_gap(self) -> float:
+    def least_gap(self) -> float:
         """Floats come no closer."""
         return 3 * margin(self.pairs)
 
-    def _check(self, certificates: list[EnvelopeCertificate], *, in_floats: bool) -> None:
-        """Raise unless all hold; in rationals where floats do not tell."""
-        told = [False] * len(certificates)
-        if in_floats and self.pairs.complete:  # else several dense copies would not fit the memory
-            told = surely_hold(certificates, self.floats)
-        for certificate, holds in zip(certificates, told, strict=True):
-            if not holds:
-                certificate.verify_for(self.rationals)
-
-    def _searched(self, aim: Aim, start: Bracket) -> Bracket:
-        """By the search that knows other δ, and anew where that leaves a gap."""
-        known = self.search.used
-        found = self.search.narrow(aim, start)
-        if found.within(aim.gap) or not known:
-            return found
-        vars(self)["search"] = Search(self.pairs)  # what was learned did harm
-        return self.search.narrow(aim, found)
-
-    def _start(self, aim: Aim, mass: Fraction) -> Bracket:
-        """The outcomes themselves are an attack: the worst of them, each blamed on its likeliest secret.
-
-        Unless these decide, an attack that was found for a larger δ is better. What was proved for a smaller δ holds.
-        """
-        order, reached = self._worst_first
-        known: Search | None = vars(self).get("search")
-        if known is not None and reached[self._worst - 1] < aim.delta * (1 - 1e-9):
-            found = known.attack_for(aim.delta)
-            if found is not None:
-                return found._replace(high=self._highest, thresholds=None, solves=0, stopped="")
-        count = min(int(np.searchsorted(reached, float(mass) * (1 - 1e-12))) + 1, len(order))
-        while True:
-            attack = Shares(self._suspects[:count], np.ones(count))
-            ratio, weight = worth(self.pairs, attack)
-            if count == len(order) or aim.enough(attack, weight):
-                break
-            count += 1
-        start = Bracket(min(ratio, self._highest), self._highest, attack, thresholds=None)
-        if count > 1:  # fewer leak more, and the mass they lack costs them as much of it
-            fewer = int((np.exp(self.leak.values[order[: count - 1]]) * reached[: count - 1]).argmax()) + 1
-            start = with_attack(self.pairs, aim, start, Shares(self._suspects[:fewer], np.ones(fewer)), 0.0)
-        proved = None if known is None else known.proof_for(aim.delta)
-        if proved is None or proved.high <= start.low:
-            return start
-        return start._replace(high=proved.high, thresholds=proved.thresholds)
-
     @cached_property
-    def _highest(self) -> float:
+    def highest(self) -> float:
         """The largest lift, rounded up."""
         return float(np.exp(self.leak.worst)) * (1 + 1e-15)
 
     @cached_property
-    def _worst_first(self) -> tuple[Places, FloatArray]:
+    def worst_first(self) -> tuple[Places, FloatArray]:
         """The outcomes from the largest leakage down, and the probability of as many."""
         order = np.argsort(-self.leak.values)
         return order, np.cumsum(self.pairs.marginal[order])
 
     @cached_property
-    def _worst(self) -> int:
-        """How many outcomes have the largest leakage, or nearly."""
-        return int((self.leak.values >= self.leak.worst - 1e-6).sum())
+    def worst_mass(self) -> float:
+        """The probability of the outcomes that have the largest leakage, or nearly."""
+        return float(self.worst_first[1][int((self.leak.values >= self.leak.worst - 1e-6).sum()) - 1])
 
     @cached_property
-    def _suspects(self) -> Places:
+    def suspects(self) -> Places:
         """The pair of largest lift of each outcome, from the worst outcome down."""
-        return np.asarray(self.pairs.leads[self._worst_first[0]])
+        return np.asarray(self.pairs.leads[self.worst_first[0]])
 
-    def _certificate(self, found: Bracket, mass: Fraction) -> EnvelopeCertificate:
-        upper = self._upper_proof(found, mass)
+    @cached_property
+    def worst_lift(self) -> Fraction:
+        """The largest lift, exactly."""
+        # no other can be the worst
+        close = np.flatnonzero(self.leak.values >= self.leak.lower.max())
+        return max(self.joint.exact_lift(int(place)) for place in close)
+
+    def certificate(self, found: Bracket, mass: Fraction) -> EnvelopeCertificate:
+        """Write down the proof of both ends of a bracket."""
         assert found.attack is not None
-        lower = proof(
+        if found.thresholds is None:
+            upper = UpperProof(self.worst_lift, mass, None)
+        else:
+            upper = UpperProof(Fraction(found.high), mass, self.multipliers(found.thresholds, found.high))
+        lower = lower_proof(
             self.pairs, found.attack, self.joint, self.channel, ratio=Fraction(found.low), mass=mass
         )
         return EnvelopeCertificate(self.channel, self.prior, upper, lower)
-
-    def _upper_proof(self, found: Bracket, mass: Fraction) -> UpperProof:
-        if found.thresholds is None:
-            close = np.flatnonzero(self.leak.values >= self.leak.lower.max())  # no other can be the worst
-            return UpperProof(max(self.joint.exact_lift(int(place)) for place in close), mass, None)
-        return UpperProof(Fraction(found.high), mass, self.multipliers(found.thresholds, found.high))
 
     def multipliers(self, thresholds: FloatArray, ratio: float) -> tuple[float, ...]:
         """λ_x = 1/(t − θ_x) for every secret of the channel, 0 for impossible ones."""
@@ -286,7 +195,117 @@ class Release:
         return tuple(found.tolist())
 
 
-def _result(certificate: EnvelopeCertificate, delta: Fraction, method: str) -> Envelope:
+class Solver:
+    """Find the envelope of one release at one δ after another; its search keeps what it learned at other δ."""
+
+    def __init__(self, release: Release) -> None:
+        self.release = release
+        self._search: ColumnGeneration | None = None
+
+    @property
+    def columns(self) -> int:
+        """How many columns the search uses by now."""
+        return 0 if self._search is None else self._search.columns
+
+    def envelope(self, delta: Fraction, gap: float) -> Envelope:
+        """ε_c(δ) with its certificate, which is checked where the release is small enough."""
+        return next(self.envelopes([delta], gap))
+
+    def envelopes(self, deltas: list[Fraction], gap: float) -> Iterator[Envelope]:
+        """Find one point after another."""
+        release = self.release
+        for delta in deltas:
+            mass, bracket = self._solve(delta, gap)
+            certificate = release.certificate(bracket, mass)
+            # a solver's answer is none until its proof is checked
+            if release.is_always_verified:
+                certificate.verify_for(release.rationals, filtered=len(deltas) > 1)
+            method = describe(bracket, gap, by_sorting=release.pairs.secrets == 2)
+            yield _result(certificate, delta, method, bracket.solves)
+
+    def _solve(self, delta: Fraction, gap: float) -> tuple[Fraction, Bracket]:
+        """Bracket e^{ε_c(δ)}, beside the probability that it is proved for."""
+        release, pairs = self.release, self.release.pairs
+        everything = release.everything if delta > _NEAR_ALL else None
+        mass = delta if everything is None else min(delta, everything)
+        test = MassTest.of(mass, release.joint, everything)
+        goal = Goal(float(mass), max(gap, release.least_gap), test, release.limits)
+        start = self._start(goal)
+        if start.within(goal.gap):
+            return mass, start
+        if pairs.secrets == 2:
+            return mass, solve_two_secrets(pairs, goal, start)
+        if should_aggregate(pairs, release.limits):
+            return mass, solve_by_groups(pairs, goal, start)
+        return mass, self._generate_columns(goal, start)
+
+    def _generate_columns(self, goal: Goal, start: Bracket) -> Bracket:
+        """Narrow by the search that knows other δ, and by a new one where that leaves a gap."""
+        pairs, limits = self.release.pairs, self.release.limits
+        if self._search is not None:
+            start = self._search.narrow(goal, start)
+            if start.within(goal.gap):
+                return start
+        # a warm start may lead astray
+        self._search = ColumnGeneration(pairs, limits)
+        return self._search.narrow(goal, start)
+
+    def _start(self, goal: Goal) -> Bracket:
+        """Start from the outcomes themselves as an attack: the worst of them, each blamed on its likeliest secret.
+
+        Unless these decide, an attack that was found for a larger δ is better. What was proved for a smaller δ holds.
+        """
+        release, known = self.release, self._search
+        if known is not None and release.worst_mass < goal.delta * (1 - 1e-9):
+            found = known.attack_for(goal.delta)
+            if found is not None:
+                return found._replace(high=release.highest, thresholds=None, solves=0, stopped="")
+        start = _worst_outcomes(release, goal)
+        proved = None if known is None else known.proof_for(goal.delta)
+        if proved is None or proved.high <= start.low:
+            return start
+        return start._replace(high=proved.high, thresholds=proved.thresholds)
+
+
+def _worst_outcomes(release: Release, goal: Goal) -> Bracket:
+    """Bracket by the attack that releases the fewest worst outcomes which surely have probability δ."""
+    pairs, (order, reached) = release.pairs, release.worst_first
+    count = min(int(np.searchsorted(reached, goal.delta * (1 - 1e-12))) + 1, len(order))
+    while True:
+        attack = Shares(release.suspects[:count], np.ones(count))
+        ratio, weight = evaluate(pairs, attack)
+        if count == len(order) or goal.mass.holds(pairs, attack, weight):
+            break
+        count += 1
+    start = Bracket(min(ratio, release.highest), release.highest, attack, thresholds=None)
+    if count == 1:
+        return start
+    # fewer leak more, and the mass they lack costs them as much of it
+    fewer = int((np.exp(release.leak.values[order[: count - 1]]) * reached[: count - 1]).argmax()) + 1
+    return start.tighten_below(pairs, goal, Shares(release.suspects[:fewer], np.ones(fewer)), 0.0)
+
+
+def describe(found: Bracket, gap: float, *, by_sorting: bool) -> str:
+    """Say in words how a bracket was found, and why its ends do not meet where they do not."""
+    if found.thresholds is None and found.solves == 0:
+        text = "the worst outcomes decide"
+    else:
+        how = "sorting two secrets" if by_sorting else f"linear program, {_solves(found.solves)}"
+        text = f"{how}, proved by thresholds and an attack"
+    if found.high > found.low * (1 + gap):
+        apart = log_bounds(Fraction(found.high) / Fraction(found.low))[1]
+        text += f"; the ends could not be brought closer than {format_up(apart, 2)} nats"
+        if found.stopped:
+            text += f", since the solver stopped: {found.stopped}"
+    return text
+
+
+def _solves(count: int) -> str:
+    """Say how often the program was solved for one δ; an optimum that is moved from another δ needs none."""
+    return "no solve of its own" if not count else f"{count} solve{'s' if count > 1 else ''}"
+
+
+def _result(certificate: EnvelopeCertificate, delta: Fraction, method: str, solves: int) -> Envelope:
     high = max(log_bounds(certificate.upper.ratio)[1], 0.0)
     return Envelope(
         delta=delta,
@@ -294,4 +313,5 @@ def _result(certificate: EnvelopeCertificate, delta: Fraction, method: str) -> E
         upper=high,
         method=method,
         certificate=certificate,
+        solves=solves,
     )

@@ -16,11 +16,10 @@ import numpy as np
 
 from tightlip.certificate.attack import Attack
 from tightlip.certificate.envelope import EnvelopeCertificate, LowerProof, UpperProof
-from tightlip.envelopes.attack import Shares, margin, proof, repaired, worth
+from tightlip.envelopes.attack import Shares, evaluate, lower_proof, margin, repair
 from tightlip.envelopes.dual import dual_bound
-from tightlip.envelopes.exact import ALWAYS_VERIFIED, Release
-from tightlip.envelopes.program import Optimum, RestrictedProgram, leading
-from tightlip.envelopes.search import improving
+from tightlip.envelopes.exact import Release
+from tightlip.envelopes.lp import Optimum, RestrictedMaster
 from tightlip.errors import CertificateInvalid
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
@@ -30,8 +29,11 @@ from tightlip.numeric.display import format_down, format_exactly, format_up
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.quantity import Probability, exact_level, exact_ratio, level_repr
 
+# how far above the level to solve, relatively: at first as close as roundings allow, then, where the ends are still
+# apart, farther: at an outcome's own leakage a solver sees little any closer
 _ABOVE = 1e-12
-_FARTHER = 1e-9, 1e-7, 1e-5  # at an outcome's own leakage a solver sees little any closer above
+_FARTHER = 1e-9, 1e-7, 1e-5
+# rounds of pricing, and ends so close count as meeting: these trade time against the gap only
 _MOST_SOLVES = 60
 _CLOSE = 1e-9
 
@@ -104,7 +106,7 @@ def failure_probability(channel: Channel, prior: Prior, epsilon: Any) -> Failure
     worst = max(release.joint.exact_lift(place) for place in range(len(release.joint.outcomes)))
     if worst <= low:
         return _impossible(release, stated, worst)
-    return _solved(release, stated, Fraction(low), float(high))
+    return _solve(release, stated, Fraction(low), float(high))
 
 
 def _impossible(release: Release, epsilon: float, worst: Fraction) -> FailureProbability:
@@ -122,19 +124,20 @@ def _impossible(release: Release, epsilon: float, worst: Fraction) -> FailurePro
     return FailureProbability(epsilon, 0.0, 0.0, "no outcome leaks more", silent, certificate)
 
 
-def _solved(release: Release, epsilon: float, below: Fraction, above: float) -> FailureProbability:
-    pairs, program = release.pairs, RestrictedProgram(release.pairs, above)
-    program.add(leading(pairs, pairs.lift, 4))
+def _solve(release: Release, epsilon: float, below: Fraction, above: float) -> FailureProbability:
+    pairs, program = release.pairs, RestrictedMaster(release.pairs, above)
+    program.add_first()
     closest = max(_ABOVE, 4 * margin(pairs))
     found = _optimum_at(program, above * (1 + closest))
-    bound = _upper_proof(release, program.thresholds(found.reaches, program.ratio), below)
+    bound = _upper_proof(release, program.thresholds(found.multipliers, program.ratio), below)
     best = _attack(program, found, above)
-    for step in (step for step in _FARTHER if step > closest):  # what leaks more leaks as much
+    # what leaks more leaks as much
+    for step in (step for step in _FARTHER if step > closest):
         if bound.mass - Fraction(best.mass) > _CLOSE:
             best = max(best, _attack(program, _optimum_at(program, above * (1 + step)), above), key=_mass)
     upper = min(float(bound.mass), 1.0)
     lower = min(best.mass, upper)
-    lower_proof = proof(
+    lower_end = lower_proof(
         pairs,
         best.shares,
         release.joint,
@@ -145,18 +148,19 @@ def _solved(release: Release, epsilon: float, below: Fraction, above: float) -> 
     method = "linear program, proved by thresholds and an attack"
     if upper - lower > _CLOSE:
         method += "; the level is at or near a jump, where the ends need not meet"
-    certificate = EnvelopeCertificate(release.channel, release.prior, bound, lower_proof)
-    if len(pairs.chance) <= ALWAYS_VERIFIED:  # as for an envelope
+    certificate = EnvelopeCertificate(release.channel, release.prior, bound, lower_end)
+    # as for an envelope
+    if release.is_always_verified:
         certificate.verify_for(release.rationals)
     return FailureProbability(epsilon, lower, upper, method, certificate.attack, certificate)
 
 
-def _optimum_at(program: RestrictedProgram, ratio: float) -> Optimum:
-    """The optimum at a ratio, over all pairs."""
+def _optimum_at(program: RestrictedMaster, ratio: float) -> Optimum:
+    """Solve at a ratio by column generation: until no column improves."""
     program.move(ratio)
     found = program.solve()
     for _ in range(_MOST_SOLVES):
-        if not program.add(improving(program, program.thresholds(found.reaches, ratio), ratio)):
+        if not program.add(program.price(program.thresholds(found.multipliers, ratio), ratio)):
             break
         found = program.solve()
     return found
@@ -182,7 +186,7 @@ def _mass(attack: _Attack) -> float:
     return attack.mass
 
 
-def _attack(program: RestrictedProgram, found: Optimum, above: float) -> _Attack:
-    shares = repaired(program.pairs, program.attack(found), program.ratio)
-    ratio, mass = worth(program.pairs, shares)
+def _attack(program: RestrictedMaster, found: Optimum, above: float) -> _Attack:
+    shares = repair(program.pairs, program.attack(found), program.ratio)
+    ratio, mass = evaluate(program.pairs, shares)
     return _Attack(shares, ratio, mass if ratio > above else 0.0)

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from tightlip.envelopes.binary import binary_envelope_curve
-from tightlip.envelopes.fill import Fill, Levels, fill_exact
+from tightlip.envelopes.knapsack import Knapsacks, Levels, solve_exactly
 from tightlip.envelopes.result import read_delta
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.measures.distribution import PointwiseLeakage
@@ -161,9 +161,9 @@ def tail_mean(joint: ExactJoint | FloatJoint, delta: Fraction) -> Nats:
     """
     if isinstance(joint, ExactJoint):
         peaks = column_max(joint.matrix)[joint.places].tolist()
-        return Nats.of_ratio(fill_exact(peaks, joint.marginal.tolist(), [delta])[0].ratio)
+        return Nats.of_ratio(solve_exactly(peaks, joint.marginal.tolist(), [delta])[0].ratio)
     levels = Levels.of([delta], joint)
-    bound = float(Fill.of(joint.peaks[None, :], levels.least, levels.most).upper(levels)[0, 0])
+    bound = float(Knapsacks.of(joint.peaks[None, :], levels.least, levels.most).upper(levels)[0, 0])
     return Nats(max(0.0, min(bound, float(joint.log_lift_ends()[1].max()))))
 
 
@@ -228,7 +228,7 @@ def _event(channel: Channel, prior: Prior, joint: ExactJoint | FloatJoint, delta
     if isinstance(joint, ExactJoint):
         rows = joint.matrix[:, joint.places].tolist()
         marginal = joint.marginal.tolist()
-        return Nats.of_ratio(max(fill_exact(row, marginal, [delta])[0].ratio for row in rows), "down")
+        return Nats.of_ratio(max(solve_exactly(row, marginal, [delta])[0].ratio for row in rows), "down")
     return Nats(binary_envelope_curve(channel, prior, [delta])[0].lower, rounding="down")
 
 

@@ -1,4 +1,4 @@
-"""The program's data: one pair for each possible secret and outcome that can occur together.
+"""Hold the linear program's data: one pair, a column, for each possible secret and outcome that can occur together.
 
 With t = e^ε, the largest P{ℓ(Z) ≥ ε} over all post-processings Z of Y is
 
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlip.envelopes.limits import LIMITS
 from tightlip.errors import NumericalFailure
 from tightlip.measures.joint import ExactJoint, FloatJoint
 from tightlip.model.matrix import dense, is_sparse
@@ -27,13 +28,16 @@ from tightlip.numeric.rounding import gamma
 
 Places = NDArray[np.intp]
 
-_MOST_PAIRS = 5_000_000
+# outcomes that are rarer lose digits in floats, on which soundness rests
 _SMALLEST = 1e-280
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """K_xy for secret x and outcome y, sorted by outcome; `weight` is q_y of the pair, `lift` their ratio."""
+    """K_xy for secret x and outcome y, sorted by outcome; `weight` is q_y of the pair, `lift` their ratio.
+
+    `complete` says that all pairs are there, `error` bounds the relative error of q_y.
+    """
 
     secret: Places
     outcome: Places
@@ -44,7 +48,7 @@ class Pairs:
     weight: FloatArray
     lift: FloatArray
     complete: bool
-    error: float  # a bound on the relative error of q_y
+    error: float
 
     @property
     def outcomes(self) -> int:
@@ -78,16 +82,16 @@ class Pairs:
         tops = np.flatnonzero(self.lift == self.best(self.lift)[self.outcome])
         return tops[np.flatnonzero(np.diff(self.outcome[tops], prepend=-1))]
 
-    def scored(self, of_lift: FloatArray, plus: FloatArray) -> FloatArray:
-        """a_x K_xy/q_y + b_x of every pair."""
+    def score(self, of_lift: FloatArray, plus: FloatArray) -> FloatArray:
+        """Compute a_x K_xy/q_y + b_x of every pair."""
         if self.complete:
             table = self.lift.reshape(self.outcomes, self.secrets) * of_lift
             table += plus
             return table.ravel()
         return of_lift[self.secret] * self.lift + plus[self.secret]
 
-    def merged(self, labels: Places) -> Pairs:
-        """The pairs of groups of outcomes; `labels` has the group of each outcome, numbered from 0."""
+    def merge(self, labels: Places) -> Pairs:
+        """Add up the pairs of groups of outcomes; `labels` has the group of each outcome, numbered from 0."""
         groups = int(labels.max()) + 1
         cell = labels[self.outcome] * self.secrets + self.secret
         chance: FloatArray = np.bincount(cell, self.chance, groups * self.secrets).astype(np.float64)
@@ -95,8 +99,8 @@ class Pairs:
         return _complete(chance, marginal, self.secrets)
 
 
-def pairs_of(joint: ExactJoint | FloatJoint) -> Pairs:
-    """The pairs of an aligned channel and prior, in floats."""
+def pairs_of(joint: ExactJoint | FloatJoint, most: int = LIMITS.complete_pairs) -> Pairs:
+    """List the pairs of an aligned channel and prior, in floats; only those with K > 0 of more than `most`."""
     matrix = joint.matrix
     if isinstance(joint, ExactJoint):
         matrix = np.array([[float(entry) for entry in row] for row in matrix.tolist()])
@@ -107,7 +111,7 @@ def pairs_of(joint: ExactJoint | FloatJoint) -> Pairs:
             f"outcome {joint.outcomes[int(marginal.argmin())]!r} has probability {marginal.min():.2g}, too small for "
             "this program in floats; merge it with another outcome first (Channel.post_process)."
         )
-    complete = kept.shape[0] * kept.shape[1] <= _MOST_PAIRS
+    complete = kept.shape[0] * kept.shape[1] <= most
     if complete:
         chance = np.ascontiguousarray(dense(kept).T, dtype=np.float64).ravel()
         return _complete(chance, marginal, len(joint.weights))
@@ -128,7 +132,7 @@ def pairs_of(joint: ExactJoint | FloatJoint) -> Pairs:
 
 
 def _complete(chance: FloatArray, marginal: FloatArray, secrets: int) -> Pairs:
-    """All pairs, from K_xy outcome by outcome."""
+    """List all pairs, from K_xy outcome by outcome."""
     count = len(marginal)
     outcome, secret = np.repeat(np.arange(count), secrets), np.tile(np.arange(secrets), count)
     weight = np.repeat(marginal, secrets)

@@ -20,7 +20,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tightlip.envelopes.fill import fill_exact
+from tightlip.envelopes.knapsack import solve_exactly
 from tightlip.envelopes.known_bounds import bounds as envelope_bounds
 from tightlip.envelopes.known_bounds import count_bound
 from tightlip.errors import InvalidInput, WrongType, quoted
@@ -72,4 +72,4 @@ class Rationals:
     def tail_ratio(self, suspects: Iterable[int], delta: Fraction) -> Fraction:
         """t_S(δ) is at most the mean of max_{x∈S} K_xy/q_y over its largest part of mass δ."""
         peaks = [max(column) for column in zip(*(self.rows[place] for place in suspects), strict=True)]
-        return fill_exact(peaks, self.marginal, [delta])[0].ratio
+        return solve_exactly(peaks, self.marginal, [delta])[0].ratio

@@ -67,6 +67,7 @@ class Envelope:
     adversary : whose post-processing is meant: any, deterministic, k-ary, ordered or binary (one event)
     witness : an attack that has no certificate; `attack` is this one or the certificate's
     certificate : the proof of both ends, where there is one
+    solves : how many linear programs were solved for this δ
     """
 
     delta: Fraction
@@ -76,6 +77,7 @@ class Envelope:
     adversary: Adversary = "any"
     witness: Channel | None = None
     certificate: Certificate | None = None
+    solves: int = 0
 
     def __post_init__(self) -> None:
         if not self.lower <= self.upper:

@@ -1,4 +1,4 @@
-"""Two secrets: sorting replaces the program.
+"""Solve for two secrets by sorting, which replaces the linear program.
 
 The lifts of two secrets move against each other (p₀ s₀ + p₁ s₁ = 1), so at ratio t each takes the outcomes from
 its own end of the order for as long as their mean lift is at least t, and the two meet only where together they
@@ -11,17 +11,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tightlip.envelopes.attack import Shares, margin, worth
-from tightlip.envelopes.bracket import Aim, Bracket
+from tightlip.envelopes.attack import Shares, evaluate, margin
+from tightlip.envelopes.bracketing import Bracket, Goal
 from tightlip.envelopes.dual import proved_ratio
+from tightlip.envelopes.lp import ABOVE
 from tightlip.envelopes.pairs import Pairs, Places
-from tightlip.envelopes.program import ABOVE
 from tightlip.numeric.parse import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One secret's pairs from its largest lift down, with prefix sums and, in rising order, minus prefix means."""
+    """Sort one secret's pairs from its largest lift down, with prefix sums and, in rising order, minus prefix means."""
 
     places: Places
     chance: FloatArray
@@ -35,8 +35,8 @@ class _Side:
         chance, weight = np.cumsum(pairs.chance[own]), np.cumsum(pairs.weight[own])
         return cls(own, chance, weight, np.maximum.accumulate(-chance / weight))
 
-    def taken(self, pairs: Pairs, ratio: float) -> tuple[int, float]:
-        """How many outcomes are taken wholly at this ratio, and the share of the next one."""
+    def split(self, pairs: Pairs, ratio: float) -> tuple[int, float]:
+        """Count the outcomes taken wholly at this ratio, and the share of the next one."""
         whole = int(np.searchsorted(self.minus_mean, -ratio, side="right"))
         if whole == len(self.places):
             return whole, 0.0
@@ -47,12 +47,12 @@ class _Side:
 
     def mass(self, pairs: Pairs, ratio: float) -> float:
         """m_x(t): the largest mass whose mean lift is at least t."""
-        whole, share = self.taken(pairs, ratio)
+        whole, share = self.split(pairs, ratio)
         start = float(self.weight[whole - 1]) if whole else 0.0
         return start + (share * float(pairs.weight[self.places[whole]]) if share else 0.0)
 
 
-def two_secrets(pairs: Pairs, aim: Aim, bracket: Bracket) -> Bracket:
+def solve_two_secrets(pairs: Pairs, goal: Goal, bracket: Bracket) -> Bracket:
     """Narrow a bracket by bisection on t over prefix sums."""
     sides = _sides(pairs)
     low, high = bracket.low, bracket.high
@@ -60,17 +60,17 @@ def two_secrets(pairs: Pairs, aim: Aim, bracket: Bracket) -> Bracket:
         middle = low + (high - low) / 2
         if not low < middle < high:
             break
-        reached = sum(side.mass(pairs, middle) for side in sides) >= aim.delta
+        reached = sum(side.mass(pairs, middle) for side in sides) >= goal.delta
         low, high = (middle, high) if reached else (low, middle)
     thresholds = np.array([_boundary(side, pairs, high) for side in sides])
-    proved = proved_ratio(pairs, thresholds, aim.delta, bracket.low, bracket.high)
+    proved = proved_ratio(pairs, thresholds, goal.delta, bracket.low, bracket.high)
     if proved < bracket.high:
         bracket = Bracket(bracket.low, proved, bracket.attack, thresholds)
-    steps = (1e-15, 1e-13, 1e-12, aim.gap / 4, aim.gap / 2)
-    for step in (step for step in steps if step >= aim.gap / 4 or step > margin(pairs)):
+    steps = (1e-15, 1e-13, 1e-12, goal.gap / 4, goal.gap / 2)
+    for step in (step for step in steps if step >= goal.gap / 4 or step > margin(pairs)):
         attack = _attack(sides, pairs, low * (1 - step))
-        reached_ratio, mass = worth(pairs, attack)
-        if reached_ratio > bracket.low and aim.enough(attack, mass):
+        reached_ratio, mass = evaluate(pairs, attack)
+        if reached_ratio > bracket.low and goal.mass.holds(pairs, attack, mass):
             return Bracket(min(reached_ratio, bracket.high), bracket.high, attack, bracket.thresholds)
     return bracket
 
@@ -90,7 +90,7 @@ def _sides(pairs: Pairs) -> tuple[_Side, _Side]:
 
 
 def _boundary(side: _Side, pairs: Pairs, ratio: float) -> float:
-    whole, _ = side.taken(pairs, ratio)
+    whole, _ = side.split(pairs, ratio)
     if whole == len(side.places):
         return pairs.least_threshold(ratio)
     following = float(pairs.lift[side.places[whole]])
@@ -100,13 +100,14 @@ def _boundary(side: _Side, pairs: Pairs, ratio: float) -> float:
 def _attack(sides: tuple[_Side, _Side], pairs: Pairs, ratio: float) -> Shares:
     weights = np.zeros(len(pairs.chance))
     for side in sides:
-        whole, share = side.taken(pairs, ratio)
+        whole, share = side.split(pairs, ratio)
         weights[side.places[:whole]] = 1.0
         if share:
             weights[side.places[whole]] = share * (1 - 1e-13)
     given = np.zeros(pairs.outcomes)
     first = sides[0].places
     given[pairs.outcome[first]] = weights[first]
-    second = sides[1].places  # what both could take goes to the first; taking less never lowers a mean
+    # what both could take goes to the first; taking less never lowers a mean
+    second = sides[1].places
     weights[second] = np.minimum(weights[second], 1 - given[pairs.outcome[second]])
     return Shares.of(weights)

@@ -1,4 +1,4 @@
-"""Filling a probability δ with the outcomes of largest lift K_xy/q_y, the last one in part.
+"""Solve the fractional knapsack: fill a probability δ with the outcomes of largest lift K_xy/q_y, the last in part.
 
     G_x(δ) = max { Σ_y w_y K_xy : 0 ≤ w ≤ 1, Σ_y w_y q_y = δ },   κ_x(δ) = G_x(δ)/δ.
 
@@ -28,8 +28,8 @@ from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import UNIT, gamma, log_ratio_down, log_ratio_up, tree_sum
 
 
-class ExactFill(NamedTuple):
-    """The best event of one row: κ, the order of outcomes, how many are taken whole, the part of the next."""
+class ExactKnapsack(NamedTuple):
+    """Hold the best event of one row: κ, the order of outcomes, how many are taken whole, the part of the next."""
 
     ratio: Fraction
     order: list[int]
@@ -37,13 +37,13 @@ class ExactFill(NamedTuple):
     share: Fraction
 
 
-def fill_exact(
+def solve_exactly(
     row: Sequence[Fraction], marginal: Sequence[Fraction], deltas: Sequence[Fraction]
-) -> list[ExactFill]:
-    """κ(δ) of one row of likelihoods, in rationals; a δ above the whole mass counts as all of it.
+) -> list[ExactKnapsack]:
+    """Solve the knapsack κ(δ) of one row of likelihoods, in rationals; a δ above the whole mass counts as all of it.
 
     >>> half = Fraction(1, 2)
-    >>> [fill.ratio for fill in fill_exact([half, half], [Fraction(1, 4), 3 * half / 2], [half, Fraction(1)])]
+    >>> [found.ratio for found in solve_exactly([half, half], [Fraction(1, 4), 3 * half / 2], [half, Fraction(1)])]
     [Fraction(4, 3), Fraction(1, 1)]
     """
     order = sorted(range(len(row)), key=lambda place: row[place] / marginal[place], reverse=True)
@@ -55,13 +55,13 @@ def fill_exact(
         whole = bisect_left(masses, mass, lo=1) - 1
         share = (mass - masses[whole]) / marginal[order[whole]]
         ratio = (gains[whole] + share * row[order[whole]]) / mass
-        found.append(ExactFill(ratio, order, whole, share))
+        found.append(ExactKnapsack(ratio, order, whole, share))
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """Probabilities δ as floats: above ≥ δ, and reachable ≤ δ and ≤ the mass of all outcomes."""
+    """Round probabilities δ to floats: above ≥ δ, and reachable ≤ δ and ≤ the mass of all outcomes."""
 
     above: FloatArray
     reachable: FloatArray
@@ -76,14 +76,14 @@ class Levels:
         least, most = joint.probability_ends()
         (low, high), error = tree_sum(np.stack([least, most]))
         whole = float(low) * (1 - 2 * error)
-        above = [_rounded(delta, math.inf) for delta in deltas]
-        below = [min(_rounded(delta, 0.0), whole) for delta in deltas]
+        above = [_round(delta, math.inf) for delta in deltas]
+        below = [min(_round(delta, 0.0), whole) for delta in deltas]
         return cls(np.array(above), np.array(below), least, most, whole, float(high) * (1 + 2 * error))
 
 
 @dataclass(frozen=True, slots=True)
-class Fill:
-    """Rows of likelihoods sorted by lift, with running sums (first column 0): enough to fill any mass.
+class Knapsacks:
+    """Sort rows of likelihoods by lift, with running sums (first column 0): enough to fill any mass.
 
     Sums of `gains` and `mosts` are off by a relative `error`; `leasts` are lower ends already.
     """
@@ -99,19 +99,23 @@ class Fill:
     error: float
 
     @classmethod
-    def of(cls, rows: FloatArray, least: FloatArray, most: FloatArray) -> Fill:
+    def of(cls, rows: FloatArray, least: FloatArray, most: FloatArray) -> Knapsacks:
         """Sort each row by lift."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             lifts = np.where(rows > 0, rows / least, 0.0)
         order = np.argsort(-lifts, axis=1)
         lifts, rows = np.take_along_axis(lifts, order, 1), np.take_along_axis(rows, order, 1)
         least, most = least[order], most[order]
-        (gains, error), (leasts, _), (mosts, _) = _running(rows), _running(least), _running(most)
+        (gains, error), (leasts, _), (mosts, _) = (
+            _running_sums(rows),
+            _running_sums(least),
+            _running_sums(most),
+        )
         leasts = np.maximum.accumulate(leasts * (1 - 2 * error), axis=1)
         return cls(order, lifts, rows, least, most, gains, leasts, mosts, error)
 
     def upper(self, levels: Levels) -> FloatArray:
-        """An upper bound of log κ for each row and level, by the dual bound of the module's docstring."""
+        """Bound log κ above for each row and level, by the dual bound of the module's docstring."""
         at, full = self._boundary(levels)
         tau = self._pick(self.lifts, at)
         before = self._pick(self.gains, at) * (1 + 2 * self.error)
@@ -123,7 +127,7 @@ class Fill:
         return log_ratio_up(gain, np.broadcast_to(levels.reachable, gain.shape))
 
     def lower(self, levels: Levels) -> FloatArray:
-        """A lower bound of log κ for each row and level: what the event of `shares` surely reaches."""
+        """Bound log κ below for each row and level: what the event of `shares` surely reaches."""
         at, full = self._boundary(levels)
         share = self._share(levels, at)
         gain = self._pick(self.gains, at) * (1 - 2 * self.error)
@@ -135,7 +139,7 @@ class Fill:
         return log_ratio_down(gain, mass)
 
     def event(self, levels: Levels) -> FloatArray:
-        """The event behind `lower`, for one row and one level: a weight for each outcome."""
+        """Write down the event behind `lower`, for one row and one level: a weight for each outcome."""
         at, full = self._boundary(levels)
         weights = np.zeros(self.rows.shape[1])
         weights[self.order[0, : int(at[0, 0])]] = 1.0
@@ -159,8 +163,8 @@ class Fill:
         return np.take_along_axis(values, at, 1)
 
 
-def _running(values: FloatArray) -> tuple[FloatArray, float]:
-    """Running sums along each row, 0 first, with a bound on their relative error.
+def _running_sums(values: FloatArray) -> tuple[FloatArray, float]:
+    """Add up along each row, 0 first, with a bound on their relative error.
 
     Sums within pieces of about √M entries, then over the pieces: the error grows with √M, not M.
     """
@@ -176,8 +180,8 @@ def _running(values: FloatArray) -> tuple[FloatArray, float]:
     return sums, gamma(width + pieces + 2)
 
 
-def _rounded(value: Fraction, toward: float) -> float:
-    """A float on one side of a positive rational, which stays positive."""
+def _round(value: Fraction, toward: float) -> float:
+    """Round to a float on one side of a positive rational, which stays positive."""
     nearest = float(value)
     exact = Fraction(nearest)
     if exact == value or (exact > value) == (toward > nearest):

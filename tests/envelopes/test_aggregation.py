@@ -9,9 +9,8 @@ from scipy.sparse import csr_array
 
 import tightlip as tl
 from tightlip import papers
-from tightlip.envelopes import coarse, pairs
-from tightlip.envelopes.adversaries import envelope
-from tightlip.envelopes.exact import Release
+from tightlip.envelopes.exact import Release, Solver
+from tightlip.envelopes.limits import LIMITS
 from tightlip.errors import CertificateInvalid
 
 
@@ -21,58 +20,54 @@ def crowded(seed: int, secrets: int = 4, outcomes: int = 300) -> tuple[tl.Channe
     return tl.Channel(rows), tl.Prior(generator.dirichlet(np.full(secrets, 3.0)))
 
 
-@pytest.fixture
-def always_grouped(monkeypatch):
-    monkeypatch.setattr(coarse, "_FEW_OUTCOMES", 0)
-    monkeypatch.setattr(coarse, "_CROWD", 0)
-    monkeypatch.setattr(coarse, "_ALONE", 10)
+ALWAYS_GROUPED = replace(LIMITS, aggregated_outcomes=0, aggregated_per_secret=0, split_off=10)
+ONLY_PAIRS_THAT_OCCUR = replace(ALWAYS_GROUPED, complete_pairs=0)
+
+
+def envelope(channel, prior, delta, limits=LIMITS):
+    return Solver(Release.of(channel, prior, limits)).envelope(Fraction(delta), 1e-9)
 
 
 class TestAgainstTheProgramOverOutcomes:
     @pytest.mark.parametrize("seed", range(4))
     @pytest.mark.parametrize("delta", [0.02, 0.3, 0.9, 1.0])
-    def test_same_interval(self, seed, delta, monkeypatch):
+    def test_same_interval(self, seed, delta):
         channel, prior = crowded(seed)
         plain = envelope(channel, prior, delta)
-        monkeypatch.setattr(coarse, "_FEW_OUTCOMES", 0)
-        monkeypatch.setattr(coarse, "_ALONE", 10)
-        grouped = envelope(channel, prior, delta)
+        grouped = envelope(channel, prior, delta, replace(LIMITS, aggregated_outcomes=0, split_off=10))
         grouped.verify()
         assert grouped.lower <= plain.upper
         assert plain.lower <= grouped.upper
         assert grouped.gap <= 2e-9
 
-    def test_pairs_that_are_left_out_keep_it_sound(self, always_grouped, monkeypatch):
+    def test_pairs_that_are_left_out_keep_it_sound(self):
         channel, prior = crowded(7, secrets=5, outcomes=80)
         thinned = np.where(channel.matrix > 0.01, channel.matrix, 0.0)
         sparse = tl.Channel(csr_array(thinned / thinned.sum(axis=1, keepdims=True)))
-        whole = [envelope(sparse, prior, delta) for delta in (0.1, 0.7)]
-        monkeypatch.setattr(pairs, "_MOST_PAIRS", 0)
+        whole = [envelope(sparse, prior, delta, ALWAYS_GROUPED) for delta in (0.1, 0.7)]
         for point, delta in zip(whole, (0.1, 0.7), strict=True):
-            partial = envelope(sparse, prior, delta)
+            partial = envelope(sparse, prior, delta, ONLY_PAIRS_THAT_OCCUR)
             partial.verify()
             assert partial.lower <= point.upper
             assert point.lower <= partial.upper
 
-    @pytest.mark.usefixtures("always_grouped")
     @pytest.mark.parametrize("seed", range(8))
-    def test_a_secret_with_room_for_more_keeps_it_sound(self, seed, monkeypatch):
+    def test_a_secret_with_room_for_more_keeps_it_sound(self, seed):
         """Groups let it swallow what it never causes; of the outcomes' own pairs these are left out."""
-        monkeypatch.setattr(pairs, "_MOST_PAIRS", 0)
         generator = np.random.default_rng(seed)
         rows = generator.dirichlet(np.full(40, 0.3), 5) * (generator.random((5, 40)) < 0.4)
         rows[0] = np.eye(40)[0]
         prior = tl.Prior(np.array([0.001, 0.3, 0.2, 0.4, 0.099]))
         sparse = tl.Channel(csr_array(rows / rows.sum(axis=1, keepdims=True)))
         for delta in (0.1, 0.4, 0.8):
-            envelope(sparse, prior, delta).verify()
+            envelope(sparse, prior, delta, ONLY_PAIRS_THAT_OCCUR).verify()
 
 
 def test_merging_adds_up():
     channel, prior = crowded(1, outcomes=12)
     whole = Release.of(channel, prior).pairs
     labels = np.arange(12) % 5
-    merged = whole.merged(labels)
+    merged = whole.merge(labels)
     assert merged.outcomes == 5
     assert merged.chance.reshape(5, 4)[2] == pytest.approx(channel.matrix[:, [2, 7]].sum(axis=1))
     assert merged.marginal.sum() == pytest.approx(1)

@@ -1,4 +1,4 @@
-"""The check in floats: what it passes holds in rationals, and it passes what the search proves."""
+"""The filter in floats: what it passes holds in rationals, and it passes what the search proves."""
 
 import math
 import sys
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import tightlip as tl
 from tightlip.certificate.attack import Attack
 from tightlip.certificate.envelope import EnvelopeCertificate, LowerProof, UpperProof
-from tightlip.certificate.quick import FloatRelease, surely_hold
+from tightlip.certificate.rational import RationalRelease
 from tightlip.envelopes.adversaries import envelope, envelope_curve
 
 
@@ -23,8 +23,8 @@ def release(seed, secrets=6, outcomes=7):
     return channel, tl.Prior(generator.dirichlet(np.ones(secrets)))
 
 
-def surely_holds(certificate, floats):
-    return surely_hold([certificate], floats)[0]
+def surely_holds(certificate, numbers):
+    return certificate.surely_holds(numbers)
 
 
 def holds(certificate):
@@ -38,8 +38,8 @@ def holds(certificate):
 def test_it_passes_what_the_search_proves():
     channel, prior = release(1, 30, 30)
     points = envelope_curve(channel, prior, np.linspace(0.05, 0.95, 19))
-    floats = FloatRelease.of(channel, prior)
-    passed = [surely_holds(point.certificate, floats) for point in points]
+    numbers = RationalRelease.of(channel, prior)
+    passed = [surely_holds(point.certificate, numbers) for point in points]
     assert sum(passed) >= 15
     assert all(holds(point.certificate) for point in points)
 
@@ -59,15 +59,15 @@ def test_what_it_passes_holds(seed, delta, steps, what, unit):
     proof = getattr(certificate, end)
     moved = getattr(proof, field) * (1 + Fraction(unit) * steps)
     changed = replace(certificate, **{end: replace(proof, **{field: moved})})
-    if surely_holds(changed, FloatRelease.of(channel, prior)):
+    if surely_holds(changed, RationalRelease.of(channel, prior)):
         changed.verify()
 
 
 def test_several_are_told_apart():
     channel, prior = release(5, 12, 15)
     good = [point.certificate for point in envelope_curve(channel, prior, np.linspace(0.05, 0.95, 12))]
-    floats = FloatRelease.of(channel, prior)
-    alone = [surely_holds(certificate, floats) for certificate in good]
+    numbers = RationalRelease.of(channel, prior)
+    alone = [surely_holds(certificate, numbers) for certificate in good]
     assert sum(alone) >= 10
     more = Fraction(1001, 1000)
     low = [replace(one, lower=replace(one.lower, ratio=one.lower.ratio * more)) for one in good]
@@ -75,33 +75,31 @@ def test_several_are_told_apart():
     high = [replace(one, upper=replace(one.upper, mass=one.upper.mass / more)) for one in good]
     other = envelope(*release(6, 12, 4), "1/2").certificate
     mixed = [one for four in zip(good, low, rare, high, strict=True) for one in (*four, other)]
-    told = surely_hold(mixed, floats)
-    assert told == [surely_holds(certificate, floats) for certificate in mixed]
+    told = [surely_holds(certificate, numbers) for certificate in mixed]
     assert told[0::5] == alone
     assert not any(any(told[place::5]) for place in (1, 4))  # of the others some have mass to spare
     assert all(holds(certificate) for certificate, good in zip(mixed, told, strict=True) if good)
-    assert surely_hold([], floats) == []
 
 
 def test_the_largest_lift_is_checked_exactly():
     channel, prior = release(5, 12, 15)
     certificate = envelope(channel, prior, "0.0001").certificate
-    floats = FloatRelease.of(channel, prior)
+    numbers = RationalRelease.of(channel, prior)
     assert certificate.upper.multipliers is None
-    assert surely_holds(certificate, floats)
+    assert surely_holds(certificate, numbers)
     for factor in (1 - Fraction(1, 10**30), Fraction(9, 10)):
         less = replace(certificate.upper, ratio=certificate.upper.ratio * factor)
-        assert not surely_holds(replace(certificate, upper=less), floats)
+        assert not surely_holds(replace(certificate, upper=less), numbers)
         assert not holds(replace(certificate, upper=less))
 
 
 class TestNotSure:
     CHANNEL, PRIOR = release(3)
     CERTIFICATE = envelope(CHANNEL, PRIOR, "0.5").certificate
-    FLOATS = FloatRelease.of(CHANNEL, PRIOR)
+    NUMBERS = RationalRelease.of(CHANNEL, PRIOR)
 
     def test_untouched(self):
-        assert surely_holds(self.CERTIFICATE, self.FLOATS)
+        assert surely_holds(self.CERTIFICATE, self.NUMBERS)
 
     @pytest.mark.parametrize(
         "change",
@@ -118,7 +116,7 @@ class TestNotSure:
         ],
     )
     def test_upper_ends(self, change):
-        assert not surely_holds(replace(self.CERTIFICATE, upper=change(self.CERTIFICATE.upper)), self.FLOATS)
+        assert not surely_holds(replace(self.CERTIFICATE, upper=change(self.CERTIFICATE.upper)), self.NUMBERS)
 
     @pytest.mark.parametrize(
         "change",
@@ -132,39 +130,39 @@ class TestNotSure:
         ],
     )
     def test_lower_ends(self, change):
-        assert not surely_holds(replace(self.CERTIFICATE, lower=change(self.CERTIFICATE.lower)), self.FLOATS)
+        assert not surely_holds(replace(self.CERTIFICATE, lower=change(self.CERTIFICATE.lower)), self.NUMBERS)
 
     def test_an_impossible_suspect(self):
         channel, _ = release(3)
         prior = tl.Prior([0.0, 0.2, 0.2, 0.2, 0.2, 0.2])
         found = envelope(channel, prior, "0.5").certificate
-        floats = FloatRelease.of(channel, prior)
-        assert surely_holds(found, floats)
+        numbers = RationalRelease.of(channel, prior)
+        assert surely_holds(found, numbers)
         blamed = replace(found.lower, suspects=(0, *found.lower.suspects[1:]))
-        assert not surely_holds(replace(found, lower=blamed), floats)
+        assert not surely_holds(replace(found, lower=blamed), numbers)
 
     def test_other_outcomes(self):
         channel = tl.Channel(self.CHANNEL.matrix, None, list("abcdefg"))
-        floats = FloatRelease.of(channel, self.PRIOR)
-        assert not surely_holds(self.CERTIFICATE, floats)
+        numbers = RationalRelease.of(channel, self.PRIOR)
+        assert not surely_holds(replace(self.CERTIFICATE, channel=channel), numbers)
 
     def test_numbers_too_small_for_floats(self):
         channel = tl.Channel([[1e-290, 0.5, 0.5], [0.0, 0.4, 0.6], [0.0, 0.3, 0.7]])
-        floats = FloatRelease.of(channel, tl.Prior.uniform(3))
-        assert not surely_holds(self.CERTIFICATE, floats)
+        numbers = RationalRelease.of(channel, tl.Prior.uniform(3))
+        assert not surely_holds(self.CERTIFICATE, numbers)
 
     def test_lifts_too_large_for_floats(self):
         channel = tl.Channel([[0.0, 1.0], [1.0, 0.0]])
-        assert not FloatRelease.of(channel, tl.Prior([1.0, 5e-324])).trusted
+        assert not RationalRelease.of(channel, tl.Prior([1.0, 5e-324])).normal
 
     def test_sums_too_large_for_floats(self):
         channel = tl.Channel([[0.1] * 9 + [0.1 + 8e-16]] * 2)  # q adds up to a little more than 1
         lower = LowerProof(Fraction(1), Fraction(1, 2), Attack.of(tl.Channel(np.ones((10, 1)))), (0,))
-        floats, slope = FloatRelease.of(channel, tl.Prior.uniform(2)), sys.float_info.max * (1 - 1e-14)
+        numbers, slope = RationalRelease.of(channel, tl.Prior.uniform(2)), sys.float_info.max * (1 - 1e-14)
         for _ in range(100):
             upper = UpperProof(Fraction(1, 10**300), Fraction(10**308), (slope, slope))
             certificate = EnvelopeCertificate(channel, tl.Prior.uniform(2), upper, lower)
-            assert not surely_holds(certificate, floats)
+            assert not surely_holds(certificate, numbers)
             slope = math.nextafter(slope, math.inf)
 
 
@@ -172,10 +170,10 @@ def test_exact_channels_too():
     channel = tl.Channel([["1/7", "2/7", "4/7"], ["3/7", "3/7", "1/7"], ["1/3", "1/3", "1/3"]])
     prior = tl.Prior(["1/10", "3/10", "6/10"])
     certificate = envelope(channel, prior, "0.37").certificate
-    floats = FloatRelease.of(channel, prior)
+    numbers = RationalRelease.of(channel, prior)
     slightly_worse = replace(certificate.lower, ratio=certificate.lower.ratio * (1 - Fraction(1, 10**12)))
     higher = replace(certificate.upper, ratio=certificate.upper.ratio * (1 + Fraction(1, 10**9)))
-    assert surely_holds(replace(certificate, lower=slightly_worse, upper=higher), floats)
+    assert surely_holds(replace(certificate, lower=slightly_worse, upper=higher), numbers)
 
 
 class TestNumbersThatFloatsLose:
@@ -191,12 +189,12 @@ class TestNumbersThatFloatsLose:
         certificate = EnvelopeCertificate(channel, prior, upper, lower)
         with pytest.raises(tl.errors.CertificateInvalid):
             certificate.verify()
-        return not surely_holds(certificate, FloatRelease.of(channel, prior))
+        return not surely_holds(certificate, RationalRelease.of(channel, prior))
 
     def test_the_rest_holds(self):
         certificate = EnvelopeCertificate(self.CHANNEL, self.PRIOR, self.UPPER, self.SILENT)
         certificate.verify()
-        assert surely_holds(certificate, FloatRelease.of(self.CHANNEL, self.PRIOR))
+        assert surely_holds(certificate, RationalRelease.of(self.CHANNEL, self.PRIOR))
 
     def test_a_share_that_underflows(self):
         attack = tl.Channel([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 5e-324, 1.0]])
@@ -240,4 +238,4 @@ class TestNumbersThatFloatsLose:
         proofs = {"upper": self.UPPER, "lower": self.SILENT}
         proofs[end] = replace(proofs[end], **change)
         certificate = EnvelopeCertificate(self.CHANNEL, self.PRIOR, **proofs)
-        assert not surely_holds(certificate, FloatRelease.of(self.CHANNEL, self.PRIOR))
+        assert not surely_holds(certificate, RationalRelease.of(self.CHANNEL, self.PRIOR))
