@@ -18,8 +18,8 @@ from tightlip.auditing.leakage import cell_pml
 from tightlip.auditing.plan import released
 from tightlip.auditing.remedy import detail_of, entropy_of, remedies_for
 from tightlip.auditing.run import audit
-from tightlip.auditing.words import paragraphs
 from tightlip.numeric.quantity import Nats, log_of
+from tightlip.report.audit_words import paragraphs
 from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, RandomizedResponse, Released

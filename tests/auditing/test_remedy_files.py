@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from contract.warnings_of_engines import IGNORED
-from tightlip.auditing.apply import remedy_toml
 from tightlip.auditing.run import audit
 from tightlip.cli.main import main
-from tightlip.report.audit_json import audit_record
+from tightlip.report.audit_record import audit_report
+from tightlip.report.disclosure import remedy_toml
 from tightlip.table.mapping import Mapping
 from tightlip.table.policy import Policy, Released
 
@@ -30,16 +30,15 @@ def people(count=400):
 
 
 def record_of(found, *, show_values=False):
-    return audit_record(
+    return audit_report(
         found,
         table="t",
         command="c",
         unit="nats",
         show_values=show_values,
-        curve=False,
         version="0",
         made="2026-01-02T03:04:05Z",
-    )
+    ).to_dict()
 
 
 def test_every_remedy_is_applied_by_its_policy_file(tmp_path):

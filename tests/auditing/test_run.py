@@ -14,14 +14,14 @@ import pytest
 import audit_oracle as oracle
 import tightlip as tl
 from tightlip.auditing.counted import Counted
-from tightlip.auditing.names import Names
 from tightlip.auditing.plan import released
 from tightlip.auditing.risk import audited_counts, cell_risks
 from tightlip.auditing.run import audit, audit_counts, worst_leakage
 from tightlip.auditing.sample import SampleMode
-from tightlip.auditing.words import headline, paragraphs
 from tightlip.errors import InvalidInput, WrongType
-from tightlip.report.audit_json import audit_record
+from tightlip.report.audit_record import audit_report
+from tightlip.report.audit_words import headline, paragraphs
+from tightlip.report.disclosure import Names
 from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, RandomizedResponse, Released
@@ -367,7 +367,7 @@ SECRETS = ("qqq", "www", "rrr")
 
 def record_of(found, *, show_values):
     told = {"table": "t", "command": "c", "version": "0", "made": "2026-01-02T03:04:05Z"}
-    return audit_record(found, **told, unit="nats", show_values=show_values, curve=False)
+    return audit_report(found, **told, unit="nats", show_values=show_values).to_dict()
 
 
 @pytest.mark.parametrize("sample", [None, SampleMode()])

@@ -1,15 +1,17 @@
 """Between the computed points too, a picture shows no more privacy than there is, and no stronger attack."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 import tightlip as tl
-from audit_example import example_audit, example_record
+from audit_example import example_audit, example_report
 from tightlip import papers
 from tightlip.auditing.envelope import tally_envelope
 from tightlip.planning.risk import PrivateStudy
+from tightlip.report.amounts import Amount
 from tightlip.report.audit_chart import audit_charts
 from tightlip.report.chart import Bound
 from tightlip.report.contraction import write_contraction_chart
@@ -57,8 +59,8 @@ def test_a_step_through_loose_points_is_a_bound(falling, above):
 
 
 def test_the_audit_s_envelope_is_a_falling_step():
-    audit, record = example_audit(), example_record()
-    view = record["views"][0]
+    audit, report = example_audit(), example_report()
+    view = report.views[0]
     curves = steps(audit_charts(view, unit="nats", budget=None)["envelope"])
     for delta in ("0.0011", "0.02", "0.045", "0.0999", "1/7", "0.3", "3/4", "0.999"):
         truth = tally_envelope(audit.joint.counted.tally, Fraction(delta))[0]
@@ -69,19 +71,18 @@ def test_the_audit_s_envelope_is_a_falling_step():
 
 
 def test_one_computed_point_bounds_all_on_its_side():
-    record = example_record(curve=False)
-    view = record["views"][0]
+    view = example_report(curve=False).views[0]
     curves = steps(audit_charts(view, unit="nats", budget=None)["envelope"])
-    assert curves["guaranteed"](1.0) == view["curve"][0]["upper"]["value"]
-    assert curves["reached by an attack"](0.01) == view["curve"][0]["lower"]["value"]
+    assert curves["guaranteed"](1.0) == view.curve[0].upper.value
+    assert curves["reached by an attack"](0.01) == view.curve[0].lower.value
     with pytest.raises(StopIteration):
         curves["guaranteed"](0.009)
 
 
 def test_an_infinite_guarantee_is_left_to_the_table():
-    view = example_record(curve=False)["views"][0]
-    endless = {"value": "inf", "words": "infinite"}
-    view["curve"] = [point | {"upper": endless} for point in view["curve"]]
+    view = example_report(curve=False).views[0]
+    endless = Amount("inf", "nats", "infinite")
+    view = replace(view, curve=tuple(replace(point, upper=endless) for point in view.curve))
     chart = audit_charts(view, unit="nats", budget=None)["envelope"]
     assert '"inf"' not in json.dumps(chart)
     assert "guaranteed" not in steps(chart)

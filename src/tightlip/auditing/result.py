@@ -2,17 +2,17 @@
 
 The places are codes: secrets from the most to the least frequent, cells from the largest to the smallest, equal ones
 in random order. So neither a code nor a position in a list says anything beyond the shares that are shown anyway.
-Words and records are made from this by functions that ask whether values may be shown (names.py, words.py, record.py).
+Words, tables and pages are made from this by `tightlip.report`, which asks whether values may be shown.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from tightlip.arguments import choice, flag
-from tightlip.auditing.counted import Counted
+from tightlip.auditing.counted import Counted, counts_digest
 from tightlip.envelopes.result import Envelope
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
@@ -21,6 +21,9 @@ from tightlip.numeric.quantity import Nats, Probability
 from tightlip.numeric.unit import Unit
 from tightlip.statistic.result import StatisticLeakage
 from tightlip.table.policy import Policy
+
+if TYPE_CHECKING:
+    from tightlip.auditing.risk import AuditRisks
 
 Kind = Literal["optimal", "heuristic"]
 
@@ -129,6 +132,7 @@ class SecretView:
     share_above_budget : the share of people whose cell leaks more than the budget
     worst_cells : the cells that leak most; columns : the released columns, the most telling first
     certified : None in a population
+    curve : the envelope at several δ, rising, where it was asked for (`Audit.with_curves`)
     """
 
     name: str
@@ -147,6 +151,7 @@ class SecretView:
     worst_cells: tuple[CellRisk, ...]
     columns: tuple[ColumnEffect, ...]
     certified: Certified | None = None
+    curve: tuple[Envelope, ...] = ()
 
     @property
     def channel(self) -> Channel:
@@ -157,6 +162,19 @@ class SecretView:
     def prior(self) -> Prior:
         """P(secret) by codes."""
         return self.counted.tally.prior()
+
+    def verify(self) -> None:
+        """Check every proof about this secret in rational arithmetic; a sample and bounds alone have none.
+
+        Raises
+        ------
+        CertificateInvalid
+            If one does not hold.
+        """
+        if self.envelope.certificate is not None:
+            self.envelope.verify()
+        if self.sml is not None:
+            self.sml.verify()
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +199,7 @@ class Remedy:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Audit:
     """The whole audit.
 
@@ -216,12 +234,50 @@ class Audit:
         """The view about all secret columns together; no view of one of them leaks more."""
         return next(iter(self.views.values()))
 
+    def verify(self) -> None:
+        """Check every proof again in rational arithmetic, without a solver.
+
+        Raises
+        ------
+        CertificateInvalid
+            If one does not hold.
+        """
+        for view in self.views.values():
+            view.verify()
+
+    def with_curves(self) -> Audit:
+        """The same audit with the envelope of each view at several δ, where that is quick; for pictures."""
+        from tightlip.auditing.envelope import view_curve
+
+        curves = {name: replace(view, curve=view_curve(view)) for name, view in self.views.items()}
+        return replace(self, views=curves)
+
+    def digest(self) -> str:
+        """SHA-256 of the counts, to tell whether a later audit is about the same table; as confidential as they are.
+
+        Each secret that occurs in a cell is a line, the JSON array [secret values…, released values…, number of rows]
+        with null for missing values and everything outside ASCII escaped. The lines are sorted and end with a line
+        feed.
+        """
+        return counts_digest(self.counted)
+
+    def risks(self) -> AuditRisks:
+        """What the cell of each record leaks, and how sure it makes a stranger of the record's own secret.
+
+        Raises
+        ------
+        InvalidInput
+            For a sample, whose shares bound nothing, and where a released column is randomised.
+        """
+        from tightlip.auditing.risk import audit_risks
+
+        return audit_risks(self)
+
     def words(self, *, show_values: bool = False, unit: Unit = "nats") -> str:
         """The headline and all paragraphs, a line each; codes in place of values unless they may be shown."""
-        from tightlip.auditing.words import headline, paragraphs
+        from tightlip.report.audit_words import headline, paragraphs
 
-        flag(show_values, "show_values")
-        choice(unit, "unit", get_args(Unit))
+        _check_shown(show_values, unit)
         told = paragraphs(self, show_values=show_values, unit=unit)
         return "\n".join([headline(self, show_values=show_values, unit=unit), *told])
 
@@ -239,3 +295,8 @@ def risen(prior: float | Fraction, leakage: float) -> Probability:
     ratio = leakage.ratio if isinstance(leakage, Nats) else None
     reached = Fraction(prior) * (Fraction(exp_bounds(float(leakage))[1]) if ratio is None else ratio)
     return Probability.of(min(reached, Fraction(1)))
+
+
+def _check_shown(show_values: object, unit: object) -> None:
+    flag(show_values, "show_values")
+    choice(unit, "unit", get_args(Unit))

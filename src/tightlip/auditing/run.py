@@ -8,18 +8,16 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from tightlip.auditing.codes import coded
 from tightlip.auditing.columns import about, column_effects
-from tightlip.auditing.counted import Counted
+from tightlip.auditing.counted import Counted, coded
 from tightlip.auditing.leakage import cell_pml
-from tightlip.auditing.plan import odds_of, released
+from tightlip.auditing.plan import OnStage, Subject, name_of, odds_of, released, silent, subjects_of
 from tightlip.auditing.remedy import Remedies, remedies_for
 from tightlip.auditing.result import Audit, Remedy, SecretView
 from tightlip.auditing.sample import SampleMode
 from tightlip.auditing.sample_noise import Errors, release_bounds
 from tightlip.auditing.sample_remedy import departures, sampled_remedies
 from tightlip.auditing.sample_view import sample_view
-from tightlip.auditing.stages import OnStage, Subject, name_of, silent, subjects_of
 from tightlip.auditing.statistic import statistic_of
 from tightlip.auditing.view import population_view
 from tightlip.envelopes.result import read_delta

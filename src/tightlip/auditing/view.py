@@ -9,8 +9,8 @@ import numpy as np
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.envelope import tally_envelope
 from tightlip.auditing.leakage import CellLeakage, cell_pmc, cell_pml, local_privacy_of, maximal_leakage_of
+from tightlip.auditing.plan import OnStage, name_of, silent
 from tightlip.auditing.result import CellRisk, ColumnEffect, Finding, SecretView, TailPoint
-from tightlip.auditing.stages import OnStage, name_of, silent
 from tightlip.auditing.tally import Tally
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.statistic.result import StatisticLeakage

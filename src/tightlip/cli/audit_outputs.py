@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tightlip.errors import InvalidInput
 
 if TYPE_CHECKING:
     from tightlip.auditing.result import Audit
+    from tightlip.report.audit_record import AuditReport
     from tightlip.table.policy import Policy
     from tightlip.table.source import Table
 
@@ -42,23 +43,19 @@ class Outputs:
         if self.html is not None and self.html.suffix.lower() not in (".html", ".htm"):
             raise InvalidInput(f"--html must end in .html, got {self.html.name}; browsers know a page by it.")
 
-    def write(
-        self, record: dict[str, Any], table: Table, plan: Policy, audit: Audit
-    ) -> dict[str, str | None]:
+    def write(self, report: AuditReport, table: Table, plan: Policy, audit: Audit) -> dict[str, str | None]:
         """The page, a policy and the risks: the first two take their names when the risks are written.
 
         What shows values or rows is for the owner alone. Returns what is where; None for a policy that was not found.
         """
-        from tightlip.auditing.risk import audited_counts, cell_risks
         from tightlip.files import whole_file
         from tightlip.report.audit_html import audit_html
         from tightlip.table.policy_text import policy_toml
-        from tightlip.table.risk import write_risks
 
         with ExitStack() as stack:
             if self.html is not None:
-                page = audit_html(record)
-                private = record["values_shown"]
+                page = audit_html(report)
+                private = report.values_shown
                 file = stack.enter_context(whole_file(self.html, force=self.force, private=private))
                 file.write_text(page, encoding="utf-8")
             kept = [plan] if audit.verdict else [remedy.policy for remedy in audit.remedies]
@@ -67,8 +64,7 @@ class Outputs:
                 file = stack.enter_context(whole_file(self.policy, force=self.force))
                 file.write_text(text, encoding="utf-8")
             if self.risks is not None:
-                found = cell_risks(audited_counts(audit), plan)
-                write_risks(table, plan, found, self.risks, id_column=self.id_column, force=self.force)
+                audit.risks().write(table, self.risks, id_column=self.id_column, force=self.force)
         asked = {"html": self.html, "risks": self.risks, "policy": self.policy}
         return {
             name: str(path) if name != "policy" or kept else None

@@ -10,12 +10,11 @@ import pandas as pd
 import pytest
 
 from audit_example import example_audit, example_record
-from tightlip.auditing.names import Names
 from tightlip.auditing.run import audit
 from tightlip.auditing.sample import SampleMode
-from tightlip.auditing.veil import Veil, share_range, veiled
-from tightlip.auditing.words import headline, paragraphs
-from tightlip.report.audit_json import audit_record
+from tightlip.report.audit_record import audit_report
+from tightlip.report.audit_words import headline, paragraphs
+from tightlip.report.disclosure import Names, Veil, share_range, veiled
 
 
 def test_every_range_is_one_of_many_sizes():
@@ -43,8 +42,9 @@ def table(small, rest=300, seed=2):
 
 
 def record_of(found, **options):
-    usual = {"table": "t", "command": "c", "unit": "nats", "show_values": False, "curve": True}
-    return audit_record(found, **usual | options, version="0", made="2026-01-02T03:04:05Z")
+    usual = {"table": "t", "command": "c", "unit": "nats", "show_values": False}
+    made = {"version": "0", "made": "2026-01-02T03:04:05Z"}
+    return audit_report(found.with_curves(), **usual | options | made).to_dict()
 
 
 def numbers(value):
