@@ -14,9 +14,9 @@ from tightlip.planning.risk import PrivateStudy
 from tightlip.report.amounts import Amount
 from tightlip.report.audit_chart import audit_charts
 from tightlip.report.chart import Bound
-from tightlip.report.contraction import write_contraction_chart
-from tightlip.report.envelope import envelope_record, write_envelope_chart
-from tightlip.report.plan import write_plan_chart
+from tightlip.report.contraction import contraction_chart
+from tightlip.report.envelope import envelope_chart, envelope_record
+from tightlip.report.plan import plan_chart
 
 
 def steps(chart):
@@ -88,23 +88,12 @@ def test_an_infinite_guarantee_is_left_to_the_table():
     assert "guaranteed" not in steps(chart)
 
 
-@pytest.fixture
-def saved(monkeypatch):
-    """The charts that would be written."""
-    charts = []
-    for module in ("envelope", "plan", "contraction"):
-        monkeypatch.setattr(
-            f"tightlip.report.{module}.save_chart", lambda chart, _: charts.append(chart.to_dict())
-        )
-    return charts
-
-
-def test_the_curves_of_an_envelope_are_bounds(saved, tmp_path):
+def test_the_curves_of_an_envelope_are_bounds():
     channel, prior = papers.env_example_1(), tl.Prior.uniform(4)
     points = [tl.envelope(channel, prior, delta) for delta in ("0.5", "0.05", "0.2", "0.9")]
-    record = envelope_record(channel, prior, points, adversary="any", unit="nats", comparisons=True)
-    write_envelope_chart(record, tmp_path / "x.svg")
-    curves = steps(saved[0])
+    compared = [tl.envelopes.comparisons(channel, prior, point.delta) for point in points]
+    record = envelope_record(points, compared=compared, unit="nats")
+    curves = steps(envelope_chart(record).to_dict())
     for delta in ("0.07", "0.1", "0.19", "0.3", "0.49", "0.7", "0.89"):
         place, bounds = float(delta), tl.envelopes.bounds(channel, prior, delta)
         assert curves["any adversary (guaranteed)"](place) >= tl.envelope(channel, prior, delta).lower
@@ -115,19 +104,18 @@ def test_the_curves_of_an_envelope_are_bounds(saved, tmp_path):
         assert curves["no post-processing"](place) <= bounds.quantile
 
 
-def test_the_curves_of_a_plan_are_lower_bounds(saved, tmp_path):
+def test_the_curves_of_a_plan_are_lower_bounds():
     study = tl.planning.Study([tl.Prior(["3/10", "7/10"]), tl.Prior(["7/10", "3/10"])], loss="zero-one")
     level = tl.planning.LocalPrivacy(1)
-    write_plan_chart(study, [level], 100, None, tmp_path / "x.svg")
-    curve, plan = steps(saved[0])[level.words], PrivateStudy.of(study, level)
+    drawn = plan_chart(tl.planning.plan_table(study, [level], 100)).to_dict()
+    curve, plan = steps(drawn)[level.words], PrivateStudy.of(study, level)
     for people in (1, 2, 5, 17, 40, 77, 333, 900):
         assert curve(people) <= plan.risk(people).value
 
 
-def test_the_curves_of_contraction_are_bounds(saved, tmp_path):
-    record = {"bounds": {"min_mass": "1/20", "epsilon": 1.2}, "secrets": 10}
-    write_contraction_chart(record, tmp_path / "x.svg")
-    curves = steps(saved[0])
+def test_the_curves_of_contraction_are_bounds():
+    found = tl.contraction.level_bounds(10, 1.2, "1/20")
+    curves = steps(contraction_chart(found).to_dict())
     for epsilon in (0.011, 0.33, 0.777, 1.1, 1.62):
         assert curves["TV, bound"](epsilon) >= tl.contraction.dobrushin_bound(10, epsilon, Fraction(1, 20))
         assert curves["KL, bound"](epsilon) >= tl.contraction.divergence_bound(

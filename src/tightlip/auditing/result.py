@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from tightlip.arguments import choice, flag
+from tightlip.arguments import choice, flag, instance
 from tightlip.auditing.counted import Counted, counts_digest
 from tightlip.envelopes.result import Envelope
 from tightlip.model.channel import Channel
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from tightlip.auditing.risk import AuditRisks
 
 Kind = Literal["optimal", "heuristic"]
+Picture = Literal["tail", "envelope"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,13 +277,83 @@ class Audit:
 
     def words(self, *, show_values: bool = False, unit: Unit = "nats") -> str:
         """The headline and all paragraphs, a line each; codes in place of values unless they may be shown."""
-        from tightlip.report.audit_words import headline, paragraphs
+        from tightlip.report import audit
 
         _check_shown(show_values, unit)
-        told = paragraphs(self, show_values=show_values, unit=unit)
-        return "\n".join([headline(self, show_values=show_values, unit=unit), *told])
+        return audit.words(self, show_values=show_values, unit=unit)
 
     __str__ = words
+
+    def to_dict(self, *, show_values: bool = False, unit: Unit = "nats") -> dict[str, Any]:
+        """Everything the report shows, as JSON takes it: that of `tightlip audit --json`.
+
+        Raises
+        ------
+        CertificateInvalid
+            If a proof does not hold; all are checked again.
+        """
+        from tightlip.report import audit
+
+        _check_shown(show_values, unit)
+        return audit.audit_report(self, show_values=show_values, unit=unit).to_dict()
+
+    def to_html(
+        self,
+        path: str | Path,
+        *,
+        name: str = "the table",
+        show_values: bool = False,
+        unit: Unit = "nats",
+        force: bool = False,
+    ) -> None:
+        """Write the report as one HTML file that works offline.
+
+        Parameters
+        ----------
+        path : where to, ending in .html
+        name : what the report calls the table
+        show_values : secret values and small cells in place of codes; only the owner may then read the file
+        unit : of every leakage
+        force : whether a file that is there may be overwritten
+
+        Raises
+        ------
+        InvalidInput
+            When the file exists and force is not set, or a library is missing (the message has the line to run).
+        CertificateInvalid
+            If a proof does not hold; all are checked again.
+        """
+        from tightlip.report import audit
+
+        _check_shown(show_values, unit)
+        instance(name, str, "name", "name the table by text")
+        audit.write_html(self, path, table=name, show_values=show_values, unit=unit, force=force)
+
+    def chart(self, view: str | None = None, *, picture: Picture = "tail", unit: Unit = "nats") -> Any:
+        """A picture of one view as an Altair chart: how likely leaks are ("tail"), or what survives any grouping.
+
+        Parameters
+        ----------
+        view : name of a view; by default the first, about all secret columns together
+        picture : "tail" or "envelope"
+        """
+        from tightlip.report import audit
+
+        _check_shown(False, unit)
+        choice(picture, "picture", get_args(Picture))
+        chosen = self.joint.name if view is None else choice(view, "view", list(self.views))
+        return audit.chart(self, chosen, picture, unit)
+
+    def __repr__(self) -> str:
+        from tightlip.report import audit
+
+        return audit.short_words(self)
+
+    def _repr_html_(self) -> str:
+        """The headline, the verdict and the measures for a notebook; codes in place of values."""
+        from tightlip.report import audit
+
+        return audit.card(self).html()
 
 
 def risen(prior: float | Fraction, leakage: float) -> Probability:

@@ -13,6 +13,7 @@ from tightlip.auditing.leakage import cell_pml
 from tightlip.auditing.result import Audit
 from tightlip.auditing.tally import Tally, divided
 from tightlip.errors import InvalidInput, quoted
+from tightlip.showing import Tabled
 from tightlip.table.counts import CellCounts, hide_small_cells
 from tightlip.table.policy import Policy
 from tightlip.table.risk import CellRisks, write_risks
@@ -64,7 +65,7 @@ def audited_counts(audit: Audit) -> CellCounts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AuditRisks:
+class AuditRisks(Tabled):
     """The risks that an audit found, by cell and secret: for the owner of the table, since it shows their values.
 
     Attributes
@@ -82,7 +83,7 @@ class AuditRisks:
         """Write cell size, leakage and posterior of the own secret for every row of the table; see `write_risks`."""
         write_risks(table, self.policy, self.cells, path, id_column=id_column, force=force)
 
-    def to_dict(self) -> dict[str, list[Any]]:
+    def columns(self) -> dict[str, list[Any]]:
         """Columns of a table with a row for each cell and secret that occurs in it, the most telling cell first.
 
         Released values of hidden cells are "*". `people` have the cell, `records` the secret too; `leakage` is in

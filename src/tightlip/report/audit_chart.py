@@ -58,12 +58,12 @@ def require_charts() -> None:
 def audit_charts(view: ViewReport, *, unit: str, budget: Amount | None) -> dict[str, dict[str, Any]]:
     """Both pictures of one view of a report, by name, each a Vega-Lite specification with its data inside."""
     return {
-        "tail": _tail_chart(view, unit, budget).to_dict(),
-        "envelope": _envelope_chart(view, unit, budget).to_dict(),
+        "tail": finished(tail_chart(view, unit, budget)).to_dict(),
+        "envelope": finished(envelope_chart(view, unit, budget)).to_dict(),
     }
 
 
-def _tail_chart(view: ViewReport, unit: str, budget: Amount | None) -> Any:
+def tail_chart(view: ViewReport, unit: str, budget: Amount | None) -> Any:
     """P(leakage > level) as steps on a log scale down to the worst leakage, with δ and the budget as dashed rules."""
     import altair as alt
 
@@ -93,17 +93,15 @@ def _tail_chart(view: ViewReport, unit: str, budget: Amount | None) -> Any:
         alt.Tooltip("level_words:N", title="leakage above"),
         alt.Tooltip("chance_words:N", title="chance of a larger leak"),
     ]
-    return _finished(
-        alt.layer(
-            line.mark_line(interpolate="step-after", color=_BLUE, strokeWidth=2.5),
-            *_rule("chance", delta, f"δ = {view.envelope.delta_words}", _GREY),
-            *_budget_rule("level", budget),
-            marks.mark_point(color=_BLUE, filled=True, size=70, opacity=1).encode(tooltip=tooltip),
-        )
+    return alt.layer(
+        line.mark_line(interpolate="step-after", color=_BLUE, strokeWidth=2.5),
+        *_rule("chance", delta, f"δ = {view.envelope.delta_words}", _GREY),
+        *_budget_rule("level", budget),
+        marks.mark_point(color=_BLUE, filled=True, size=70, opacity=1).encode(tooltip=tooltip),
     )
 
 
-def _envelope_chart(view: ViewReport, unit: str, budget: Amount | None) -> Any:
+def envelope_chart(view: ViewReport, unit: str, budget: Amount | None) -> Any:
     """ε(δ) that is guaranteed, and what an attack reaches: falling steps, each on its own side of the truth."""
     import altair as alt
 
@@ -145,13 +143,11 @@ def _envelope_chart(view: ViewReport, unit: str, budget: Amount | None) -> Any:
         alt.Tooltip("epsilon_words:N", title="leakage ε"),
     ]
     # the guarantee is drawn broad, so that an attack that reaches it lies on top and not in its place
-    return _finished(
-        alt.layer(
-            *_budget_rule("epsilon", budget),
-            *_rule("delta", view.envelope.delta, f"δ = {view.envelope.delta_words}", _GREY),
-            *curve(names[0], lambda point: point.upper, GUARANTEED, 150, 5),
-            *curve(names[1], lambda point: point.lower, REACHED, 40, 1.5),
-        )
+    return alt.layer(
+        *_budget_rule("epsilon", budget),
+        *_rule("delta", view.envelope.delta, f"δ = {view.envelope.delta_words}", _GREY),
+        *curve(names[0], lambda point: point.upper, GUARANTEED, 150, 5),
+        *curve(names[1], lambda point: point.lower, REACHED, 40, 1.5),
     )
 
 
@@ -197,5 +193,6 @@ def _rule(field: str, value: float | str, words: str, color: str) -> list[Any]:
     return [rule, base.mark_text(color=color, **_PLACES[field]).encode(text="words:N")]
 
 
-def _finished(chart: Any) -> Any:
-    return chart.properties(width="container", height=_HEIGHT).configure(**_CONFIG)
+def finished(chart: Any, width: int | str = "container") -> Any:
+    """The picture in the report's colours and sizes, which are readable on white and on black."""
+    return chart.properties(width=width, height=_HEIGHT).configure(**_CONFIG)

@@ -306,7 +306,7 @@ def audit_report(
         confidence=audit.confidence,
         delta=delta["delta"],
         delta_exact=delta["delta_exact"],
-        budget=None if audit.budget is None else _budget(audit.budget, unit),
+        budget=None if audit.budget is None else budget_amount(audit.budget, unit),
         secret_columns=policy.secret,
         statistic=policy.statistic,
         released=tuple(item.column for item in policy.release),
@@ -315,7 +315,8 @@ def audit_report(
         paragraphs=tuple(notes(audit, show_values=show_values)),
         verdict=Verdict(audit.verdict, verdict(told, unit=unit)),
         views=tuple(
-            _view(audit, view, unit, show_values, options["show_values"]) for view in audit.views.values()
+            view_report(audit, view, unit=unit, show_values=show_values, option=options["show_values"])
+            for view in audit.views.values()
         ),
         remedies=tuple(_change(audit, remedy, unit, show_values) for remedy in audit.remedies),
         no_remedy=None if audit.remedies else no_change_words(audit, options["budget"], unit=unit),
@@ -346,11 +347,15 @@ def _origin(audit: Audit, made: str, version: str, show_values: bool, option: st
     return Origin(made, version, audit.total, digest, (first, digest_words(digest, option)))
 
 
-def _budget(budget: Nats, unit: Unit) -> Amount:
+def budget_amount(budget: Nats, unit: Unit) -> Amount:
+    """A budget with its words, and as it was given."""
     return replace(amount(budget, unit), words=budget_words(budget, unit), given=level_exact(budget))
 
 
-def _view(audit: Audit, view: SecretView, unit: Unit, show_values: bool, option: str) -> ViewReport:
+def view_report(
+    audit: Audit, view: SecretView, *, unit: Unit, show_values: bool = False, option: str = "show_values=True"
+) -> ViewReport:
+    """One view of an audit; `option` is how values are asked for."""
     proof, sml, points = view.envelope, view.sml, view.curve or (view.envelope,)
     if not show_values:
         veil = Veil.of(audit, view)

@@ -9,6 +9,7 @@ from rich.text import Text
 from tightlip.numeric.display import grouped, several
 from tightlip.report.amounts import printable
 from tightlip.report.audit_record import AuditReport, ViewReport
+from tightlip.report.tables import plain_table
 
 _MOST_CELLS = 8
 _STYLES = {True: "bold green", False: "bold red", None: "dim"}
@@ -33,45 +34,52 @@ def _words(view: ViewReport) -> RenderableType:
     """Sentences with hanging bullets."""
     table = Table.grid(padding=(0, 1))
     for sentence in view.words:
-        _row(table, "•", sentence)
+        table.add_row(Text("•"), Text(sentence))
     return Group(Text(f"About {view.name}", style="bold"), table)
 
 
 def _figures(view: ViewReport) -> Table:
-    table = _table("In numbers", "measure", "value", "meaning")
-    for figure in view.figures:
-        _row(table, figure.name, figure.value, figure.meaning)
-    return table
+    rows = [(figure.name, figure.value, figure.meaning) for figure in view.figures]
+    return plain_table("In numbers", ["measure", "value", "meaning"], rows)
 
 
 def _cells(view: ViewReport) -> Table:
     shown = view.worst_cells[:_MOST_CELLS]
+    rows = [
+        (
+            cell.cell,
+            cell.people,
+            cell.leakage.words,
+            cell.secret,
+            cell.prior.words,
+            cell.posterior.words,
+        )
+        for cell in shown
+    ]
     title = f"Worst cells, {len(shown)} of {grouped(view.cells)}"
-    table = _table(title, *view.worst_cells_columns, right={1, 2, 4, 5})
-    for cell in shown:
-        shares = cell.prior.words, cell.posterior.words
-        _row(table, cell.cell, cell.people, cell.leakage.words, cell.secret, *shares)
-    return table
+    return plain_table(title, view.worst_cells_columns, rows)
 
 
 def _columns(view: ViewReport) -> Table:
-    table = _table(
-        "Released columns, by what each adds", "column", "alone", "release without it", right={1, 2}
-    )
-    for effect in view.columns:
-        _row(table, effect.column, effect.alone.words, effect.without.words)
-    return table
+    rows = [(effect.column, effect.alone.words, effect.without.words) for effect in view.columns]
+    names = ["column", "alone", "release without it"]
+    return plain_table("Released columns, by what each adds", names, rows)
 
 
 def _remedies(report: AuditReport) -> RenderableType:
     if not report.remedies:
         return Text(report.no_remedy or "")
-    names = "change", "leakage after", "detail kept", "found by"
-    table = _table("What to change: each of these alone meets the budget", *names, right={1, 2})
-    for remedy in report.remedies:
-        kept = remedy.kept.words
-        found = f"{remedy.kind}: {remedy.reason}" if remedy.reason else remedy.kind
-        _row(table, remedy.change, remedy.leakage.words, kept, found)
+    rows = [
+        (
+            remedy.change,
+            remedy.leakage.words,
+            remedy.kept.words,
+            f"{remedy.kind}: {remedy.reason}" if remedy.reason else remedy.kind,
+        )
+        for remedy in report.remedies
+    ]
+    names = ["change", "leakage after", "detail kept", "found by"]
+    table = plain_table("What to change: each of these alone meets the budget", names, rows)
     if "policy" in (report.written or {}):
         return table
     return Group(table, Text("--write-policy FILE writes the first of them as a policy file."))
@@ -92,14 +100,3 @@ def _written(report: AuditReport) -> list[RenderableType]:
         for name, path in (report.written or {}).items()
     ]
     return [Text("\n".join(lines))] if lines else []
-
-
-def _table(title: str, *names: str, right: frozenset[int] | set[int] = frozenset()) -> Table:
-    table = Table(title=Text(title), title_justify="left")
-    for place, name in enumerate(names):
-        table.add_column(name, overflow="fold", justify="right" if place in right else "left")
-    return table
-
-
-def _row(table: Table, *cells: str) -> None:
-    table.add_row(*(Text(cell) for cell in cells))
