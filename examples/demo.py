@@ -5,14 +5,13 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.rule import Rule
-from tightlip.report.text import measurement_text
 
 import tightlip as tl
 from tightlip.cli.channel_file import read_channel_file
 from tightlip.cli.main import main as run
 from tightlip.measures.summary import measure as measure_all
 from tightlip.numeric.display import format_up
-from tightlip.report.measurement import headline, measurement_record
+from tightlip.report.measurement import headline, measurement_record, measurement_text
 
 SHIPPED = Path(__file__).parent / "clinic.json"
 RECORDS = Path(__file__).parent / "health_records.csv"

@@ -342,6 +342,7 @@ def tables() -> Iterator[Call]:
                 "sample": None,
                 "policy": None,
                 "statistic": None,
+                "bins": None,
                 "code_seed": 1,
                 "on_stage": lambda stage: None,
             },

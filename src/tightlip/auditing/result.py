@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tightlip.auditing.risk import AuditRisks
 
 Kind = Literal["optimal", "heuristic"]
+Family = Literal["coarsen", "hide", "coarsen and hide", "randomise", "leave out", "any"]
 Picture = Literal["tail", "envelope"]
 
 
@@ -180,25 +181,43 @@ class SecretView:
 
 
 @dataclass(frozen=True, slots=True)
+class Among:
+    """Among which changes a remedy was found.
+
+    Attributes
+    ----------
+    family : "coarsen" columns or leave them out, "hide" small cells, "coarsen and hide", "randomise" a column,
+        "leave out" columns of a sample, or "any" that was tried
+    column : the one column that may change, where it is one
+    ways, counted : of coarsenings, how many there are and how many were counted
+    """
+
+    family: Family
+    column: str | None = None
+    ways: int = 0
+    counted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Remedy:
     """A change of the plan that meets the budget, worked out exactly from the counts.
 
     Attributes
     ----------
-    change : in words that name no secret and no value of fewer than ten people
-    policy : the changed plan; `policy_toml` writes it as a file
+    policy : the changed plan; it names no secret and no value of fewer than ten people that the plan does not name
     leakage : its worst leakage
     kept : the part of the detail that is left: I(recoded cell; released cell) over the entropy of the plan's recoded
         cells, to rank remedies by; it is no guarantee
-    kind, reason : whether the change is proved best among some changes, and among which; or how it was found
+    kind, among : whether the change is proved best among some changes, and among which
+    hidden : the share of people whose cells it hides, before noise
     """
 
-    change: str
     policy: Policy
     leakage: Nats
     kept: float
     kind: Kind
-    reason: str = ""
+    among: Among
+    hidden: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, repr=False)

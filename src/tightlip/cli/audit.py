@@ -12,8 +12,7 @@ import typer
 
 from tightlip.cli import audit_options as option
 from tightlip.cli.arguments import Unit, read_budget, read_probabilities
-from tightlip.cli.audit_outputs import Outputs, files_read
-from tightlip.cli.audit_plan import PlanFlags
+from tightlip.cli.audit_options import Outputs, PlanFlags, files_read
 from tightlip.cli.output import print_json, print_text
 from tightlip.cli.stage_bar import stage_bar
 from tightlip.errors import InvalidInput, quoted

@@ -95,8 +95,8 @@ def measure(
     gammas : numbers of at least 1; adds the coefficient of each E_γ
 
     >>> found = measure(Channel([["3/4", "1/4"], ["1/4", "3/4"]]), gammas=[2])
-    >>> {name: str(found.exact) for name, found in found.coefficients.items()}
-    {'tv': '1/2', 'kl': '1/4', 'E_2': '1/4'}
+    >>> {name: round(float(coefficient), 9) for name, coefficient in found.coefficients.items()}
+    {'tv': 0.5, 'kl': 0.25, 'E_2': 0.25}
     """
     wanted = [_read_gamma(gamma, place) for place, gamma in enumerate(listed(gammas, "gammas", "numbers"))]
     capacity = leakage_capacity(channel, min_mass=min_mass)

@@ -34,6 +34,7 @@ from tightlip.report.audit_words import (
     ViewWords,
     asked_for,
     cell_columns,
+    change_words,
     digest_words,
     headline,
     method,
@@ -42,6 +43,7 @@ from tightlip.report.audit_words import (
     plan_words,
     privacy_note,
     proof_words,
+    reason_words,
     verdict,
 )
 from tightlip.report.disclosure import Names, Veil, remedy_toml, veiled
@@ -491,11 +493,11 @@ def _certainty(view: SecretView) -> Certainty | None:
 
 def _change(audit: Audit, remedy: Remedy, unit: Unit, show_values: bool) -> Change:
     return Change(
-        change=_sentence(remedy.change),
+        change=_sentence(change_words(audit.policy, remedy)),
         leakage=amount(remedy.leakage, unit),
         kept=share(remedy.kept),
         kind=remedy.kind,
-        reason=remedy.reason,
+        reason=reason_words(audit.policy, remedy),
         policy=remedy_toml(audit, remedy, show_values=show_values),
     )
 

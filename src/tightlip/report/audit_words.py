@@ -6,11 +6,12 @@ Nothing here shows a secret value or the values of a small cell unless `show_val
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from tightlip.auditing.counted import SMALL
+from tightlip.auditing.remedy import GRID
 from tightlip.auditing.result import AttackGroup, Audit, Remedy, SecretView, risen
 from tightlip.numeric.display import format_about, format_down, format_exactly, format_sides, grouped, several
 from tightlip.numeric.quantity import Nats, Probability
@@ -104,8 +105,8 @@ def remedy_words(audit: Audit, *, unit: Unit = "nats") -> list[str]:
         "worst leakage" if audit.mode == "population" else f"envelope at {both_sides(audit.delta)[1]} at most"
     )
     return [
-        f"To meet the budget: {remedy.change}; {after} {leakage(remedy.leakage, unit)}, keeps {about(remedy.kept)} "
-        f"of the detail ({kind_words(remedy)})."
+        f"To meet the budget: {change_words(audit.policy, remedy)}; {after} {leakage(remedy.leakage, unit)}, "
+        f"keeps {about(remedy.kept)} of the detail ({kind_words(audit.policy, remedy)})."
         for remedy in audit.remedies[:_MOST_REMEDIES]
     ]
 
@@ -118,9 +119,8 @@ def no_remedy_words(audit: Audit, *, unit: Unit = "nats") -> str:
     )
     if audit.closest is None:
         return said
-    return (
-        f"{said} The closest: {audit.closest.change}; it still leaks {leakage(audit.closest.leakage, unit)}."
-    )
+    change = change_words(audit.policy, audit.closest)
+    return f"{said} The closest: {change}; it still leaks {leakage(audit.closest.leakage, unit)}."
 
 
 def notes(audit: Audit, *, show_values: bool = False) -> list[str]:
@@ -246,10 +246,70 @@ def _sample_headline(audit: Audit, view: SecretView) -> str:
     )
 
 
-def kind_words(remedy: Remedy) -> str:
+def change_words(plan: Policy, remedy: Remedy) -> str:
+    """What a remedy changes in the plan; it names no secret and no value of fewer than ten people."""
+    after = {item.column: item for item in remedy.policy.release}
+    kept = [(item, after[item.column]) for item in plan.release if item.column in after]
+    gone = [item.column for item in plan.release if item.column not in after]
+    parts = [
+        f"release {new.column} {new.recoding.words()}" for old, new in kept if new.recoding != old.recoding
+    ]
+    parts += [f"leave out {_listed(gone)}"] if gone else []
+    parts += [
+        f"add {new.mechanism.words()} to {new.column}"
+        for old, new in kept
+        if new.mechanism is not None and new.mechanism != old.mechanism
+    ]
+    least = remedy.policy.min_count
+    if least == plan.min_count:
+        return "; ".join(parts)
+    hidden = format_about(100 * remedy.hidden, 2)
+    hide = f"hide cells of fewer than {least} people ({hidden} % of them)"
+    return f"{'; '.join(parts)}; then {hide}" if parts else hide
+
+
+def reason_words(plan: Policy, remedy: Remedy) -> str:
+    """Among which changes a remedy was found best, or how far the search came."""
+    over = "" if plan.min_count is None else " above the planned one"
+    them = "the columns or leave them out"
+    match remedy.among.family:
+        case "coarsen":
+            one = remedy.among.column
+            return _ways_words(remedy, f"coarsen {them if one is None else f'{one} or leave it out'}")
+        case "coarsen and hide":
+            return _ways_words(remedy, f"coarsen {them}, each with the smallest min_count{over} that will do")
+        case "hide":
+            return f"no smaller min_count{over} meets the budget"
+        case "randomise":
+            return f"no larger ε on a grid of 1/{GRID} nat meets the budget"
+        case "any":
+            return "leaks least of all changes that were tried"
+        case "leave out":
+            return ""
+
+
+def _ways_words(remedy: Remedy, aim: str) -> str:
+    ways, counted = remedy.among.ways, remedy.among.counted
+    if ways == 1:
+        return f"the only way to {aim}"
+    if remedy.kind == "heuristic":
+        return (
+            f"a greedy search stopped after {counted:,} of the {ways:,} ways to {aim}; others may keep more"
+        )
+    were = "was" if counted == 1 else "were"
+    how = f"; {counted:,} {were} counted, the others follow" if counted < ways else ""
+    return f"of the {ways:,} ways to {aim}, no other that meets the budget keeps more detail{how}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def kind_words(plan: Policy, remedy: Remedy) -> str:
     """Whether a remedy is proved best, and among what."""
     said = "the least change of its kind" if remedy.kind == "optimal" else "found by a heuristic search"
-    return f"{said}: {remedy.reason}" if remedy.reason else said
+    reason = reason_words(plan, remedy)
+    return f"{said}: {reason}" if reason else said
 
 
 @dataclass(frozen=True, slots=True)
