@@ -263,6 +263,8 @@ def methods() -> Iterator[Call]:
         Call("Probability.of", tl.Probability.of, {"exact": Fraction(1, 3), "rounding": "up"}),
         Call("Coefficient.known", tl.contraction.Coefficient.known, {"value": Fraction(1, 3), "method": "m"}),
         Call("PointwiseLeakage.value_of", measured.value_of, {"outcome": "+"}),
+        Call("PointwiseLeakage.to_dict", measured.to_dict, {"unit": "nats"}),
+        Call("PointwiseLeakage.chart", measured.chart, {"unit": "nats"}),
         Call("PointwiseLeakage.exact_ratio_of", measured.exact_ratio_of, {"outcome": "+"}),
         Call("PointwiseLeakage.secret_of", measured.secret_of, {"outcome": "+"}),
         Call("PointwiseLeakage.prior_of", measured.prior_of, {"secret": "ill"}),
@@ -348,6 +350,8 @@ def tables() -> Iterator[Call]:
             },
         ),
         Call("Audit.words", found.words, {"show_values": False, "unit": "nats"}),
+        Call("Audit.to_dict", found.to_dict, {"show_values": False, "unit": "nats"}),
+        Call("Audit.chart", found.chart, {"view": "ill", "picture": "tail", "unit": "nats"}),
         Call("Policy", tl.Policy, {"secret": "ill", "release": ["sex"], "min_count": 2, "statistic": ()}),
         Call(
             "Policy.from_toml",

@@ -24,6 +24,7 @@ from tightlip.errors import TightlipError
 RESULTS = {
     "AdversaryLeakage",
     "Audit",
+    "AuditRisks",
     "CellTable",
     "Comparison",
     "CompositionBound",

@@ -18,7 +18,7 @@ from tightlip.contraction.ldp_bounds import ldp_contraction_bound
 from tightlip.contraction.result import Coefficient
 from tightlip.contraction.setting import Setting
 from tightlip.contraction.total_variation import dobrushin, e_gamma_contraction
-from tightlip.errors import InvalidInput, quoted
+from tightlip.errors import InvalidInput
 from tightlip.measures.capacity import LeakageCapacity, leakage_capacity
 from tightlip.measures.local import ldp
 from tightlip.model.channel import Channel
@@ -98,12 +98,18 @@ def measure(
     >>> {name: round(float(coefficient), 9) for name, coefficient in found.coefficients.items()}
     {'tv': 0.5, 'kl': 0.25, 'E_2': 0.25}
     """
-    wanted = [_read_gamma(gamma, place) for place, gamma in enumerate(listed(gammas, "gammas", "numbers"))]
+    wanted = [
+        Fraction(number(gamma, f"gammas entry {place}"))
+        for place, gamma in enumerate(listed(gammas, "gammas", "numbers"))
+    ]
     capacity = leakage_capacity(channel, min_mass=min_mass)
     found = {"tv": dobrushin(channel), "kl": chi_squared_contraction(channel)}
     if prior is not None:
         found["prior"] = chi_squared_contraction(channel, prior)
-    found |= {f"E_{exact_text(gamma)}": e_gamma_contraction(channel, gamma) for gamma in wanted}
+    try:
+        found |= {f"E_{exact_text(gamma)}": e_gamma_contraction(channel, gamma) for gamma in wanted}
+    except InvalidInput as error:
+        raise InvalidInput(f"gammas: {error}") from error
     implied = level_bounds(channel.shape[0], capacity, min_mass)
     return ContractionSummary(found, capacity, ldp(channel), implied)
 
@@ -141,10 +147,3 @@ def _bounds_at(secrets: int, epsilon: float, mass: Fraction) -> dict[str, float]
         "kl_paper": float(divergence_bound("kl", secrets, epsilon, mass, gamma="paper")),
         "tv_ldp": float(ldp_contraction_bound("tv", epsilon)),
     }
-
-
-def _read_gamma(gamma: object, place: int) -> Fraction:
-    read = Fraction(number(gamma, f"gammas entry {place}"))
-    if read < 1:
-        raise InvalidInput(f"gammas entry {place} must be at least 1, got {quoted(gamma)}; write 2.")
-    return read
