@@ -167,7 +167,7 @@ def test_finite_costs_and_statistics_have_meanings():
     view = replace(
         audit.joint,
         ldp=half,
-        pmc=replace(audit.joint.pmc, leakage=half),
+        others={"pmc": replace(audit.joint.pmc, leakage=half)},
         sml=tl.statistic_maximal_leakage(tl.Channel([["1/2", "1/2"], ["1/4", "3/4"]]), ["a", "b"]),
     )
     found = {figure.name: figure for figure in ViewWords(audit, view).figures()}

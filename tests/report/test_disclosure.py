@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import groupby
 
@@ -150,3 +151,17 @@ def test_a_sample_s_bounds_stay_bounds():
     for cell, risk in zip(record["worst_cells"], found.joint.worst_cells, strict=True):
         assert cell["posterior"]["value"] >= risk.posterior
         assert cell["leakage"]["value"] <= record["worst"]["leakage"]["value"]
+
+
+def test_another_measure_is_told_of_large_cells_alone():
+    audit = example_audit()
+    view = audit.joint
+    small = view.worst.cell
+    large = next(risk.cell for risk in view.worst_cells if view.counted.holders_of(risk.cell) >= 10)
+    for cell, told in ((small, False), (large, True)):
+        others = {**view.others, "new": replace(view.pmc, cell=cell)}
+        changed = replace(audit, views={view.name: replace(view, others=others)})
+        hidden, shown = (record_of(changed, show_values=show)["views"][0] for show in (False, True))
+        assert ("new" in hidden.get("others", {})) is told
+        assert shown["others"]["new"]["leakage"] == shown["ruled_out"]["leakage"]
+    assert "others" not in record_of(audit)["views"][0]

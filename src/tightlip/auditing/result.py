@@ -7,6 +7,7 @@ Words, tables and pages are made from this by `tightlip.report`, which asks whet
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -129,7 +130,8 @@ class SecretView:
     worst : the cell and secret of the largest leakage, rounded up; `at_least` is the same amount from below
     tail : the probability of a leakage above each level
     envelope, attack : what survives post-processing at δ, and the groups of cells that reach the lower end
-    pmc : the largest cost, i.e. what can be ruled out; infinite where a cell excludes a secret
+    others : the worst of other pointwise measures by name, "pmc" above all: what can be ruled out, infinite where a
+        cell excludes a secret
     maximal_leakage, ldp : in nats, rounded up; ldp may be infinite
     sml : statistic maximal leakage where the secret is a statistic of a larger one
     share_above_budget : the share of people whose cell leaks more than the budget
@@ -146,7 +148,7 @@ class SecretView:
     tail: tuple[TailPoint, ...]
     envelope: Envelope
     attack: tuple[AttackGroup, ...]
-    pmc: Finding
+    others: Mapping[str, Finding]
     maximal_leakage: Nats
     ldp: Nats
     sml: StatisticLeakage | None
@@ -155,6 +157,11 @@ class SecretView:
     columns: tuple[ColumnEffect, ...]
     certified: Certified | None = None
     curve: tuple[Envelope, ...] = ()
+
+    @property
+    def pmc(self) -> Finding:
+        """The largest cost: what can be ruled out."""
+        return self.others["pmc"]
 
     @property
     def channel(self) -> Channel:

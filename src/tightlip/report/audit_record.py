@@ -34,6 +34,7 @@ from tightlip.report.audit_words import (
     ViewWords,
     asked_for,
     cell_columns,
+    change_note,
     change_words,
     digest_words,
     headline,
@@ -197,6 +198,7 @@ class ViewReport:
     columns: tuple[Column, ...]
     secrets: tuple[Secret, ...]
     certified: Certainty | None
+    others: dict[str, Found] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +241,7 @@ class AuditReport:
     method: tuple[str, ...]
     values_shown: bool
     privacy_note: str
+    change_note: str | None = None
     written: dict[str, str | None] | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -325,6 +328,7 @@ def audit_report(
         method=tuple(method(audit)),
         values_shown=show_values,
         privacy_note=privacy_note(show_values, options["show_values"]),
+        change_note=change_note(audit, unit=unit) if audit.remedies else None,
     )
 
 
@@ -389,6 +393,8 @@ def view_report(
             Secret(names.secret(place), told_share(held)) for place, held in enumerate(view.shares)
         ),
         certified=_certainty(view),
+        others={name: _found(found, names, unit) for name, found in view.others.items() if name != "pmc"}
+        or None,
     )
 
 

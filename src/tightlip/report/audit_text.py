@@ -79,7 +79,7 @@ def _remedies(report: AuditReport) -> RenderableType:
         for remedy in report.remedies
     ]
     names = ["change", "leakage after", "detail kept", "found by"]
-    table = plain_table("What to change: each of these alone meets the budget", names, rows)
+    table = plain_table(f"What to change: {report.change_note}", names, rows)
     if "policy" in (report.written or {}):
         return table
     return Group(table, Text("--write-policy FILE writes the first of them as a policy file."))

@@ -111,6 +111,12 @@ def remedy_words(audit: Audit, *, unit: Unit = "nats") -> list[str]:
     ]
 
 
+def change_note(audit: Audit, *, unit: Unit = "nats") -> str:
+    """What the list of changes holds; without a capital, so that it can follow "What to change: "."""
+    allowed = "" if audit.budget is None else f" of {budget_words(audit.budget, unit)}"
+    return f"each of these alone meets the budget{allowed}; the one that keeps most detail comes first"
+
+
 def no_remedy_words(audit: Audit, *, unit: Unit = "nats") -> str:
     """That nothing was found, and how close the closest change comes."""
     said = (

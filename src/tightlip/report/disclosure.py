@@ -131,7 +131,7 @@ class Veil:
             tail=tuple(few.point(point) for point in view.tail),
             envelope=bare.envelope(view.envelope),
             attack=tuple(few.group(group, names) for group in view.attack),
-            pmc=_cost(view.pmc, names),
+            others=_others(view, names),
             share_above_budget=few.share(view.share_above_budget),
             worst_cells=tuple(_gain(risk, names, worst.leakage) for risk in view.worst_cells),
             columns=tuple(bare.effect(effect) for effect in view.columns),
@@ -207,6 +207,15 @@ def _cost(found: Finding, names: Names) -> Finding:
         return found
     cost = Nats.of_ratio(max(_exact(found.prior) / _exact(told.least), Fraction(1)))
     return replace(told, leakage=max(found.leakage, cost))
+
+
+def _others(view: SecretView, names: Names) -> dict[str, Finding]:
+    """Other measures: PMC as a range; one without a rule of its own is told of cells alone that may be shown."""
+    return {
+        name: _cost(found, names) if name == "pmc" else found
+        for name, found in view.others.items()
+        if name == "pmc" or names.shows(found.cell)
+    }
 
 
 def _lift(posterior: Probability, prior: Probability) -> Fraction:
