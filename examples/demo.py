@@ -11,8 +11,7 @@ from tightlip.cli.channel_file import read_channel_file
 from tightlip.cli.main import main as run
 from tightlip.measures.summary import measure as measure_all
 from tightlip.numeric.display import format_up
-from tightlip.report.measurement import headline, measurement_record
-from tightlip.report.text import measurement_text
+from tightlip.report.measurement import headline, measurement_record, measurement_text
 
 SHIPPED = Path(__file__).parent / "clinic.json"
 RECORDS = Path(__file__).parent / "health_records.csv"

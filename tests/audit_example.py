@@ -9,7 +9,7 @@ from tightlip.auditing.counted import Counted
 from tightlip.auditing.run import audit_counts
 from tightlip.envelopes.result import read_delta
 from tightlip.numeric.quantity import log_of
-from tightlip.report.audit_json import audit_record
+from tightlip.report.audit_record import audit_report
 from tightlip.table.policy import Policy
 
 HOSTILE = (
@@ -39,17 +39,22 @@ def example_audit(text="", *, secrets=1, budget=BUDGET, sample=None, min_count=N
     )
 
 
-def example_record(text="", *, unit="nats", show_values=True, curve=True, **options):
-    return audit_record(
-        example_audit(text, **options),
+def example_report(text="", *, unit="nats", show_values=True, curve=True, **options):
+    audit = example_audit(text, **options)
+    return audit_report(
+        audit.with_curves() if curve else audit,
         table=f"people{text}.csv",
         command=f"tightlip audit people{text}.csv",
         unit=unit,
         show_values=show_values,
-        curve=curve,
         version="0",
         made="2026-01-02T03:04:05Z",
     )
+
+
+def example_record(text="", **options):
+    """The report as JSON."""
+    return example_report(text, **options).to_dict()
 
 
 def _counts(text, secrets):

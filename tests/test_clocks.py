@@ -7,7 +7,7 @@ import tightlip
 
 ALLOWED = {
     "cli/interrupt.py",  # how long an interrupted program may take to end
-    "cli/clock.py",  # the date of a report
+    "report/audit_record.py",  # the date of a report
     "cli/output.py",  # when a bar appears
     "statistic/work.py",  # time_limit, where one was given
 }

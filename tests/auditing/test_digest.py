@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from tightlip.auditing.digest import counts_digest
+from tightlip.auditing.counted import counts_digest
 from tightlip.auditing.run import audit
 from tightlip.table.bins import Bins
 from tightlip.table.policy import Policy, Released

@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 
 from contract.warnings_of_engines import IGNORED
-from tightlip.auditing.apply import remedy_toml
 from tightlip.auditing.run import audit
 from tightlip.cli.main import main
-from tightlip.report.audit_json import audit_record
+from tightlip.report.audit_record import audit_report
+from tightlip.report.audit_words import reason_words
+from tightlip.report.disclosure import remedy_toml
 from tightlip.table.mapping import Mapping
 from tightlip.table.policy import Policy, Released
 
@@ -30,16 +31,15 @@ def people(count=400):
 
 
 def record_of(found, *, show_values=False):
-    return audit_record(
+    return audit_report(
         found,
         table="t",
         command="c",
         unit="nats",
         show_values=show_values,
-        curve=False,
         version="0",
         made="2026-01-02T03:04:05Z",
-    )
+    ).to_dict()
 
 
 def test_every_remedy_is_applied_by_its_policy_file(tmp_path):
@@ -54,7 +54,7 @@ def test_every_remedy_is_applied_by_its_policy_file(tmp_path):
         again = audit(frame, policy=policy, budget=0.8)
         assert again.verdict is True
         assert again.joint.worst.leakage.ratio == remedy.leakage.ratio
-        assert said["reason"] == remedy.reason != ""
+        assert said["reason"] == reason_words(found.policy, remedy) != ""
 
 
 def test_rare_and_secret_values_are_not_printed():

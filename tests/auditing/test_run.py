@@ -14,14 +14,14 @@ import pytest
 import audit_oracle as oracle
 import tightlip as tl
 from tightlip.auditing.counted import Counted
-from tightlip.auditing.names import Names
 from tightlip.auditing.plan import released
 from tightlip.auditing.risk import audited_counts, cell_risks
 from tightlip.auditing.run import audit, audit_counts, worst_leakage
 from tightlip.auditing.sample import SampleMode
-from tightlip.auditing.words import headline, paragraphs
 from tightlip.errors import InvalidInput, WrongType
-from tightlip.report.audit_json import audit_record
+from tightlip.report.audit_record import audit_report
+from tightlip.report.audit_words import change_words, headline, paragraphs
+from tightlip.report.disclosure import Names
 from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, RandomizedResponse, Released
@@ -92,7 +92,7 @@ def recounted(frame, policy):
 def test_one_bin_for_everybody_is_called_leaving_the_column_out():
     frame = pd.DataFrame({"age": [1, 5, 9] * 8, "sex": ["f", "m"] * 12, "ill": (["yes"] + ["no"] * 2) * 8})
     policy = Policy("ill", [Released("age", Bins(width=2)), "sex"])
-    changes = [remedy.change for remedy in audit(frame, policy=policy, budget=0.1).remedies]
+    changes = [change_words(policy, remedy) for remedy in audit(frame, policy=policy, budget=0.1).remedies]
     assert "leave out age" in changes
     assert not any("bins of" in change for change in changes)
 
@@ -101,7 +101,7 @@ def test_remedies_meet_the_budget_when_counted_anew():
     frame = people()
     found = audit(frame, "illness", ["age", "zip", "sex"], budget=1.0)
     assert found.verdict is False
-    assert len({remedy.change.split()[0] for remedy in found.remedies}) >= 3
+    assert len({change_words(found.policy, remedy).split()[0] for remedy in found.remedies}) >= 3
     assert [remedy.kept for remedy in found.remedies] == sorted(
         (r.kept for r in found.remedies), reverse=True
     )
@@ -155,7 +155,9 @@ def test_the_largest_epsilon_on_the_grid_is_largest():
     whole = audit(frame, "illness", ["zip", "sex"]).joint
     budget = (float(whole.worst.leakage) + float(whole.columns[0].without)) / 2
     found = audit(frame, "illness", ["zip", "sex"], budget=budget)
-    noisy = [remedy for remedy in found.remedies if "randomised response" in remedy.change]
+    noisy = [
+        remedy for remedy in found.remedies if "randomised response" in change_words(found.policy, remedy)
+    ]
     assert noisy
     for remedy in noisy:
         assert remedy.kind == "optimal"
@@ -169,7 +171,7 @@ def test_noise_that_makes_too_many_cells_is_passed_over(monkeypatch):
     frame = people(200)
     monkeypatch.setattr("tightlip.auditing.randomise.MOST_PAIRS", 10)
     found = audit(frame, "illness", ["age", "zip"], budget=1.0)
-    changes = [remedy.change for remedy in found.remedies]
+    changes = [change_words(found.policy, remedy) for remedy in found.remedies]
     assert changes
     assert not any("randomised" in change for change in changes)
 
@@ -205,7 +207,7 @@ def test_two_changes_where_one_is_not_enough():
     names = ["c0", "c1", "c2"]
     budget = float(min(audit(frame, "s", [name]).joint.worst.leakage for name in names)) + 1e-9
     found = audit(frame, "s", names, budget=budget)
-    assert "leave out c0 and c1" in {remedy.change for remedy in found.remedies}
+    assert "leave out c0 and c1" in {change_words(found.policy, remedy) for remedy in found.remedies}
     for remedy in found.remedies:
         assert recounted(frame, remedy.policy).ratio == remedy.leakage.ratio
         assert remedy.leakage <= budget
@@ -286,7 +288,7 @@ def test_a_sample_with_all_cells_seen_can_keep_a_budget():
     worse = audit(frame, "illness", ["age", "zip", "sex"], budget=1.0, sample=mode)
     assert worse.verdict is False
     assert all(remedy.kind == "heuristic" for remedy in worse.remedies)
-    assert {"leave out age"} <= {remedy.change for remedy in worse.remedies}
+    assert {"leave out age"} <= {change_words(worse.policy, remedy) for remedy in worse.remedies}
     assert "To meet the budget" in " ".join(paragraphs(worse))
 
 
@@ -362,12 +364,32 @@ def test_arguments_are_checked():
         audit(frame, "illness", ["sex"], budget=-1)
 
 
+def test_bins_are_those_of_a_policy():
+    frame = people()
+    for size, bins in ((20, Bins(width=20)), ([30, 60], Bins(edges=[30, 60]))):
+        short = audit(frame, "illness", ["age", "sex"], bins={"age": size}, code_seed=1)
+        policy = Policy("illness", [Released("age", bins), "sex"])
+        assert short.policy == policy
+        assert short.joint.worst == audit(frame, policy=policy, code_seed=1).joint.worst
+    for given, words in (
+        ({"zip": 3}, "bins must be of released columns"),
+        ({"age": 0}, "bin width must be positive"),
+        (10, "bins must map columns to widths"),
+    ):
+        with pytest.raises((InvalidInput, WrongType), match=words):
+            audit(frame, "illness", ["age"], bins=given)
+    with pytest.raises(InvalidInput, match="without another recoding"):
+        audit(frame, "illness", [Released("age", Bins(width=5))], bins={"age": 10})
+    with pytest.raises(InvalidInput, match="already says"):
+        audit(frame, policy=Policy("illness", ["sex"]), bins={"sex": 1})
+
+
 SECRETS = ("qqq", "www", "rrr")
 
 
 def record_of(found, *, show_values):
     told = {"table": "t", "command": "c", "version": "0", "made": "2026-01-02T03:04:05Z"}
-    return audit_record(found, **told, unit="nats", show_values=show_values, curve=False)
+    return audit_report(found, **told, unit="nats", show_values=show_values).to_dict()
 
 
 @pytest.mark.parametrize("sample", [None, SampleMode()])

@@ -17,8 +17,8 @@ from tightlip.auditing.sample import SampleMode, exceeds, levels_with, sample_bo
 from tightlip.auditing.sample_cells import prior_bounds
 from tightlip.auditing.tally import Tally
 from tightlip.auditing.view import tail_levels
-from tightlip.auditing.words import paragraphs, verdict
 from tightlip.numeric.quantity import Nats
+from tightlip.report.audit_words import paragraphs, verdict
 from tightlip.table.policy import Policy
 
 DELTA = Fraction(1, 20)

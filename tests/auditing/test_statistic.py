@@ -11,12 +11,12 @@ import audit_oracle as oracle
 import statistic_oracle
 import tightlip as tl
 from audit_example import example_audit
+from tightlip.auditing.plan import stages_of
 from tightlip.auditing.run import audit
 from tightlip.auditing.sample import SampleMode
-from tightlip.auditing.stages import stages_of
 from tightlip.auditing.statistic import statistic_of
-from tightlip.auditing.words import paragraphs
 from tightlip.errors import InvalidInput, WrongType
+from tightlip.report.audit_words import paragraphs
 from tightlip.table.policy import Policy, RandomizedResponse, Released
 
 

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from audit_example import HOSTILE, example_record
+from audit_example import HOSTILE, example_report
 from tightlip.report.audit_html import audit_html
 
 SWITCHES = [
@@ -50,14 +50,14 @@ def browser(tmp_path_factory):
 def page(request, browser, tmp_path_factory):
     """The opened report of a harmless table, and of one whose names and values attack the page."""
     path = tmp_path_factory.mktemp("report") / "report.html"
-    record = example_record(text=HOSTILE if request.param == "hostile" else "")
-    path.write_text(audit_html(record), encoding="utf-8")
+    report = example_report(text=HOSTILE if request.param == "hostile" else "")
+    path.write_text(audit_html(report), encoding="utf-8")
     browser.get("about:blank")
     for kind in ("browser", "performance"):
         browser.get_log(kind)  # what earlier pages said
     browser.get(path.as_uri())
     wait(browser, lambda: browser.execute_script("return document.documentElement.dataset.charts") == "drawn")
-    return browser, path, record
+    return browser, path, report.to_dict()
 
 
 def wait(browser, condition):

@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from io import StringIO
 
@@ -12,12 +13,14 @@ import pytest
 from rich.console import Console
 
 import tightlip as tl
-from audit_example import HOSTILE, example_record
+from audit_example import HOSTILE, example_report
 from tightlip.auditing.sample import SampleMode
 from tightlip.errors import InvalidInput
+from tightlip.report.amounts import Amount, Share, printable
 from tightlip.report.audit_chart import audit_charts
 from tightlip.report.audit_html import audit_html
-from tightlip.report.audit_text import audit_text, printable
+from tightlip.report.audit_record import EnvelopePoint, TailStep
+from tightlip.report.audit_text import audit_text
 
 
 class Page(HTMLParser):
@@ -58,13 +61,13 @@ def library():
 
 @pytest.fixture(scope="module", params=["", HOSTILE], ids=["plain", "hostile"])
 def page(request, library):
-    record = example_record(request.param)
-    return Page(audit_html(record)), record
+    report = example_report(request.param)
+    return Page(audit_html(report)), report
 
 
 def test_it_shows_the_record(page):
-    found, record = page
-    record = printable(record)
+    found, report = page
+    record = printable(report).to_dict()
     wanted = [record["headline"], record["verdict"]["words"], record["command"], record["privacy_note"]]
     wanted += [cell["cell"] for view in record["views"] for cell in view["worst_cells"]]
     wanted += [figure["value"] for view in record["views"] for figure in view["figures"]]
@@ -100,20 +103,20 @@ def test_it_loads_nothing_and_runs_only_what_it_names(page):
 
 
 def test_each_chart_has_its_place_and_data(page):
-    found, record = page
+    found, report = page
     charts = json.loads(found.scripts[1])
     places = [attrs["id"] for tag, attrs in found.elements if attrs.get("class") == "chart"]
     assert sorted(charts) == sorted(places)
     text = json.dumps(charts)
-    for point in record["views"][0]["curve"]:
-        assert point["upper"]["words"] in text
+    for point in report.views[0].curve:
+        assert point.upper.words in text
     assert "budget" in text
 
 
 def test_several_secrets_samples_and_no_budget(library):
-    several = Page(audit_html(example_record(secrets=2, show_values=False)))
+    several = Page(audit_html(example_report(secrets=2, show_values=False)))
     assert len([1 for _, attrs in several.elements if attrs.get("class") == "chart"]) == 6
-    sample = Page(audit_html(example_record(sample=SampleMode(0.9), show_values=False)))
+    sample = Page(audit_html(example_report(sample=SampleMode(0.9), show_values=False)))
     assert "too small to certify" in sample.text
     layers = json.loads(sample.scripts[1])["envelope-1"]["layer"]
     low, high = next(
@@ -122,7 +125,7 @@ def test_several_secrets_samples_and_no_budget(library):
         if "scale" in layer["encoding"].get("x", {})
     )
     assert low < high == 1  # one point alone would give an axis without length
-    free = Page(audit_html(example_record(budget=None)))
+    free = Page(audit_html(example_report(budget=None)))
     assert "No budget was set" in free.text
     assert "budget" not in free.scripts[1]
 
@@ -130,34 +133,34 @@ def test_several_secrets_samples_and_no_budget(library):
 def test_a_library_that_would_end_its_element_is_refused(monkeypatch):
     monkeypatch.setattr("vl_convert.javascript_bundle", lambda _: "'</SCRIPT>'")
     with pytest.raises(InvalidInput, match="another vl-convert-python"):
-        audit_html(example_record())
+        audit_html(example_report())
 
 
 def test_missing_libraries_are_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(InvalidInput, match=r"tightlip\[chart\]"):
-        audit_html(example_record())
+        audit_html(example_report())
 
 
-def written(record):
+def written(report):
     console = Console(file=StringIO(), width=100, force_terminal=True)
-    console.print(audit_text(record))
+    console.print(audit_text(report))
     return console.file.getvalue()
 
 
 def test_text_says_the_same():
-    record = example_record(show_values=False, secrets=2)
-    text = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", written(record)).split())
-    for words in (record["headline"], record["verdict"]["words"], "About ill × rich", "Worst cells, 8 of 18"):
+    report = example_report(show_values=False, secrets=2)
+    text = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", written(report)).split())
+    for words in (report.headline, report.verdict.words, "About ill × rich", "Worst cells, 8 of 18"):
         assert words in text
     assert "each of these alone meets the budget" in text
-    sample = written(example_record(sample=SampleMode(0.9), show_values=False))
+    sample = written(example_report(sample=SampleMode(0.9), show_values=False))
     assert "too small to certify" in " ".join(sample.split())
-    assert "Nothing has to change" in written(example_record(budget=tl.log_of(10)))
+    assert "Nothing has to change" in written(example_report(budget=tl.log_of(10)))
 
 
 def test_values_cannot_write_to_the_terminal():
-    text = re.sub(r"\x1b\[[0-9;]*m", "", written(example_record("\x1b]0;t\x07[bold]\u202e")))
+    text = re.sub(r"\x1b\[[0-9;]*m", "", written(example_report("\x1b]0;t\x07[bold]\u202e")))
     assert "\x1b" not in text
     assert "\x07" not in text
     assert "\u202e" not in text
@@ -165,33 +168,31 @@ def test_values_cannot_write_to_the_terminal():
 
 
 def test_a_statistic_has_its_figure_and_its_proof(library):
-    record = example_record(secrets=2, statistic="rich", unit="bits")
-    found = Page(audit_html(record))
+    found = Page(audit_html(example_report(secrets=2, statistic="rich", unit="bits")))
     assert "As a statistic (SML)" in found.text
     assert found.text.count("Proof of SML about rich") == 1
     assert "Statistic maximal leakage (SML) is the logarithm" in found.text
-    assert "SML" not in Page(audit_html(example_record(secrets=2))).text
+    assert "SML" not in Page(audit_html(example_report(secrets=2))).text
 
 
 def test_the_tail_ends_at_the_worst_leakage_and_axes_name_the_unit():
-    record = example_record(unit="bits")
-    view = record["views"][0]
-    charts = audit_charts(view, unit="bits", budget=record["budget"])
+    report = example_report(unit="bits")
+    view = report.views[0]
+    charts = audit_charts(view, unit="bits", budget=report.budget)
     line = charts["tail"]["layer"][0]["data"]["values"]
-    assert [point["level"] for point in line[-2:]] == [view["worst"]["leakage"]["value"]] * 2
+    assert [point["level"] for point in line[-2:]] == [view.worst.leakage.value] * 2
     assert charts["tail"]["layer"][0]["encoding"]["x"]["title"] == "leakage (bits)"
     assert "leakage ε (bits)" in json.dumps(charts["envelope"], ensure_ascii=False)
     assert "nats" not in json.dumps(charts)
 
 
 def test_a_release_that_tells_nothing_has_charts_too():
-    nothing = {"level": {"value": 0.0, "words": "0 nats"}, "above": {"value": 0.0, "words": "0 %"}}
-    point = {
-        "delta": 0.01,
-        "delta_words": "0.01",
-        "upper": {"value": 0.0, "words": "0 nats"},
-        "lower": {"value": 0.0, "words": "0 nats"},
-    }
-    view = {"tail": [nothing], "envelope": point, "curve": [point], "worst": {"leakage": {"value": 0.0}}}
+    nothing, nobody = Amount(0.0, "nats", "0 nats"), Share(0.0, "0 %")
+    point = EnvelopePoint(0.01, "1/100", "0.01", nothing, nothing, "m")
+    view = example_report().views[0]
+    worst = replace(view.worst, leakage=nothing)
+    view = replace(
+        view, tail=(TailStep(nothing, nobody, nobody),), envelope=point, curve=(point,), worst=worst
+    )
     charts = audit_charts(view, unit="nats", budget=None)
     assert charts["tail"]["layer"][0]["data"]["values"] == []

@@ -9,13 +9,12 @@ import pytest
 
 import tightlip as tl
 from audit_example import SECRETS, VALUES, example_audit, example_record
-from tightlip.auditing.phrases import factor
 from tightlip.auditing.sample import SampleMode
 from tightlip.errors import CertificateInvalid
 from tightlip.numeric.quantity import Nats, Probability
-from tightlip.report.audit_amounts import amount, percent
-from tightlip.report.audit_figures import figures
-from tightlip.report.audit_json import audit_record
+from tightlip.report.amounts import amount, factor, percent
+from tightlip.report.audit_record import as_json, audit_report
+from tightlip.report.audit_words import ViewWords
 
 
 def record_of(audit, **changes):
@@ -24,11 +23,10 @@ def record_of(audit, **changes):
         "command": "c",
         "unit": "nats",
         "show_values": False,
-        "curve": False,
         "version": "0",
         "made": "2026-01-02T03:04:05Z",
     }
-    return audit_record(audit, **options | changes)
+    return audit_report(audit, **options | changes).to_dict()
 
 
 def test_it_says_what_the_audit_found():
@@ -91,7 +89,7 @@ def test_the_proof_in_the_record_can_be_checked(tmp_path, capsys):
 
 
 def test_a_proof_that_is_too_long_is_left_out(monkeypatch):
-    monkeypatch.setattr("tightlip.report.audit_proof._LARGEST_PROOF", 10)
+    monkeypatch.setattr("tightlip.report.audit_record._LARGEST_PROOF", 10)
     proof = example_record()["views"][0]["proof"]
     assert "left out" in proof["words"]
     assert "certificate" not in proof
@@ -135,7 +133,7 @@ def test_samples_say_how_sure_they_are(budget, words):
     assert "too small to certify" in view["words"][-1]
     assert len(view["curve"]) == 1
     assert not view["proof"]["checked"]
-    assert "0.9" in record["method"][0]
+    assert "90 % confidence" in record["method"][0]
     assert not any("LDP" in figure["name"] for figure in view["figures"])
 
 
@@ -169,24 +167,22 @@ def test_finite_costs_and_statistics_have_meanings():
     view = replace(
         audit.joint,
         ldp=half,
-        pmc=replace(audit.joint.pmc, leakage=half),
+        others={"pmc": replace(audit.joint.pmc, leakage=half)},
         sml=tl.statistic_maximal_leakage(tl.Channel([["1/2", "1/2"], ["1/4", "3/4"]]), ["a", "b"]),
     )
-    found = {figure["name"]: figure for figure in figures(audit, view, "nats")}
-    assert "1.5 times less likely" in found["What can be ruled out (PMC)"]["meaning"]
-    assert "1.5 times as likely" in found["Between any two secrets (LDP)"]["meaning"]
-    assert found["As a statistic (SML)"]["value"].startswith("at most 0.223")
-    assert "some prior" not in found["As a statistic (SML)"]["meaning"]
+    found = {figure.name: figure for figure in ViewWords(audit, view).figures()}
+    assert "1.5 times less likely" in found["What can be ruled out (PMC)"].meaning
+    assert "1.5 times as likely" in found["Between any two secrets (LDP)"].meaning
+    assert found["As a statistic (SML)"].value.startswith("at most 0.223")
+    assert "some prior" not in found["As a statistic (SML)"].meaning
     apart = replace(view, sml=replace(view.sml, lower=0.1, exact=False, ratio=None))
-    meaning = figures(audit, apart, "nats")[-2]["meaning"]
+    meaning = ViewWords(audit, apart).figures()[-2].meaning
     assert meaning.endswith("; some prior reaches 0.1 nats")
 
 
 @pytest.mark.parametrize("ratio", [Fraction(3, 2), Fraction(10, 3), Fraction(10**6 + 1, 7)])
 def test_numbers_shown_short_are_still_guarantees(ratio):
-    up, down = (
-        float(amount(Nats.of_ratio(ratio, side), "nats")["words"].split()[0]) for side in ("up", "down")
-    )
+    up, down = (float(amount(Nats.of_ratio(ratio, side), "nats").words.split()[0]) for side in ("up", "down"))
     assert math.exp(down) <= ratio * (1 + 1e-12)
     assert math.exp(up) >= ratio * (1 - 1e-12)
     assert float(factor(Nats.of_ratio(ratio))) >= ratio
@@ -198,4 +194,4 @@ def test_numbers_shown_short_are_still_guarantees(ratio):
 
 def test_shares_that_are_round_look_round():
     assert percent(Probability.of(Fraction(6, 10), "nearest")) == "60 %"
-    assert amount(Nats(math.inf), "bits") == {"value": "inf", "unit": "bits", "words": "infinite"}
+    assert as_json(amount(Nats(math.inf), "bits")) == {"value": "inf", "unit": "bits", "words": "infinite"}

@@ -1,20 +1,22 @@
 """Between the computed points too, a picture shows no more privacy than there is, and no stronger attack."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 import tightlip as tl
-from audit_example import example_audit, example_record
+from audit_example import example_audit, example_report
 from tightlip import papers
 from tightlip.auditing.envelope import tally_envelope
 from tightlip.planning.risk import PrivateStudy
+from tightlip.report.amounts import Amount
 from tightlip.report.audit_chart import audit_charts
 from tightlip.report.chart import Bound
-from tightlip.report.contraction import write_contraction_chart
-from tightlip.report.envelope import envelope_record, write_envelope_chart
-from tightlip.report.plan import write_plan_chart
+from tightlip.report.contraction import contraction_chart
+from tightlip.report.envelope import envelope_chart, envelope_record
+from tightlip.report.plan import plan_chart
 
 
 def steps(chart):
@@ -57,8 +59,8 @@ def test_a_step_through_loose_points_is_a_bound(falling, above):
 
 
 def test_the_audit_s_envelope_is_a_falling_step():
-    audit, record = example_audit(), example_record()
-    view = record["views"][0]
+    audit, report = example_audit(), example_report()
+    view = report.views[0]
     curves = steps(audit_charts(view, unit="nats", budget=None)["envelope"])
     for delta in ("0.0011", "0.02", "0.045", "0.0999", "1/7", "0.3", "3/4", "0.999"):
         truth = tally_envelope(audit.joint.counted.tally, Fraction(delta))[0]
@@ -69,41 +71,29 @@ def test_the_audit_s_envelope_is_a_falling_step():
 
 
 def test_one_computed_point_bounds_all_on_its_side():
-    record = example_record(curve=False)
-    view = record["views"][0]
+    view = example_report(curve=False).views[0]
     curves = steps(audit_charts(view, unit="nats", budget=None)["envelope"])
-    assert curves["guaranteed"](1.0) == view["curve"][0]["upper"]["value"]
-    assert curves["reached by an attack"](0.01) == view["curve"][0]["lower"]["value"]
+    assert curves["guaranteed"](1.0) == view.curve[0].upper.value
+    assert curves["reached by an attack"](0.01) == view.curve[0].lower.value
     with pytest.raises(StopIteration):
         curves["guaranteed"](0.009)
 
 
 def test_an_infinite_guarantee_is_left_to_the_table():
-    view = example_record(curve=False)["views"][0]
-    endless = {"value": "inf", "words": "infinite"}
-    view["curve"] = [point | {"upper": endless} for point in view["curve"]]
+    view = example_report(curve=False).views[0]
+    endless = Amount("inf", "nats", "infinite")
+    view = replace(view, curve=tuple(replace(point, upper=endless) for point in view.curve))
     chart = audit_charts(view, unit="nats", budget=None)["envelope"]
     assert '"inf"' not in json.dumps(chart)
     assert "guaranteed" not in steps(chart)
 
 
-@pytest.fixture
-def saved(monkeypatch):
-    """The charts that would be written."""
-    charts = []
-    for module in ("envelope", "plan", "contraction"):
-        monkeypatch.setattr(
-            f"tightlip.report.{module}.save_chart", lambda chart, _: charts.append(chart.to_dict())
-        )
-    return charts
-
-
-def test_the_curves_of_an_envelope_are_bounds(saved, tmp_path):
+def test_the_curves_of_an_envelope_are_bounds():
     channel, prior = papers.env_example_1(), tl.Prior.uniform(4)
     points = [tl.envelope(channel, prior, delta) for delta in ("0.5", "0.05", "0.2", "0.9")]
-    record = envelope_record(channel, prior, points, adversary="any", unit="nats", comparisons=True)
-    write_envelope_chart(record, tmp_path / "x.svg")
-    curves = steps(saved[0])
+    compared = [tl.envelopes.comparisons(channel, prior, point.delta) for point in points]
+    record = envelope_record(points, compared=compared, unit="nats")
+    curves = steps(envelope_chart(record).to_dict())
     for delta in ("0.07", "0.1", "0.19", "0.3", "0.49", "0.7", "0.89"):
         place, bounds = float(delta), tl.envelopes.bounds(channel, prior, delta)
         assert curves["any adversary (guaranteed)"](place) >= tl.envelope(channel, prior, delta).lower
@@ -114,19 +104,18 @@ def test_the_curves_of_an_envelope_are_bounds(saved, tmp_path):
         assert curves["no post-processing"](place) <= bounds.quantile
 
 
-def test_the_curves_of_a_plan_are_lower_bounds(saved, tmp_path):
+def test_the_curves_of_a_plan_are_lower_bounds():
     study = tl.planning.Study([tl.Prior(["3/10", "7/10"]), tl.Prior(["7/10", "3/10"])], loss="zero-one")
     level = tl.planning.LocalPrivacy(1)
-    write_plan_chart(study, [level], 100, None, tmp_path / "x.svg")
-    curve, plan = steps(saved[0])[level.words], PrivateStudy.of(study, level)
+    drawn = plan_chart(tl.planning.plan_table(study, [level], 100)).to_dict()
+    curve, plan = steps(drawn)[level.words], PrivateStudy.of(study, level)
     for people in (1, 2, 5, 17, 40, 77, 333, 900):
         assert curve(people) <= plan.risk(people).value
 
 
-def test_the_curves_of_contraction_are_bounds(saved, tmp_path):
-    record = {"bounds": {"min_mass": "1/20", "epsilon": 1.2}, "secrets": 10}
-    write_contraction_chart(record, tmp_path / "x.svg")
-    curves = steps(saved[0])
+def test_the_curves_of_contraction_are_bounds():
+    found = tl.contraction.level_bounds(10, 1.2, "1/20")
+    curves = steps(contraction_chart(found).to_dict())
     for epsilon in (0.011, 0.33, 0.777, 1.1, 1.62):
         assert curves["TV, bound"](epsilon) >= tl.contraction.dobrushin_bound(10, epsilon, Fraction(1, 20))
         assert curves["KL, bound"](epsilon) >= tl.contraction.divergence_bound(

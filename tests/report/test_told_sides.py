@@ -9,13 +9,12 @@ import pytest
 
 import tightlip as tl
 from exact_oracle import at_least_log, at_most_log
-from tightlip.auditing.phrases import about, both_sides, budget_words
-from tightlip.auditing.words import paragraphs, verdict
 from tightlip.cli.main import main
 from tightlip.envelopes.bracketing import Bracket
 from tightlip.envelopes.exact import describe
 from tightlip.numeric.quantity import Nats, level_exact, level_words, log_of
-from tightlip.report.amounts import delta_json
+from tightlip.report.amounts import about, both_sides, budget_words, delta_json
+from tightlip.report.audit_words import paragraphs, verdict
 from tightlip.report.chart import GUARANTEED, REACHED, _words
 
 TINY = Fraction(1, 10**30)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from tightlip.auditing.digest import counts_digest
 from tightlip.auditing.result import Audit
-from tightlip.auditing.risk import cell_risks
+from tightlip.auditing.risk import AuditRisks, cell_risks
 from tightlip.auditing.run import audit
 from tightlip.auditing.sample import SampleMode
 
 __all__ = [
     "Audit",
+    "AuditRisks",
     "SampleMode",
     "audit",
     "cell_risks",

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
 
-from tightlip.auditing.counted import Counted, Value
-from tightlip.auditing.names import SMALL
+from tightlip.auditing.counted import SMALL, Counted, Value
 from tightlip.auditing.tally import sum_by
 from tightlip.errors import InvalidInput
 from tightlip.table.bins import Bins

@@ -5,6 +5,8 @@ Leave-one-out counts, suppression and noise are worked out here from one count, 
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,6 +19,7 @@ from tightlip.auditing.randomise import randomised
 from tightlip.auditing.tally import Places, Tally, group_rows
 
 Value = str | None
+SMALL = 10  # people; a value that fewer have is not told without leave
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,3 +175,47 @@ def proportional_groups(tally: Tally) -> Places:
         for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
     ]
     return np.array(found, dtype=np.intp)
+
+
+def coded(counted: Counted, seed: int | None = None, *, cells: bool = True) -> Counted:
+    """The same release with cells and secrets in the order of their codes, so that a code gives nothing away.
+
+    Secrets are numbered from the most to the least frequent, cells from the largest to the smallest. Shares and sizes
+    are shown next to the codes anyway, so this order adds nothing to them. Alphabetical order would: who knows that a
+    secret is "no" or "yes" could read the codes. Equally frequent ones are therefore shuffled, by the system's
+    randomness unless a seed is given.
+
+    Parameters
+    ----------
+    seed : int, optional
+        Makes the order of ties repeatable; whoever knows the seed and the values can then undo it.
+    cells : bool
+        Whether cells are numbered anew, or keep their places.
+    """
+    generator = np.random.default_rng(seed)
+    secrets = by_size(counted.tally.of_secret.tolist(), generator)
+    sizes = counted.tally.of_cell
+    places = by_size(sizes.tolist(), generator) if cells else np.arange(len(sizes))
+    return counted.reordered(places, secrets)
+
+
+def by_size(sizes: list[int], generator: np.random.Generator) -> Places:
+    """Places from the largest size down, ties in random order."""
+    shuffled = generator.permutation(len(sizes)).tolist()
+    return np.array(sorted(shuffled, key=lambda place: -sizes[place]), dtype=np.intp)
+
+
+def counts_digest(counted: Counted) -> str:
+    """SHA-256 of the table of counts, whatever the order of its rows.
+
+    Each secret that occurs in a cell is a line, the JSON array [secret values…, released values…, number of rows]
+    with null for missing values and everything outside ASCII escaped. The lines are sorted and end with a line feed.
+
+    Who can guess the whole table can check the guess with this number, so it is as confidential as the counts.
+    """
+    tally = counted.tally
+    secrets = [json.dumps(counted.secret_label(place))[1:-1] for place in range(tally.shape[0])]
+    cells = [json.dumps(counted.cell_label(place))[1:-1] for place in range(tally.shape[1])]
+    triples = zip(tally.secret.tolist(), tally.cell.tolist(), tally.count.tolist(), strict=True)
+    lines = sorted(f"[{secrets[secret]}, {cells[cell]}, {count}]\n" for secret, cell, count in triples)
+    return hashlib.sha256("".join(lines).encode("ascii")).hexdigest()

@@ -19,7 +19,7 @@ from fractions import Fraction
 import numpy as np
 
 from tightlip.auditing.counted import proportional_groups
-from tightlip.auditing.result import AttackGroup
+from tightlip.auditing.result import AttackGroup, SecretView
 from tightlip.auditing.tally import ROUNDED, Places, Tally
 from tightlip.envelopes.adversaries import envelope
 from tightlip.envelopes.exact import GAP
@@ -35,6 +35,8 @@ _LARGE = 100_000
 _LARGE_GAP = 1e-6
 _SLACK = float(4 * ROUNDED)
 _REACHES = 1 - 1e-9
+_CURVE = tuple(Fraction(text) for text in ("1/1000", "1/300", "1/100", "1/30", "1/10", "1/4", "1/2", "1"))
+_CURVE_PAIRS = 5_000  # beyond it eight more envelopes take seconds; a picture is not worth them
 
 
 def tally_envelope(
@@ -60,6 +62,15 @@ def tally_envelope(
             found.certificate.verify()
     attack = () if found.attack is None else attack_groups(tally, reduced, groups, found.attack, found.lower)
     return (found if channel.is_exact else _widened(found)), attack
+
+
+def view_curve(view: SecretView) -> tuple[Envelope, ...]:
+    """The view's own point and, of a population with few pairs of secret and cell, others around it, δ rising."""
+    tally, own = view.counted.tally, view.envelope
+    if view.certified is not None or len(tally.count) > _CURVE_PAIRS:
+        return (own,)
+    others = (tally_envelope(tally, delta)[0] for delta in _CURVE if delta != own.delta)
+    return tuple(sorted([own, *others], key=lambda point: point.delta))
 
 
 def _widened(found: Envelope) -> Envelope:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlip.auditing.result import Finding
 from tightlip.auditing.tally import Places, Tally, divided, sum_by
 from tightlip.measures.distribution import Kind
 from tightlip.numeric.ball import log_exceeds
@@ -152,6 +153,43 @@ def local_privacy_of(gain: CellLeakage, cost: CellLeakage) -> Nats:
 
     ratios = {chance(int(gain.pair[cell])) / chance(int(cost.pair[cell])) for cell in close}
     return Nats.of_ratio(max(ratios))
+
+
+def finding(leak: CellLeakage, cell: int) -> Finding:
+    """One cell's leakage with the exact shares of the secret it points to."""
+    secret = leak.secret(cell)
+    prior = leak.tally.prior_of(secret)
+    return Finding(
+        cell, secret, leak.value(cell), Probability.of(prior), posterior_of(leak.tally, cell, secret)
+    )
+
+
+def posterior_of(tally: Tally, cell: int, secret: int) -> Probability:
+    """c_xy / n_y, exactly."""
+    start, end = np.searchsorted(tally.cell, [cell, cell + 1])
+    place = start + int(np.searchsorted(tally.secret[start:end], secret))
+    held = int(tally.count[place]) if place < end and tally.secret[place] == secret else 0
+    return Probability.of(Fraction(held, int(tally.of_cell[cell])))
+
+
+def worst_cost(cost: CellLeakage) -> Finding:
+    """What can be ruled out: of the cells that exclude a secret, the largest with the likeliest excluded one."""
+    excluding = np.flatnonzero(cost.pair < 0)
+    if not len(excluding):
+        return finding(cost, cost.worst_first(1)[0])
+    tally = cost.tally
+    held = np.bincount(tally.secret, minlength=tally.shape[0])  # by how many cells
+    absent = np.flatnonzero(held < tally.shape[1])
+    secret = int(absent[np.argmax(tally.of_secret[absent])])
+    without = np.setdiff1d(excluding, tally.cell[tally.secret == secret])
+    cell = int(without[np.argmax(tally.of_cell[without])])
+    share = Probability.of(tally.prior_of(secret))
+    return Finding(cell, secret, Nats(float("inf")), share, Probability.of(Fraction(0)))
+
+
+def other_findings(cost: CellLeakage) -> dict[str, Finding]:
+    """The worst of each pointwise measure besides PML, by name; another measure of cells is one more entry here."""
+    return {"pmc": worst_cost(cost)}
 
 
 def deciding_pairs(tally: Tally, *, largest: bool) -> Places:

@@ -1,14 +1,17 @@
-"""What a policy makes of counted cells: which columns, small cells hidden, then noise."""
+"""What a policy asks of an audit: columns, small cells hidden, then noise; about which secrets, and in which stages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.randomise import response_odds
 from tightlip.table.policy import Policy
+
+Subject = tuple[str, ...]
+OnStage = Callable[[str], None]
 
 
 def released(counted: Counted, policy: Policy) -> Counted:
@@ -32,3 +35,37 @@ def odds_of(policy: Policy) -> dict[str, Fraction]:
 def only(policy: Policy, columns: Sequence[str]) -> Policy:
     """The policy with some of its released columns."""
     return replace(policy, release=tuple(item for item in policy.release if item.column in columns))
+
+
+def silent(stage: str) -> None:
+    """Tell nobody."""
+
+
+def subjects_of(policy: Policy) -> list[Subject]:
+    """What is audited: all secret columns together and, where there are several, each of them.
+
+    >>> subjects_of(Policy(["ill", "rich"], ["age"]))
+    [('ill', 'rich'), ('ill',), ('rich',)]
+    """
+    secret = policy.secret
+    return [secret] if len(secret) == 1 else [secret, *((column,) for column in secret)]
+
+
+def name_of(subject: Subject) -> str:
+    """What a view is called: the column, or "a × b"."""
+    return " × ".join(subject)
+
+
+def stages_of(policy: Policy, *, sample: bool = False, budget: bool = False) -> list[str]:
+    """The names that `on_stage` is called with, in order; "remedies" only if the budget turns out not to be kept.
+
+    >>> stages_of(Policy("ill", ["age", "zip"]), budget=True)
+    ['counting', 'columns', 'measuring ill', 'envelope ill', 'remedies']
+    """
+    found = ["counting", "columns"]
+    for subject in subjects_of(policy):
+        name = name_of(subject)
+        if len(subject) == 1 and subject[0] in policy.statistic:
+            found.append(f"statistic {name}")
+        found += [f"measuring {name}"] if sample else [f"measuring {name}", f"envelope {name}"]
+    return [*found, "remedies"] if budget else found

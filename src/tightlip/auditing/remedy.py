@@ -22,10 +22,9 @@ from tightlip.auditing.hiding import min_counts
 from tightlip.auditing.lattice import Lattice, Node
 from tightlip.auditing.leakage import cell_pml
 from tightlip.auditing.plan import odds_of, only, released
-from tightlip.auditing.result import Kind, Remedy
+from tightlip.auditing.result import Among, Family, Kind, Remedy
 from tightlip.auditing.tally import Tally
 from tightlip.errors import InvalidInput
-from tightlip.numeric.display import format_about
 from tightlip.numeric.quantity import Nats
 from tightlip.table.policy import Policy, RandomizedResponse
 
@@ -56,9 +55,7 @@ class _Search:
     def noise(self) -> bool:
         return bool(odds_of(self.policy))
 
-    def measured(
-        self, counted: Counted, policy: Policy, change: str, kind: Kind, reason: str
-    ) -> Remedy | None:
+    def measured(self, counted: Counted, policy: Policy, kind: Kind, among: Among) -> Remedy | None:
         """A change with its leakage; None where nothing is released any more."""
         release = released(counted, policy)
         if release.tally.shape[1] == 1:
@@ -66,17 +63,18 @@ class _Search:
         leak, whole = cell_pml(release.tally), entropy_of(self.counted.tally)
         kept = detail_of(release, policy) / whole if whole else 0.0
         worst = leak.value(leak.worst_first(1)[0])
-        return Remedy(change, policy, worst, min(max(kept, 0.0), 1.0), kind, reason)
+        hidden = counted.tally.share_of(np.flatnonzero(counted.tally.of_cell < (policy.min_count or 0)))
+        return Remedy(policy, worst, min(max(kept, 0.0), 1.0), kind, among, float(hidden))
 
     def meets(self, release: Counted) -> bool:
         """Whether a release says something and keeps the budget, decided exactly."""
         return release.tally.shape[1] > 1 and not cell_pml(release.tally).above(self.budget).any()
 
-    def tried(self, counted: Counted, policy: Policy, change: str, kind: Kind, reason: str) -> Remedy | None:
+    def tried(self, counted: Counted, policy: Policy, kind: Kind, among: Among) -> Remedy | None:
         """The change as a remedy, if it meets the budget."""
         if not self.meets(released(counted, policy)):
             return None
-        return self.measured(counted, policy, change, kind, reason)
+        return self.measured(counted, policy, kind, among)
 
     def smallest_min_count(self, counted: Counted, policy: Policy) -> int | None:
         """The smallest min_count above the plan's that meets the budget; None where none does.
@@ -142,22 +140,18 @@ def _coarsened(search: _Search, climb: Climb) -> Iterator[Remedy | None]:
     """The best way to coarsen several columns, then each column alone."""
     columns = range(len(search.policy.release))
     if len(columns) > 1:
-        best = climb.upwards(columns)
-        yield _at(search, best, _among(climb, columns, best, "coarsen the columns or leave them out"))
+        yield _at(search, climb.upwards(columns), _among(climb, columns, "coarsen"))
     for column in columns:
         best = climb.upwards([column])
-        ways = f"coarsen {search.policy.release[column].column} or leave it out"
-        yield _at(search, best, _among(climb, [column], best, ways))
+        name = search.policy.release[column].column
+        yield _at(search, best, _among(climb, [column], "coarsen", name))
 
 
 def _hidden(search: _Search, climb: Climb) -> Iterator[Remedy | None]:
     """Small cells hidden in the plan itself, then in the best coarsening of it."""
-    over = "" if search.policy.min_count is None else " above the planned one"
-    reason = f"no smaller min_count{over} meets the budget"
-    least = (
-        search.policy.min_count is None or not search.noise
-    )  # else one below the planned may do: hiding is told
-    yield _at(search, Best(search.lattice.bottom, least), reason, hiding=True)
+    # with noise one below the planned may do, since hiding is told
+    least = search.policy.min_count is None or not search.noise
+    yield _at(search, Best(search.lattice.bottom, least), Among("hide"), hiding=True)
     if search.noise:
         return
     columns = range(len(search.policy.release))
@@ -166,57 +160,28 @@ def _hidden(search: _Search, climb: Climb) -> Iterator[Remedy | None]:
     if start is not None:
         both.look(start)
     best = both.upwards(columns)
-    ways = f"coarsen the columns or leave them out, each with the smallest min_count{over} that will do"
-    yield _at(search, best, _among(both, columns, best, ways), hiding=True)
+    yield _at(search, best, _among(both, columns, "coarsen and hide"), hiding=True)
 
 
-def _among(climb: Climb, free: Sequence[int], best: Best, aim: str) -> str:
-    """Among which changes a node was found best, or how far the search came."""
-    size = climb.lattice.size(free) - 1
+def _among(climb: Climb, free: Sequence[int], family: Family, column: str | None = None) -> Among:
+    """Among how many changes a node was searched for, and how many of them were counted."""
     counted = len({*climb.counted(free)} - {climb.lattice.bottom})
-    if size == 1:
-        return f"the only way to {aim}"
-    if best.proved:
-        how = (
-            f"; {counted:,} {'was' if counted == 1 else 'were'} counted, the others follow"
-            if counted < size
-            else ""
-        )
-        return f"of the {size:,} ways to {aim}, no other that meets the budget keeps more detail{how}"
-    return f"a greedy search stopped after {counted:,} of the {size:,} ways to {aim}; others may keep more"
+    return Among(family, column, climb.lattice.size(free) - 1, counted)
 
 
-def _at(search: _Search, best: Best, reason: str, *, hiding: bool = False) -> Remedy | None:
+def _at(search: _Search, best: Best, among: Among, *, hiding: bool = False) -> Remedy | None:
     """A node as a remedy; when hiding, one that needs a larger min_count than the plan's, with the smallest."""
     policy = None if best.node is None else search.lattice.policy_at(best.node)
     if best.node is None or policy is None:
         return None
-    (counted, _), change = search.lattice.counted_at(best.node), _change(search, best.node)
+    counted, _ = search.lattice.counted_at(best.node)
     if hiding:
         enough = search.meets(released(counted, policy))
         least = None if enough else search.smallest_min_count(counted, policy)
         if least is None:
             return None
-        policy, change = replace(policy, min_count=least), _then_hide(counted, change, least)
-    return search.tried(counted, policy, change, "optimal" if best.proved else "heuristic", reason)
-
-
-def _then_hide(counted: Counted, change: str, least: int) -> str:
-    hidden = counted.tally.share_of(np.flatnonzero(counted.tally.of_cell < least))
-    hide = f"hide cells of fewer than {least} people ({format_about(float(100 * hidden), 2)} % of them)"
-    return f"{change}; then {hide}" if change else hide
-
-
-def _change(search: _Search, node: Node) -> str:
-    """The change from the plan to a node, in words."""
-    changed, gone = list[str](), list[str]()
-    for ladder, level, plan in zip(search.lattice.ladders, node, search.policy.release, strict=True):
-        item = ladder.items[level]
-        if item is None:
-            gone.append(plan.column)
-        elif level:
-            changed.append(f"release {item.column} {item.recoding.words()}")
-    return "; ".join([*changed, f"leave out {listed(gone)}"] if gone else changed)
+        policy = replace(policy, min_count=least)
+    return search.tried(counted, policy, "optimal" if best.proved else "heuristic", among)
 
 
 def _randomised(search: _Search, policy: Policy, name: str) -> Remedy | None:
@@ -225,9 +190,7 @@ def _randomised(search: _Search, policy: Policy, name: str) -> Remedy | None:
     most = _MOST_GRID if item.mechanism is None else math.ceil(item.mechanism.epsilon * GRID) - 1
 
     def at(step: int) -> Remedy | None:
-        changed, change = _with_noise(search, policy, name, step)
-        reason = f"no larger ε on a grid of 1/{GRID} nat meets the budget"
-        return search.tried(search.counted, changed, change, "optimal", reason)
+        return search.tried(search.counted, _with_noise(policy, name, step), "optimal", Among("randomise"))
 
     try:
         return _largest(at, min(most, _MOST_GRID))
@@ -235,17 +198,12 @@ def _randomised(search: _Search, policy: Policy, name: str) -> Remedy | None:
         return None
 
 
-def _with_noise(search: _Search, policy: Policy, name: str, step: int) -> tuple[Policy, str]:
-    epsilon = step / GRID
+def _with_noise(policy: Policy, name: str, step: int) -> Policy:
     release = tuple(
-        replace(item, mechanism=RandomizedResponse(epsilon)) if item.column == name else item
+        replace(item, mechanism=RandomizedResponse(step / GRID)) if item.column == name else item
         for item in policy.release
     )
-    kept = {item.column for item in policy.release}
-    gone = [item.column for item in search.policy.release if item.column not in kept]
-    before = f"leave out {listed(gone)}; " if gone else ""
-    change = f"{before}add randomised response with ε = {epsilon} nats to {name}"
-    return replace(policy, release=release), change
+    return replace(policy, release=release)
 
 
 def _largest(at: Callable[[int], Remedy | None], most: int) -> Remedy | None:
@@ -264,17 +222,17 @@ def _largest(at: Callable[[int], Remedy | None], most: int) -> Remedy | None:
 
 def _closest(search: _Search, climb: Climb) -> Remedy | None:
     """Of everything that was measured the change that leaks least, though too much; none where all say nothing."""
-    reason = "leaks least of all changes that were tried"
+    among = Among("any")
     found = []
     node = min(climb.known, key=lambda node: climb.known[node].leakage)
     policy = search.lattice.policy_at(node)
     if policy is not None:
         counted, _ = search.lattice.counted_at(node)
-        found.append(search.measured(counted, policy, _change(search, node), "heuristic", reason))
+        found.append(search.measured(counted, policy, "heuristic", among))
     for item in search.policy.release:
-        changed, change = _with_noise(search, only(search.policy, [item.column]), item.column, 1)
+        changed = _with_noise(only(search.policy, [item.column]), item.column, 1)
         try:
-            found.append(search.measured(search.counted, changed, change, "heuristic", reason))
+            found.append(search.measured(search.counted, changed, "heuristic", among))
         except InvalidInput:  # too many cells for noise
             continue
     told = [remedy for remedy in found if remedy is not None]
@@ -308,8 +266,3 @@ def detail_of(release: Counted, policy: Policy) -> float:
             truth * math.log(truth) + ((count - 1) * lie * math.log(lie) if count > 1 else 0.0)
         )
     return max(entropy, 0.0)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names in a sentence."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

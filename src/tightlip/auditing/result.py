@@ -2,17 +2,19 @@
 
 The places are codes: secrets from the most to the least frequent, cells from the largest to the smallest, equal ones
 in random order. So neither a code nor a position in a list says anything beyond the shares that are shown anyway.
-Words and records are made from this by functions that ask whether values may be shown (names.py, words.py, record.py).
+Words, tables and pages are made from this by `tightlip.report`, which asks whether values may be shown.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Literal, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from tightlip.arguments import choice, flag
-from tightlip.auditing.counted import Counted
+from tightlip.arguments import choice, flag, instance
+from tightlip.auditing.counted import Counted, counts_digest
 from tightlip.envelopes.result import Envelope
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
@@ -22,7 +24,12 @@ from tightlip.numeric.unit import Unit
 from tightlip.statistic.result import StatisticLeakage
 from tightlip.table.policy import Policy
 
+if TYPE_CHECKING:
+    from tightlip.auditing.risk import AuditRisks
+
 Kind = Literal["optimal", "heuristic"]
+Family = Literal["coarsen", "hide", "coarsen and hide", "randomise", "leave out", "any"]
+Picture = Literal["tail", "envelope"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +130,14 @@ class SecretView:
     worst : the cell and secret of the largest leakage, rounded up; `at_least` is the same amount from below
     tail : the probability of a leakage above each level
     envelope, attack : what survives post-processing at δ, and the groups of cells that reach the lower end
-    pmc : the largest cost, i.e. what can be ruled out; infinite where a cell excludes a secret
+    others : the worst of other pointwise measures by name, "pmc" above all: what can be ruled out, infinite where a
+        cell excludes a secret
     maximal_leakage, ldp : in nats, rounded up; ldp may be infinite
     sml : statistic maximal leakage where the secret is a statistic of a larger one
     share_above_budget : the share of people whose cell leaks more than the budget
     worst_cells : the cells that leak most; columns : the released columns, the most telling first
     certified : None in a population
+    curve : the envelope at several δ, rising, where it was asked for (`Audit.with_curves`)
     """
 
     name: str
@@ -139,7 +148,7 @@ class SecretView:
     tail: tuple[TailPoint, ...]
     envelope: Envelope
     attack: tuple[AttackGroup, ...]
-    pmc: Finding
+    others: Mapping[str, Finding]
     maximal_leakage: Nats
     ldp: Nats
     sml: StatisticLeakage | None
@@ -147,6 +156,12 @@ class SecretView:
     worst_cells: tuple[CellRisk, ...]
     columns: tuple[ColumnEffect, ...]
     certified: Certified | None = None
+    curve: tuple[Envelope, ...] = ()
+
+    @property
+    def pmc(self) -> Finding:
+        """The largest cost: what can be ruled out."""
+        return self.others["pmc"]
 
     @property
     def channel(self) -> Channel:
@@ -158,6 +173,37 @@ class SecretView:
         """P(secret) by codes."""
         return self.counted.tally.prior()
 
+    def verify(self) -> None:
+        """Check every proof about this secret in rational arithmetic; a sample and bounds alone have none.
+
+        Raises
+        ------
+        CertificateInvalid
+            If one does not hold.
+        """
+        if self.envelope.certificate is not None:
+            self.envelope.verify()
+        if self.sml is not None:
+            self.sml.verify()
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """Among which changes a remedy was found.
+
+    Attributes
+    ----------
+    family : "coarsen" columns or leave them out, "hide" small cells, "coarsen and hide", "randomise" a column,
+        "leave out" columns of a sample, or "any" that was tried
+    column : the one column that may change, where it is one
+    ways, counted : of coarsenings, how many there are and how many were counted
+    """
+
+    family: Family
+    column: str | None = None
+    ways: int = 0
+    counted: int = 0
+
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
@@ -165,23 +211,23 @@ class Remedy:
 
     Attributes
     ----------
-    change : in words that name no secret and no value of fewer than ten people
-    policy : the changed plan; `policy_toml` writes it as a file
+    policy : the changed plan; it names no secret and no value of fewer than ten people that the plan does not name
     leakage : its worst leakage
     kept : the part of the detail that is left: I(recoded cell; released cell) over the entropy of the plan's recoded
         cells, to rank remedies by; it is no guarantee
-    kind, reason : whether the change is proved best among some changes, and among which; or how it was found
+    kind, among : whether the change is proved best among some changes, and among which
+    hidden : the share of people whose cells it hides, before noise
     """
 
-    change: str
     policy: Policy
     leakage: Nats
     kept: float
     kind: Kind
-    reason: str = ""
+    among: Among
+    hidden: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Audit:
     """The whole audit.
 
@@ -216,16 +262,124 @@ class Audit:
         """The view about all secret columns together; no view of one of them leaks more."""
         return next(iter(self.views.values()))
 
+    def verify(self) -> None:
+        """Check every proof again in rational arithmetic, without a solver.
+
+        Raises
+        ------
+        CertificateInvalid
+            If one does not hold.
+        """
+        for view in self.views.values():
+            view.verify()
+
+    def with_curves(self) -> Audit:
+        """The same audit with the envelope of each view at several δ, where that is quick; for pictures."""
+        from tightlip.auditing.envelope import view_curve
+
+        curves = {name: replace(view, curve=view_curve(view)) for name, view in self.views.items()}
+        return replace(self, views=curves)
+
+    def digest(self) -> str:
+        """SHA-256 of the counts, to tell whether a later audit is about the same table; as confidential as they are.
+
+        Each secret that occurs in a cell is a line, the JSON array [secret values…, released values…, number of rows]
+        with null for missing values and everything outside ASCII escaped. The lines are sorted and end with a line
+        feed.
+        """
+        return counts_digest(self.counted)
+
+    def risks(self) -> AuditRisks:
+        """What the cell of each record leaks, and how sure it makes a stranger of the record's own secret.
+
+        Raises
+        ------
+        InvalidInput
+            For a sample, whose shares bound nothing, and where a released column is randomised.
+        """
+        from tightlip.auditing.risk import audit_risks
+
+        return audit_risks(self)
+
     def words(self, *, show_values: bool = False, unit: Unit = "nats") -> str:
         """The headline and all paragraphs, a line each; codes in place of values unless they may be shown."""
-        from tightlip.auditing.words import headline, paragraphs
+        from tightlip.report import audit
 
-        flag(show_values, "show_values")
-        choice(unit, "unit", get_args(Unit))
-        told = paragraphs(self, show_values=show_values, unit=unit)
-        return "\n".join([headline(self, show_values=show_values, unit=unit), *told])
+        _check_shown(show_values, unit)
+        return audit.words(self, show_values=show_values, unit=unit)
 
     __str__ = words
+
+    def to_dict(self, *, show_values: bool = False, unit: Unit = "nats") -> dict[str, Any]:
+        """Everything the report shows, as JSON takes it: that of `tightlip audit --json`.
+
+        Raises
+        ------
+        CertificateInvalid
+            If a proof does not hold; all are checked again.
+        """
+        from tightlip.report import audit
+
+        _check_shown(show_values, unit)
+        return audit.audit_report(self, show_values=show_values, unit=unit).to_dict()
+
+    def to_html(
+        self,
+        path: str | Path,
+        *,
+        name: str = "the table",
+        show_values: bool = False,
+        unit: Unit = "nats",
+        force: bool = False,
+    ) -> None:
+        """Write the report as one HTML file that works offline.
+
+        Parameters
+        ----------
+        path : where to, ending in .html
+        name : what the report calls the table
+        show_values : secret values and small cells in place of codes; only the owner may then read the file
+        unit : of every leakage
+        force : whether a file that is there may be overwritten
+
+        Raises
+        ------
+        InvalidInput
+            When the file exists and force is not set, or a library is missing (the message has the line to run).
+        CertificateInvalid
+            If a proof does not hold; all are checked again.
+        """
+        from tightlip.report import audit
+
+        _check_shown(show_values, unit)
+        instance(name, str, "name", "name the table by text")
+        audit.write_html(self, path, table=name, show_values=show_values, unit=unit, force=force)
+
+    def chart(self, view: str | None = None, *, picture: Picture = "tail", unit: Unit = "nats") -> Any:
+        """A picture of one view as an Altair chart: how likely leaks are ("tail"), or what survives any grouping.
+
+        Parameters
+        ----------
+        view : name of a view; by default the first, about all secret columns together
+        picture : "tail" or "envelope"
+        """
+        from tightlip.report import audit
+
+        _check_shown(False, unit)
+        choice(picture, "picture", get_args(Picture))
+        chosen = self.joint.name if view is None else choice(view, "view", list(self.views))
+        return audit.chart(self, chosen, picture, unit)
+
+    def __repr__(self) -> str:
+        from tightlip.report import audit
+
+        return audit.short_words(self)
+
+    def _repr_html_(self) -> str:
+        """The headline, the verdict and the measures for a notebook; codes in place of values."""
+        from tightlip.report import audit
+
+        return audit.card(self).html()
 
 
 def risen(prior: float | Fraction, leakage: float) -> Probability:
@@ -239,3 +393,8 @@ def risen(prior: float | Fraction, leakage: float) -> Probability:
     ratio = leakage.ratio if isinstance(leakage, Nats) else None
     reached = Fraction(prior) * (Fraction(exp_bounds(float(leakage))[1]) if ratio is None else ratio)
     return Probability.of(min(reached, Fraction(1)))
+
+
+def _check_shown(show_values: object, unit: object) -> None:
+    flag(show_values, "show_values")
+    choice(unit, "unit", get_args(Unit))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
 from tightlip.arguments import instance
@@ -9,9 +13,11 @@ from tightlip.auditing.leakage import cell_pml
 from tightlip.auditing.result import Audit
 from tightlip.auditing.tally import Tally, divided
 from tightlip.errors import InvalidInput, quoted
+from tightlip.showing import Tabled
 from tightlip.table.counts import CellCounts, hide_small_cells
 from tightlip.table.policy import Policy
-from tightlip.table.risk import CellRisks
+from tightlip.table.risk import CellRisks, write_risks
+from tightlip.table.source import Table
 
 
 def cell_risks(counts: CellCounts, policy: Policy) -> CellRisks:
@@ -56,3 +62,64 @@ def audited_counts(audit: Audit) -> CellCounts:
         None,
     )
     return hide_small_cells(counts, audit.policy.min_count)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AuditRisks(Tabled):
+    """The risks that an audit found, by cell and secret: for the owner of the table, since it shows their values.
+
+    Attributes
+    ----------
+    policy : the plan that was audited
+    cells : the leakage of each released cell and the posterior of each secret in it
+    """
+
+    policy: Policy
+    cells: CellRisks
+
+    def write(
+        self, table: Table, path: str | Path, *, id_column: str | None = None, force: bool = False
+    ) -> None:
+        """Write cell size, leakage and posterior of the own secret for every row of the table; see `write_risks`."""
+        write_risks(table, self.policy, self.cells, path, id_column=id_column, force=force)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Columns of a table with a row for each cell and secret that occurs in it, the most telling cell first.
+
+        Released values of hidden cells are "*". `people` have the cell, `records` the secret too; `leakage` is in
+        nats, rounded up; `posterior` is the probability of the secret, given the cell.
+        """
+        counts, sizes = self.cells.counts, self.cells.counts.sizes()
+        order = np.lexsort((counts.secret_of, counts.cell_of, -self.cells.leakage[counts.cell_of]))
+        cells, secrets = counts.cell_of[order], counts.secret_of[order]
+        hidden = ("*",) * len(self.policy.release)
+        released = [counts.cells[cell] or hidden for cell in cells.tolist()]
+        held = [counts.secrets[secret] for secret in secrets.tolist()]
+        return {
+            **{item.column: [row[at] for row in released] for at, item in enumerate(self.policy.release)},
+            **{column: [row[at] for row in held] for at, column in enumerate(self.policy.secret)},
+            "people": sizes[cells].tolist(),
+            "records": counts.count[order].tolist(),
+            "leakage": self.cells.leakage[cells].tolist(),
+            "posterior": self.cells.posterior[order].tolist(),
+        }
+
+    def __repr__(self) -> str:
+        counts = self.cells.counts
+        return f"AuditRisks({len(counts.cells)} cells, {len(counts.secrets)} secrets, {counts.total} records)"
+
+
+def audit_risks(audit: Audit) -> AuditRisks:
+    """The risks of the records that an audit counted.
+
+    Raises
+    ------
+    InvalidInput
+        For a sample, and where a released column is randomised.
+    """
+    instance(audit, Audit, "audit", "use tl.audit(table, …)")
+    if audit.mode == "sample":
+        raise InvalidInput(
+            "risk by record needs a population, got the audit of a sample; shares within its cells bound nothing."
+        )
+    return AuditRisks(audit.policy, cell_risks(audited_counts(audit), audit.policy))

@@ -8,27 +8,26 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from tightlip.auditing.codes import coded
 from tightlip.auditing.columns import about, column_effects
-from tightlip.auditing.counted import Counted
+from tightlip.auditing.counted import Counted, coded
 from tightlip.auditing.leakage import cell_pml
-from tightlip.auditing.plan import odds_of, released
+from tightlip.auditing.plan import OnStage, Subject, name_of, odds_of, released, silent, subjects_of
 from tightlip.auditing.remedy import Remedies, remedies_for
 from tightlip.auditing.result import Audit, Remedy, SecretView
 from tightlip.auditing.sample import SampleMode
 from tightlip.auditing.sample_noise import Errors, release_bounds
 from tightlip.auditing.sample_remedy import departures, sampled_remedies
 from tightlip.auditing.sample_view import sample_view
-from tightlip.auditing.stages import OnStage, Subject, name_of, silent, subjects_of
 from tightlip.auditing.statistic import statistic_of
 from tightlip.auditing.view import population_view
 from tightlip.envelopes.result import read_delta
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.quantity import Nats, exact_level
 from tightlip.numeric.rounding import down
+from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, Released
-from tightlip.table.recoding import require_whole
+from tightlip.table.recoding import Keep, require_whole
 from tightlip.table.source import Table, open_table
 
 
@@ -42,6 +41,7 @@ def audit(
     sample: SampleMode | None = None,
     policy: Policy | None = None,
     statistic: str | Iterable[str] | None = None,
+    bins: Mapping[str, Any] | None = None,
     code_seed: int | None = None,
     on_stage: OnStage = silent,
 ) -> Audit:
@@ -62,6 +62,8 @@ def audit(
         The rows are a sample; all numbers are then confidence bounds. By default the table is the population.
     statistic : column names, optional
         Of several secret columns those that are a statistic of all of them together; SML about each is added.
+    bins : mapping of released column to a number, the width of its bins, or to the edges between them; optional
+        Other recodings are in a policy, or `Released("zip", Prefix(3))` among `release`.
     code_seed : int, optional
         Makes the codes of equally frequent values repeatable; who has it and knows the values can undo them.
     on_stage : callable, optional
@@ -77,7 +79,7 @@ def audit(
         When the plan does not fit the table, or a sample is asked of a plan whose cells depend on it (min_count), or
         about a statistic.
     """
-    plan = _plan(secret, release, statistic, policy)
+    plan = _plan(secret, release, statistic, bins, policy)
     if sample is not None:
         _require_judgeable(plan, sample)  # before the table is read
     if not callable(on_stage):
@@ -122,7 +124,7 @@ def audit_counts(
     counted = recount(policy)
     release = coded(released(counted, policy), code_seed)
     job = _Job(counted, release, policy, delta, budget, code_seed, on_stage)
-    return _population(job, recount, kinds) if sample is None else _sampled(job, sample)
+    return _population(job, kinds) if sample is None else _sampled(job, sample)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,7 @@ class _Job:
         return coded(about(self.release, subject), self.code_seed, cells=False)
 
 
-def _population(job: _Job, recount: Callable[[Policy], Counted], kinds: Mapping[str, str]) -> Audit:
+def _population(job: _Job, kinds: Mapping[str, str]) -> Audit:
     policy, budget = job.policy, job.budget
     subjects = subjects_of(policy)
     job.on_stage("columns")
@@ -166,17 +168,17 @@ def _population(job: _Job, recount: Callable[[Policy], Counted], kinds: Mapping[
         job.on_stage("remedies")
         remedies = remedies_for(job.counted, policy, budget, kinds)
     return Audit(
-        policy,
-        total,
-        job.delta,
-        budget,
-        "population",
-        None,
-        views,
-        remedies.found,
-        verdict,
-        job.counted,
-        remedies.closest,
+        policy=policy,
+        total=total,
+        delta=job.delta,
+        budget=budget,
+        mode="population",
+        confidence=None,
+        views=views,
+        remedies=remedies.found,
+        verdict=verdict,
+        counted=job.counted,
+        closest=remedies.closest,
     )
 
 
@@ -229,18 +231,42 @@ def _kept(view: SecretView, delta: Fraction) -> bool:
     return view.share_above_budget is not None and view.share_above_budget <= delta
 
 
-def _plan(secret: Any, release: Any, statistic: Any, policy: Policy | None) -> Policy:
+def _plan(secret: Any, release: Any, statistic: Any, bins: Any, policy: Policy | None) -> Policy:
     if policy is None:
         if secret is None or release is None:
             raise InvalidInput("secret and release must both be given, or a policy; name the columns.")
-        return Policy(secret, release, statistic=() if statistic is None else statistic)
+        plan = Policy(secret, release, statistic=() if statistic is None else statistic)
+        return plan if bins is None else _in_bins(plan, bins)
     if not isinstance(policy, Policy):
         raise WrongType(f"policy must be a Policy, got {quoted(policy)}; use Policy.from_toml(path).")
-    if any(given is not None for given in (secret, release, statistic)):
+    if any(given is not None for given in (secret, release, statistic, bins)):
         raise InvalidInput(
-            "policy already says what is secret, released and a statistic; leave these arguments out."
+            "policy already says what is secret, released, recoded and a statistic; leave these arguments out."
         )
     return policy
+
+
+def _in_bins(plan: Policy, bins: Any) -> Policy:
+    """The plan with some of its columns in bins, of a width or between edges."""
+    if not isinstance(bins, Mapping):
+        raise WrongType(f'bins must map columns to widths, got {quoted(bins)}; write {{"age": 10}}.')
+    columns = [item.column for item in plan.release]
+    for name in bins:
+        if name not in columns:
+            raise InvalidInput(f"bins must be of released columns, got {quoted(name)}; release it too.")
+    return replace(plan, release=tuple(_binned(item, bins.get(item.column)) for item in plan.release))
+
+
+def _binned(item: Released, size: Any) -> Released:
+    if size is None:
+        return item
+    if item.recoding != Keep():
+        raise InvalidInput(
+            f"bins must be of columns without another recoding, got {quoted(item.column)}; leave one of them out."
+        )
+    if isinstance(size, (list, tuple)):
+        return replace(item, recoding=Bins(edges=size))
+    return replace(item, recoding=Bins(width=size))
 
 
 def _read_delta(delta: Any) -> Fraction:

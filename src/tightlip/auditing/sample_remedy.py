@@ -13,8 +13,8 @@ from itertools import combinations
 from tightlip.auditing.columns import about
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.plan import odds_of, only, released
-from tightlip.auditing.remedy import detail_of, listed
-from tightlip.auditing.result import Remedy
+from tightlip.auditing.remedy import detail_of
+from tightlip.auditing.result import Among, Remedy
 from tightlip.auditing.sample import SampleMode
 from tightlip.auditing.sample_noise import Errors, release_bounds
 from tightlip.numeric.quantity import Nats
@@ -57,7 +57,5 @@ def sampled_remedies(
         if all(bound.above_level(budget) <= delta for bound in bounds):
             kept = detail_of(release, changed) / whole if whole else 0.0
             leakage = max(bound.mean_of_worst(delta) for bound in bounds)
-            found.append(
-                (len(gone), Remedy(f"leave out {listed(gone)}", changed, leakage, kept, "heuristic"))
-            )
+            found.append((len(gone), Remedy(changed, leakage, kept, "heuristic", Among("leave out"))))
     return tuple(sorted((remedy for _, remedy in found), key=lambda remedy: -remedy.kept))

@@ -49,7 +49,7 @@ def sample_view(
         tail=_tail(bounds),
         envelope=_envelope(bounds, delta, min(bounds.mean_of_worst(delta), worst.leakage), mode),
         attack=(),
-        pmc=_ruled_out(bounds, local),
+        others={"pmc": _ruled_out(bounds, local)},
         maximal_leakage=bounds.mean_of_worst(Fraction(1)),
         ldp=local,
         sml=None,

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.envelope import tally_envelope
-from tightlip.auditing.leakage import CellLeakage, cell_pmc, cell_pml, local_privacy_of, maximal_leakage_of
+from tightlip.auditing.leakage import (
+    CellLeakage,
+    cell_pmc,
+    cell_pml,
+    finding,
+    local_privacy_of,
+    maximal_leakage_of,
+    other_findings,
+)
+from tightlip.auditing.plan import OnStage, name_of, silent
 from tightlip.auditing.result import CellRisk, ColumnEffect, Finding, SecretView, TailPoint
-from tightlip.auditing.stages import OnStage, name_of, silent
-from tightlip.auditing.tally import Tally
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.statistic.result import StatisticLeakage
 
@@ -56,7 +61,7 @@ def population_view(
         tail=tail_of(gain),
         envelope=found,
         attack=attack,
-        pmc=worst_cost(cost),
+        others=other_findings(cost),
         maximal_leakage=maximal_leakage_of(gain),
         ldp=local_privacy_of(gain, cost),
         sml=sml,
@@ -64,38 +69,6 @@ def population_view(
         worst_cells=tuple(_risk(gain, cell, scale) for cell in gain.worst_first(WORST_CELLS)),
         columns=columns,
     )
-
-
-def finding(leak: CellLeakage, cell: int) -> Finding:
-    """One cell's leakage with the exact shares of the secret it points to."""
-    secret = leak.secret(cell)
-    prior = leak.tally.prior_of(secret)
-    return Finding(
-        cell, secret, leak.value(cell), Probability.of(prior), posterior_of(leak.tally, cell, secret)
-    )
-
-
-def posterior_of(tally: Tally, cell: int, secret: int) -> Probability:
-    """c_xy / n_y, exactly."""
-    start, end = np.searchsorted(tally.cell, [cell, cell + 1])
-    place = start + int(np.searchsorted(tally.secret[start:end], secret))
-    held = int(tally.count[place]) if place < end and tally.secret[place] == secret else 0
-    return Probability.of(Fraction(held, int(tally.of_cell[cell])))
-
-
-def worst_cost(cost: CellLeakage) -> Finding:
-    """What can be ruled out: of the cells that exclude a secret, the largest with the likeliest excluded one."""
-    excluding = np.flatnonzero(cost.pair < 0)
-    if not len(excluding):
-        return finding(cost, cost.worst_first(1)[0])
-    tally = cost.tally
-    held = np.bincount(tally.secret, minlength=tally.shape[0])  # by how many cells
-    absent = np.flatnonzero(held < tally.shape[1])
-    secret = int(absent[np.argmax(tally.of_secret[absent])])
-    without = np.setdiff1d(excluding, tally.cell[tally.secret == secret])
-    cell = int(without[np.argmax(tally.of_cell[without])])
-    share = Probability.of(tally.prior_of(secret))
-    return Finding(cell, secret, Nats(float("inf")), share, Probability.of(Fraction(0)))
 
 
 def tail_of(gain: CellLeakage) -> tuple[TailPoint, ...]:

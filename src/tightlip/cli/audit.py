@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import typer
 
-from tightlip import __version__
 from tightlip.cli import audit_options as option
 from tightlip.cli.arguments import Unit, read_budget, read_probabilities
-from tightlip.cli.audit_outputs import Outputs, files_read
-from tightlip.cli.audit_plan import PlanFlags
-from tightlip.cli.clock import now
+from tightlip.cli.audit_options import Outputs, PlanFlags, files_read
 from tightlip.cli.output import print_json, print_text
 from tightlip.cli.stage_bar import stage_bar
 from tightlip.errors import InvalidInput, quoted
@@ -64,9 +62,9 @@ def audit(
     Example: tightlip audit patients.csv --secret disease --release age,zip
     --bins age=10 --prefix zip=3 --budget "log(2)" --html report.html
     """
+    from tightlip.auditing.plan import stages_of
     from tightlip.auditing.run import audit as run_audit
-    from tightlip.auditing.stages import stages_of
-    from tightlip.report.audit_json import audit_record
+    from tightlip.report.audit_record import audit_report, now
     from tightlip.report.audit_text import audit_text
     from tightlip.table.source import open_table
 
@@ -90,19 +88,17 @@ def audit(
             on_stage=tell,
         )
         tell("report")
-        record = audit_record(
-            found,
+        report = audit_report(
+            found.with_curves() if json or html is not None else found,
             table=_public(table),
             command=_command(context),
             unit=unit.value,
             show_values=show_values,
-            curve=json or html is not None,
-            version=__version__,
             made=made,
         )
         tell("writing")
-        record["written"] = outputs.write(record, opened, plan, found)
-    print_json(record) if json else print_text(audit_text(record))
+        report = replace(report, written=outputs.write(report, opened, plan, found))
+    print_json(report.to_dict()) if json else print_text(audit_text(report))
     if found.verdict is False:
         raise typer.Exit(1)
 

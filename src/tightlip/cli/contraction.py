@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,9 @@ from tightlip.cli.output import print_json, print_text
 from tightlip.errors import InvalidInput
 from tightlip.files import whole_file
 from tightlip.numeric.parse import number
+
+if TYPE_CHECKING:
+    from tightlip.contraction.summary import ContractionSummary, LevelBounds
 
 
 def contraction(
@@ -46,41 +49,48 @@ def contraction(
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
 ) -> None:
     """Contraction coefficients of a channel, or the bounds that hold for every (ε, c)-PML channel."""
-    from tightlip.report.chart import check_chart_path
-    from tightlip.report.contraction import contraction_text, write_contraction_chart
+    from tightlip.report.chart import check_chart_path, save_chart
+    from tightlip.report.contraction import (
+        contraction_chart,
+        contraction_record,
+        contraction_text,
+        level_record,
+    )
 
     if chart is not None:
         check_chart_path(chart, force=force)
     mass = Fraction(0) if min_mass is None else Fraction(number(min_mass, "min-mass"))
     if channel is not None:
         _refuse(n=n, epsilon=epsilon)
-        record = _measured(channel, mass, gamma, unit)
+        measured = _measured(channel, mass, gamma)
+        record = contraction_record(measured, unit.value)
     else:
         _refuse(gamma=gamma)
-        record = _implied(n, epsilon, mass, unit)
+        implied = _implied(n, epsilon, mass)
+        record = level_record(implied, unit.value)
     if chart is not None:
         with whole_file(chart, force=force) as file:
-            write_contraction_chart(record, file)
+            save_chart(contraction_chart(implied if channel is None else measured), file)
         record["chart"] = str(chart)
     print_json(record) if json else print_text(
         contraction_text(record), wrote={"the picture": record.get("chart")}
     )
 
 
-def _measured(path: Path, mass: Fraction, gamma: str | None, unit: Unit) -> dict[str, Any]:
-    from tightlip.report.contraction import channel_record
+def _measured(path: Path, mass: Fraction, gamma: str | None) -> ContractionSummary:
+    from tightlip.contraction.summary import measure
 
     given = read_channel_file(path)
     gammas = [Fraction(number(part.strip(), "gamma")) for part in gamma.split(",")] if gamma else []
-    return channel_record(given.channel, given.prior, mass, gammas, unit.value)
+    return measure(given.channel, given.prior, min_mass=mass, gammas=gammas)
 
 
-def _implied(n: int | None, epsilon: str | None, mass: Fraction, unit: Unit) -> dict[str, Any]:
-    from tightlip.report.contraction import level_record
+def _implied(n: int | None, epsilon: str | None, mass: Fraction) -> LevelBounds:
+    from tightlip.contraction.summary import level_bounds
 
     if n is None or epsilon is None:
         raise InvalidInput("give a channel file, or both --n and --epsilon (and --min-mass).")
-    return level_record(n, read_level(epsilon), mass, unit.value)
+    return level_bounds(n, read_level(epsilon), mass)
 
 
 def _refuse(**options: object) -> None:

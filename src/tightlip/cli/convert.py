@@ -46,8 +46,7 @@ def convert(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Convert one guarantee into another, with its precondition checked."""
-    from tightlip.report.conversion import conversion_record
-    from tightlip.report.text import conversion_text
+    from tightlip.report.conversion import conversion_record, conversion_text
 
     levels = read_levels(epsilon)
     wanted = 2 if guarantee is Guarantee.alip else 1

@@ -16,6 +16,7 @@ from tightlip.cli.output import print_json, print_text, progress
 from tightlip.envelopes.result import Adversary
 from tightlip.errors import InvalidInput
 from tightlip.files import prepare_output, require_apart, whole_file
+from tightlip.numeric.unit import Unit as LeakageUnit
 
 _PROVED = ("any", "ordered")
 
@@ -60,9 +61,8 @@ def envelope(
     Of a channel file, or of one real number with noise: --secret and --noise. The ordered adversary
     sees a monotone function of the outcome; the outcomes of a file are ordered as listed.
     """
-    from tightlip.report.chart import check_chart_path
-    from tightlip.report.envelope import write_envelope_chart
-    from tightlip.report.text import envelope_text
+    from tightlip.report.chart import check_chart_path, save_chart
+    from tightlip.report.envelope import envelope_chart, envelope_text
 
     deltas = read_probabilities(delta, or_one=True)
     _check_request(channel, secret, noise, adversary, symbols)
@@ -71,19 +71,21 @@ def envelope(
         check_chart_path(chart, force=force)
     if certificate is not None:
         _check_certificate(certificate, deltas, adversary, noise, force)
-    options = {"unit": unit.value, "comparisons": compare or chart is not None}
+    compared = compare or chart is not None
     if secret is not None and noise is not None:
-        record, points = envelope_of_noise(secret, noise, deltas, adversary, options)
+        record, points = envelope_of_noise(
+            secret, noise, deltas, adversary, unit=unit.value, compare=compared
+        )
     else:
         assert channel is not None
-        record, points = _of_channel(channel, deltas, adversary, symbols, options)
+        record, points = _of_channel(channel, deltas, adversary, symbols, unit=unit.value, compare=compared)
     with ExitStack() as written:  # both files or none
         if certificate is not None and points[0].certificate is not None:
             file = written.enter_context(whole_file(certificate, force=force))
             file.write_text(points[0].certificate.to_json(), encoding="utf-8")
             record["certificate"] = str(certificate)
         if chart is not None:
-            write_envelope_chart(record, written.enter_context(whole_file(chart, force=force)))
+            save_chart(envelope_chart(record), written.enter_context(whole_file(chart, force=force)))
             record["chart"] = str(chart)
     print_json(record) if json else print_text(
         envelope_text(record),
@@ -92,10 +94,17 @@ def envelope(
 
 
 def _of_channel(
-    path: Path, deltas: list[Fraction], adversary: Adversary, symbols: int | None, options: dict[str, Any]
+    path: Path,
+    deltas: list[Fraction],
+    adversary: Adversary,
+    symbols: int | None,
+    *,
+    unit: LeakageUnit,
+    compare: bool,
 ) -> tuple[dict[str, Any], list[Any]]:
     from tightlip.envelopes.adversaries import envelope_points
-    from tightlip.report.envelope import envelope_record
+    from tightlip.envelopes.known_bounds import comparisons
+    from tightlip.report.envelope import attack_words, envelope_record
 
     given = read_channel_file(path)
     prior = given.require_prior(path)
@@ -104,8 +113,9 @@ def _of_channel(
     points = progress(found, len(order), "envelope")
     by_delta = {point.delta: point for point in points}
     wanted = [by_delta[delta] for delta in deltas]
-    record = envelope_record(given.channel, prior, wanted, adversary=adversary, **options)
-    return {**record, **({} if symbols is None else {"symbols": symbols})}, wanted
+    attacks = [attack_words(point, given.channel.inputs) for point in wanted]
+    compared = [comparisons(given.channel, prior, delta) for delta in deltas] if compare else None
+    return envelope_record(wanted, attacks, compared, unit=unit, symbols=symbols), wanted
 
 
 def _check_request(

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from tightlip import __version__
+from tightlip.cli.arguments import Command
 from tightlip.cli.audit import audit
-from tightlip.cli.command import Command
 from tightlip.cli.contraction import contraction
 from tightlip.cli.convert import convert
 from tightlip.cli.envelope import envelope

@@ -39,8 +39,7 @@ def measure(
     Numbers in quotes, like "1/3" or "0.1", are exact.
     """
     from tightlip.measures.summary import measure as measure_all
-    from tightlip.report.measurement import measurement_record
-    from tightlip.report.text import measurement_text
+    from tightlip.report.measurement import measurement_record, measurement_text
 
     deltas, epsilons = read_probabilities(delta), read_levels(epsilon)
     given = read_channel_file(channel)

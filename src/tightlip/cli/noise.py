@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -11,6 +12,7 @@ from tightlip.envelopes.result import Adversary
 from tightlip.errors import InvalidInput, PreconditionFailed, quoted
 from tightlip.model.noise import AdditiveNoise, Gaussian, Laplace
 from tightlip.model.secret import BoundedSecret, DiscreteSecret, GaussianSecret, UniformSecret
+from tightlip.numeric.unit import Unit
 
 _IN_PYTHON = {  # what messages advise, and how it is written here
     "DiscreteSecret([x], [1])": "discrete:X=1",
@@ -50,11 +52,12 @@ def read_release(secret: str, noise: str) -> AdditiveNoise:
 
 
 def envelope_of_noise(
-    secret: str, noise: str, deltas: list[Fraction], adversary: Adversary, options: dict[str, Any]
+    secret: str, noise: str, deltas: list[Fraction], adversary: Adversary, *, unit: Unit, compare: bool
 ) -> tuple[dict[str, Any], list[Any]]:
     """The record of the envelope, and its points."""
+    from tightlip.noise.compared import comparisons, endless_attack
     from tightlip.noise.dispatch import envelope as noise_envelope
-    from tightlip.report.noise_envelope import noise_record
+    from tightlip.report.envelope import envelope_record, noise_attack_words
 
     release = read_release(secret, noise)
     steps = (noise_envelope(release, delta, adversary=adversary) for delta in deltas)
@@ -62,7 +65,10 @@ def envelope_of_noise(
         found = progress(steps, len(deltas), "envelope")
     except PreconditionFailed as error:
         raise InvalidInput(_as_options(error)) from error
-    record = noise_record(release, found, adversary=adversary, **options)
+    endless = [endless_attack(release, point.delta) if math.isinf(point.upper) else None for point in found]
+    attacks = [noise_attack_words(point, attack, unit) for point, attack in zip(found, endless, strict=True)]
+    compared = [comparisons(release, delta, adversary=adversary) for delta in deltas] if compare else None
+    record = envelope_record(found, attacks, compared, unit=unit)
     return {"secret": secret, "noise": noise, **record}, found
 
 

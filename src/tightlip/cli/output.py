@@ -40,7 +40,7 @@ def print_text(content: RenderableType, *, wrote: dict[str, str | None] | None =
 
     `wrote` says which files the command made, by what they hold.
     """
-    from tightlip.report.audit_text import printable
+    from tightlip.report.amounts import printable
 
     lines = [f"Wrote {what}: {printable(path)}." for what, path in (wrote or {}).items() if path is not None]
     if isinstance(sys.stdout, TextIOWrapper) and not _speaks_unicode():
@@ -117,7 +117,7 @@ def progress(steps: Iterable[Step], total: int, name: str) -> list[Step]:
 
 def complain(message: str) -> None:
     """One line on stderr, in which a name or value from a table cannot steer the terminal."""
-    from tightlip.report.audit_text import printable
+    from tightlip.report.amounts import printable
 
     with suppress(OSError):  # nobody may be there to read it; the exit status says it too
         sys.stderr.write("tightlip: " + printable(" ".join(message.split())) + "\n")

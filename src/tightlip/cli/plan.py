@@ -60,18 +60,19 @@ def plan(
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
 ) -> None:
     """The smallest risk any procedure can promise, and the number of people needed, for each privacy level."""
-    from tightlip.report.chart import check_chart_path
-    from tightlip.report.plan import plan_record, plan_text, write_plan_chart
+    from tightlip.planning.table import plan_table
+    from tightlip.report.chart import check_chart_path, save_chart
+    from tightlip.report.plan import plan_chart, plan_record, plan_text
 
     if chart is not None:
         check_chart_path(chart, force=force)
     levels = _levels(epsilon, currency, min_mass, channel)
     target = None if target_risk is None else read_target(target_risk)
-    given = read_study_file(study)
-    record = plan_record(given, levels, samples, target)
+    found = plan_table(read_study_file(study), levels, samples, target_risk=target)
+    record = plan_record(found)
     if chart is not None:
         with whole_file(chart, force=force) as file:
-            write_plan_chart(given, levels, samples, target, file)
+            save_chart(plan_chart(found), file)
         record["chart"] = str(chart)
     print_json(record) if json else print_text(plan_text(record), wrote={"the picture": record.get("chart")})
 

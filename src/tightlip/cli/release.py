@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from tightlip.cli.arguments import Unit, read_level
-from tightlip.cli.command import Command
+from tightlip.cli.arguments import Command, Unit, read_level
 from tightlip.cli.output import complain, print_json, print_text
 from tightlip.errors import InvalidInput, quoted
 from tightlip.files import prepare_output, require_apart

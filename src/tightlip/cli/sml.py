@@ -39,18 +39,16 @@ def sml(
     The file's "secret" has a label for each row of the channel; without it each row is a secret of its own.
     """
     from tightlip.files import write_whole
-    from tightlip.report.statistic import compared_record, statistic_record, statistic_text
+    from tightlip.report.statistic import statistic_record, statistic_text
     from tightlip.statistic.maximal import statistic_maximal_leakage
+    from tightlip.statistic.relations import comparisons
 
     if certificate is not None:
         _require_free(certificate, channel, force=force)
     given = read_channel_file(channel)
     found = statistic_maximal_leakage(given.channel, given.secret, work=work, time_limit=time_limit)
-    record = statistic_record(found, unit=unit.value)
-    if compare:
-        record["compared"] = compared_record(
-            given.channel, given.secret, unit=unit.value, work=work, time_limit=time_limit
-        )
+    related = comparisons(given.channel, given.secret, work=work, time_limit=time_limit) if compare else None
+    record = statistic_record(found, related, unit=unit.value)
     if certificate is not None:
         write_whole(certificate, found.certificate.to_json(), force=force)
         record["certificate"] = str(certificate)

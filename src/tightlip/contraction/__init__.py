@@ -9,12 +9,15 @@ from tightlip.contraction.divergences import Divergence, divergence
 from tightlip.contraction.kernels import block_kernel, optimal_kernel, valid_counts
 from tightlip.contraction.ldp_bounds import ldp_contraction_bound, ldp_kl_bound
 from tightlip.contraction.result import Coefficient
+from tightlip.contraction.summary import ContractionSummary, LevelBounds, level_bounds, measure
 from tightlip.contraction.total_variation import dobrushin, e_gamma_contraction
 
 __all__ = [
     "Coefficient",
+    "ContractionSummary",
     "Divergence",
     "DivergenceBound",
+    "LevelBounds",
     "block_kernel",
     "chi_squared_contraction",
     "divergence",
@@ -26,7 +29,9 @@ __all__ = [
     "kl_contraction",
     "ldp_contraction_bound",
     "ldp_kl_bound",
+    "level_bounds",
     "likelihood_ratio_bound",
+    "measure",
     "optimal_kernel",
     "valid_counts",
 ]

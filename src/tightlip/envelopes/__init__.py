@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from tightlip.envelopes.adversaries import envelope, envelope_curve
 from tightlip.envelopes.composition import compose, composition_bound, power
+from tightlip.envelopes.curve import EnvelopeCurve
 from tightlip.envelopes.failure import FailureProbability, failure_probability
-from tightlip.envelopes.known_bounds import bounds, dp_epsilon
+from tightlip.envelopes.known_bounds import bounds, comparisons, dp_epsilon
 from tightlip.envelopes.response import randomized_response
 from tightlip.envelopes.result import Envelope
 
 __all__ = [
     "Envelope",
+    "EnvelopeCurve",
     "FailureProbability",
     "bounds",
+    "comparisons",
     "compose",
     "composition_bound",
     "dp_epsilon",

@@ -16,6 +16,7 @@ from typing import Any
 
 from tightlip.arguments import choice
 from tightlip.envelopes.binary import binary_envelope, binary_envelope_curve
+from tightlip.envelopes.curve import EnvelopeCurve
 from tightlip.envelopes.deterministic import deterministic_attack
 from tightlip.envelopes.exact import GAP
 from tightlip.envelopes.exact import envelope_points as any_points
@@ -85,7 +86,7 @@ def envelope_curve(
     adversary: Adversary = "any",
     symbols: int | None = None,
     gap: float = GAP,
-) -> list[Envelope]:
+) -> EnvelopeCurve:
     """Compute the envelope at several δ, in the order given; work is shared between them.
 
     The points are those of `envelope`; those of a binary adversary are without their attacks. Against any
@@ -101,12 +102,12 @@ def envelope_curve(
     wanted = read_deltas(deltas)
     _check_adversary(adversary, symbols)
     if adversary == "binary":
-        return list(binary_envelope_curve(channel, prior, wanted))
+        return EnvelopeCurve(binary_envelope_curve(channel, prior, wanted))
     # an attack for a larger δ serves a smaller one
     order = sorted(dict.fromkeys(wanted), reverse=True)
     points = envelope_points(channel, prior, order, adversary=adversary, symbols=symbols, gap=gap)
     found = dict(zip(order, points, strict=True))
-    return [found[delta] for delta in wanted]
+    return EnvelopeCurve(found[delta] for delta in wanted)
 
 
 def envelope_points(

@@ -167,6 +167,25 @@ def tail_mean(joint: ExactJoint | FloatJoint, delta: Fraction) -> Nats:
     return Nats(max(0.0, min(bound, float(joint.log_lift_ends()[1].max()))))
 
 
+def comparisons(channel: Channel, prior: Prior, delta: Any) -> dict[str, Nats]:
+    """Compute what an envelope may be compared with at δ, by name, in nats.
+
+    "maximal_leakage_bound" (ℒ + log 1/δ) and "dp" (the ε of (ε, δ)-LDP) are guarantees, rounded up; "binary" (one
+    event) and "quantile" (no post-processing) are what some adversary reaches.
+
+    >>> found = comparisons(Channel([["3/4", "1/4"], ["1/4", "3/4"]]), Prior.uniform(2), "1/2")
+    >>> {name: str(amount.ratio) for name, amount in found.items()}
+    {'maximal_leakage_bound': '3', 'binary': '3/2', 'quantile': '3/2', 'dp': '1'}
+    """
+    known = bounds(channel, prior, delta)
+    return {
+        "maximal_leakage_bound": known.maximal_leakage,
+        "binary": known.event,
+        "quantile": known.quantile,
+        "dp": dp_epsilon(channel, delta, prior),
+    }
+
+
 def dp_epsilon(channel: Channel, delta: object, prior: Prior | None = None) -> Nats:
     """The smallest ε ≥ 0 for which the channel is (ε, δ)-LDP, rounded up; infinite if there is none.
 

@@ -15,6 +15,7 @@ from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.display import format_down, format_exactly, format_python, format_up
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats
+from tightlip.showing import Charted
 
 Adversary = Literal["any", "deterministic", "k-ary", "ordered", "binary"]
 ADVERSARIES: tuple[Adversary, ...] = get_args(Adversary)
@@ -56,7 +57,7 @@ class Certificate(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(Charted):
     """ε(δ): the largest leakage that some post-processing reaches with probability at least δ.
 
     Attributes

@@ -26,6 +26,7 @@ from tightlip.numeric.display import format_up
 from tightlip.numeric.parse import FloatArray, number
 from tightlip.numeric.quantity import Nats, Probability, exact_ratio
 from tightlip.numeric.rounding import down, sum_down, sum_up, up
+from tightlip.showing import Charted, Tabled
 
 Kind = Literal["pml", "pmc"]
 
@@ -33,7 +34,7 @@ _HIGHEST = Fraction(10**300)  # no leakage of numbers that fit in memory comes n
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PointwiseLeakage:
+class PointwiseLeakage(Charted, Tabled):
     """The leakage of each outcome that can occur, in outcome order, and its distribution.
 
     Attributes

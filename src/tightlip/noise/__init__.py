@@ -10,6 +10,7 @@ from tightlip.model.secret import (
     GaussianSecret,
     UniformSecret,
 )
+from tightlip.noise.compared import comparisons
 from tightlip.noise.dispatch import envelope
 from tightlip.noise.gaussian_bounds import gaussian_pmc_bounds, gaussian_pmc_tail
 from tightlip.noise.interval import interval_leakage
@@ -27,6 +28,7 @@ __all__ = [
     "GaussianSecret",
     "Laplace",
     "UniformSecret",
+    "comparisons",
     "cumulant",
     "envelope",
     "gaussian_pmc_bounds",

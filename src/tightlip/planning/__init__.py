@@ -12,13 +12,14 @@ from tightlip.planning.privacy import KnownChannel, LocalPrivacy, PmlPrivacy
 from tightlip.planning.risk import RiskBound, risk_lower_bound
 from tightlip.planning.samples import effective_samples, samples_needed
 from tightlip.planning.study import Study
-from tightlip.planning.table import PlanRow, plan_table
+from tightlip.planning.table import PlanRow, PlanTable, plan_table
 
 __all__ = [
     "FrequencyEstimate",
     "KnownChannel",
     "LocalPrivacy",
     "PlanRow",
+    "PlanTable",
     "PmlPrivacy",
     "RiskBound",
     "Study",

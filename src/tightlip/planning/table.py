@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 from tightlip.arguments import listed
 from tightlip.model.channel import Channel
@@ -15,6 +15,10 @@ from tightlip.planning.privacy import LocalPrivacy, Privacy, as_privacy
 from tightlip.planning.risk import PrivateStudy, RiskBound, read_samples
 from tightlip.planning.samples import effective_samples, needed, read_target
 from tightlip.planning.study import Study
+from tightlip.showing import Charted, Tabled
+
+_POINTS = 50  # of a curve of risks; each takes as long as a row of the table
+_LONGEST = 700.0  # e to this is still a float
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +43,43 @@ class PlanRow:
     factor: float | None
 
 
+class PlanTable(tuple[PlanRow, ...], Charted, Tabled):
+    """The rows of a plan, the last one without privacy, and what was asked.
+
+    Attributes
+    ----------
+    study, samples, target_risk : as given; the target is None where none was
+    """
+
+    study: Study
+    samples: int
+    target_risk: Fraction | None
+
+    def __new__(
+        cls, rows: Iterable[PlanRow], study: Study, samples: int, target_risk: Fraction | None
+    ) -> Self:
+        """Keep what was asked beside the rows."""
+        self = super().__new__(cls, rows)
+        self.study, self.samples, self.target_risk = study, samples, target_risk
+        return self
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return tuple(self), self.study, self.samples, self.target_risk
+
+    def risk_curves(self) -> tuple[list[int], Mapping[str, list[float]]]:
+        """Numbers of people up to ten times those planned, and the lower bound on the risk of each level there.
+
+        The least risk falls with people, so each bound holds for fewer people too.
+        """
+        most = min(math.log(max(self.samples, 10) * 10), _LONGEST)
+        counts = sorted({round(math.exp(most * place / _POINTS)) for place in range(_POINTS + 1)})
+        plans = [PrivateStudy.of(self.study, row.privacy) for row in self]
+        return counts, {plan.privacy.words: [plan.risk(count).value for count in counts] for plan in plans}
+
+
 def plan_table(
     study: Study, levels: Iterable[Privacy | Channel], samples: int, *, target_risk: Any = None
-) -> tuple[PlanRow, ...]:
+) -> PlanTable:
     """A row for each privacy level, and a last one without privacy to compare with.
 
     `factor` compares two lower bounds of the same kind. It is the price of privacy as far as these bounds know
@@ -66,7 +104,7 @@ def plan_table(
     ]
     plans = [PrivateStudy.of(study, level) for level in chosen]
     numbers = [None if target is None else needed(plan, target) for plan in plans]
-    return tuple(
+    rows = [
         PlanRow(
             plan.privacy,
             plan.privacy.contraction(study.secrets),
@@ -76,7 +114,8 @@ def plan_table(
             _factor(number, numbers[-1]),
         )
         for plan, number in zip(plans, numbers, strict=True)
-    )
+    ]
+    return PlanTable(rows, study, count, target)
 
 
 def _factor(private: float | None, plain: float | None) -> float | None:

@@ -1,16 +1,147 @@
-"""Amounts in JSON and in text: a unit always, infinity by name, guarantees rounded up."""
+"""How amounts and texts are written: a unit always, infinity by name, guarantees rounded up and attacks down."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tightlip.numeric.display import format_up
+from tightlip.numeric.ball import exp_bounds
+from tightlip.numeric.display import format_about, format_down, format_sides, format_up
 from tightlip.numeric.parse import exact_text
-from tightlip.numeric.quantity import Nats, Probability
+from tightlip.numeric.quantity import Nats, Probability, Rounding
 from tightlip.numeric.unit import Unit as Unit
 from tightlip.numeric.unit import in_unit, with_unit
+
+if TYPE_CHECKING:
+    from tightlip.auditing.result import CellRisk, Finding
+
+LONG, SHORT = 6, 3
+_HUGE = 700.0
+_ROUNDED = {"up": format_up, "down": format_down, "nearest": format_about}
+_SUMS = Fraction(1, 10**9)  # more than the relative rounding of an attack's sums
+
+
+def leakage(amount: Nats, unit: Unit, digits: int = LONG) -> str:
+    """An amount with its unit, rounded to the side it was rounded to.
+
+    >>> leakage(Nats(0.51234567), "nats"), leakage(Nats(0.51234567, rounding="down"), "nats")
+    ('0.512346 nats', '0.512345 nats')
+    >>> leakage(Nats.of_ratio(Fraction(3)), "bits"), leakage(Nats.of_ratio(Fraction(2)), "bits")
+    ('1.58497 bits', '1 bit')
+    """
+    return with_unit(_ROUNDED[amount.rounding](in_unit(amount, unit), digits), unit)
+
+
+def budget_words(budget: Nats, unit: Unit, *, kept: bool = True) -> str:
+    """A budget as it was given where that is a short decimal; otherwise up, or down where it is not kept.
+
+    >>> budget_words(Nats(0.1), "nats"), budget_words(Nats.of_ratio(Fraction(3)), "nats"), leakage(Nats(0.1), "nats")
+    ('0.1 nats', '1.09862 nats', '0.100001 nats')
+    """
+    value = in_unit(budget, unit)
+    nearest = format_about(value, LONG)
+    if float(nearest) == value:
+        return with_unit(nearest, unit)
+    side: Rounding = "up" if kept else "down"
+    exact = Nats(float(budget), rounding=side) if budget.ratio is None else Nats.of_ratio(budget.ratio, side)
+    return leakage(exact, unit)
+
+
+def factor(amount: Nats, *, up: bool = True) -> str:
+    """e^amount, rounded up, or down where it is exceeded.
+
+    >>> factor(Nats.of_ratio(Fraction(5, 2))), factor(Nats(800.0)), factor(Nats(math.inf))
+    ('2.5', 'over 1e300', 'any number of')
+    """
+    shown = format_up if up else format_down
+    if amount.ratio is not None:
+        return shown(amount.ratio, SHORT)
+    if math.isinf(amount):
+        return "any number of"
+    return shown(exp_bounds(float(amount))[up], SHORT) if amount < _HUGE else "over 1e300"
+
+
+def by_factor(amount: Nats, *, up: bool = True) -> str:
+    """What a probability is multiplied by: "a factor of 12".
+
+    >>> by_factor(Nats.of_ratio(Fraction(12))), by_factor(Nats(math.inf))
+    ('a factor of 12', 'any factor')
+    """
+    return "any factor" if math.isinf(amount) else f"a factor of {factor(amount, up=up)}"
+
+
+def about(share: float | Fraction) -> str:
+    """A share in per cent, to nearest, but 100 % only where it is everybody.
+
+    >>> about(Fraction(1, 3)), about(Probability.of(Fraction(1, 3))), about(Fraction(9999, 10000)), about(1.0)
+    ('33.3 %', '33.3 %', 'over 99.9 %', '100 %')
+    """
+    exact = _exact(share)
+    shown = format_about(float(100 * exact), SHORT)
+    return "over 99.9 %" if shown == "100" and exact < 1 else f"{shown} %"
+
+
+def both_sides(share: Fraction) -> tuple[str, str]:
+    """A probability that bounds are about, in per cent from below and from above; often the same text.
+
+    >>> both_sides(Fraction("0.01004")), both_sides(Fraction(1, 3))
+    (('1.004 %', '1.004 %'), ('33.3333 %', '33.3334 %'))
+    """
+    low, high = format_sides(100 * share, LONG, ratios=False)
+    return f"{low} %", f"{high} %"
+
+
+def at_most(share: float | Fraction) -> str:
+    """A share in per cent, rounded up.
+
+    >>> at_most(Fraction(1, 3))
+    '33.4 %'
+    """
+    return f"{format_up(100 * _exact(share), SHORT)} %"
+
+
+def no_more(share: float | Fraction) -> str:
+    """A share in per cent, exactly where three digits tell it, otherwise as a bound.
+
+    >>> no_more(Fraction(2, 5)), no_more(Fraction(1, 3)), no_more(Probability(0.25))
+    ('40 %', 'at most 33.4 %', 'at most 25 %')
+    """
+    above, bound = at_most(share), isinstance(share, Probability) and share.exact is None
+    return above if above == at_least(share) and not bound else f"at most {above}"
+
+
+def at_least(share: float | Fraction) -> str:
+    """A share in per cent, rounded down.
+
+    >>> at_least(Fraction(2, 3))
+    '66.6 %'
+    """
+    return f"{format_down(100 * _exact(share), SHORT)} %"
+
+
+def reached(posterior: float | Fraction, least: float | Fraction | None) -> str:
+    """A posterior, to nearest, or the range that it is told as.
+
+    >>> reached(Fraction(2, 7), None), reached(Fraction(1, 2), Fraction(1, 4))
+    ('28.6 %', 'between 25 % and 50 %')
+    """
+    return about(posterior) if least is None else f"between {at_least(least)} and {at_most(posterior)}"
+
+
+def surely(share: float) -> str:
+    """A share that an attack reaches, added up in floats: rounded down, less what the sums may be off.
+
+    >>> surely(0.5)
+    '49.9 %'
+    """
+    return at_least(Fraction(share) * (1 - _SUMS))
+
+
+def _exact(share: float | Fraction) -> Fraction:
+    exact = share.exact if isinstance(share, Probability) else None
+    return Fraction(share) if exact is None else exact
 
 
 def leakage_json(amount: Nats, unit: Unit) -> dict[str, Any]:
@@ -80,3 +211,90 @@ def shown_amount(record: dict[str, Any], unit: Unit) -> str:
     ('1 bit', 'infinite')
     """
     return with_unit(shown(record), unit)
+
+
+_PERCENT = {"up": at_most, "down": at_least, "nearest": about}
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A leakage in a record: its number ("inf" where infinite), its unit, in words, and a budget as it was given."""
+
+    value: float | str
+    unit: Unit
+    words: str
+    given: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A probability in a record, with its words; where they are a range `value` is the upper end."""
+
+    value: float
+    words: str
+    at_least: float | None = None
+
+
+def amount(found: Nats, unit: Unit) -> Amount:
+    """A leakage with its words, rounded to the side it was rounded to; an exact ratio would tell the counts behind it.
+
+    >>> amount(Nats(0.5), "nats")
+    Amount(value=0.5, unit='nats', words='0.5 nats', given=None)
+    """
+    return Amount(value_json(found, unit), unit, leakage(found, unit))
+
+
+def share(probability: float) -> Share:
+    """A probability with its words.
+
+    >>> share(Probability.of(Fraction(1, 20)))
+    Share(value=0.05, words='5 %', at_least=None)
+    """
+    return Share(float(probability), percent(probability))
+
+
+def percent(probability: float) -> str:
+    """A bound in per cent, rounded to the side it was rounded to; a plain float to nearest.
+
+    >>> percent(Probability.of(Fraction(1, 3))), percent(Probability.of(Fraction(1, 3), "down")), percent(1 / 3)
+    ('33.4 %', '33.3 %', '33.3 %')
+    """
+    rounding = probability.rounding if isinstance(probability, Probability) else "nearest"
+    return _PERCENT[rounding](probability)
+
+
+def told_posterior(found: Finding | CellRisk) -> Share:
+    """The posterior of a finding, as a range where it may not be told exactly."""
+    if found.least is None:
+        return told_share(found.posterior)
+    words = f"{at_least(found.least)} to {at_most(found.posterior)}"
+    return Share(float(found.posterior), words, float(found.least))
+
+
+def told_share(probability: Probability) -> Share:
+    """A share as it is, to nearest where it is known exactly, as a bound where it is not.
+
+    >>> told_share(Probability.of(Fraction(1, 3))).words, told_share(Probability(1 / 3)).words
+    ('33.3 %', '33.4 %')
+    """
+    words = percent(probability) if probability.exact is None else about(probability)
+    return Share(float(probability), words)
+
+
+def printable(value: Any) -> Any:
+    """A text or a record whose texts can do no harm: control characters, invisible and broken ones made visible.
+
+    >>> printable({"name": ["a\\x1b[31m", 1, None]})
+    {'name': ['a\\\\x1b[31m', 1, None]}
+    """
+    if isinstance(value, str):
+        return "".join(char if char.isprintable() else repr(char)[1:-1] for char in value)
+    if isinstance(value, dict):
+        return {printable(key): printable(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(printable(item) for item in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(
+            value, **{field.name: printable(getattr(value, field.name)) for field in fields(value)}
+        )
+    return value

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from tightlip.errors import InvalidInput
+from tightlip.report.amounts import Amount
+from tightlip.report.audit_record import EnvelopePoint, ViewReport
 from tightlip.report.chart import GUARANTEED, REACHED, Bound
 
 _BLUE, _ORANGE, _RED, _GREY = "#3b7dd8", "#d9822b", "#d0453e", "#8a94a0"  # readable on white and on black
@@ -52,31 +55,29 @@ def require_charts() -> None:
         ) from error
 
 
-def audit_charts(
-    view: dict[str, Any], *, unit: str, budget: dict[str, Any] | None
-) -> dict[str, dict[str, Any]]:
-    """Both pictures of one view of `audit_record`, by name, each a Vega-Lite specification with its data inside."""
+def audit_charts(view: ViewReport, *, unit: str, budget: Amount | None) -> dict[str, dict[str, Any]]:
+    """Both pictures of one view of a report, by name, each a Vega-Lite specification with its data inside."""
     return {
-        "tail": _tail_chart(view, unit, budget).to_dict(),
-        "envelope": _envelope_chart(view, unit, budget).to_dict(),
+        "tail": finished(tail_chart(view, unit, budget)).to_dict(),
+        "envelope": finished(envelope_chart(view, unit, budget)).to_dict(),
     }
 
 
-def _tail_chart(view: dict[str, Any], unit: str, budget: dict[str, Any] | None) -> Any:
+def tail_chart(view: ViewReport, unit: str, budget: Amount | None) -> Any:
     """P(leakage > level) as steps on a log scale down to the worst leakage, with δ and the budget as dashed rules."""
     import altair as alt
 
-    steps = [
+    steps: list[dict[str, Any]] = [
         {
-            "level": point["level"]["value"],
-            "chance": point["above"]["value"],
-            "level_words": point["level"]["words"],
-            "chance_words": point["above"]["words"],
+            "level": point.level.value,
+            "chance": point.above.value,
+            "level_words": point.level.words,
+            "chance_words": point.above.words,
         }
-        for point in view["tail"]
-        if point["above"]["value"] > 0  # a log scale has no place for 0
+        for point in view.tail
+        if point.above.value > 0  # a log scale has no place for 0
     ]
-    delta, worst = view["envelope"]["delta"], view["worst"]["leakage"]["value"]
+    delta, worst = view.envelope.delta, view.worst.leakage.value
     ticks = _powers(min([step["chance"] for step in steps] + [delta]))
     x = alt.X("level:Q", title=f"leakage ({unit})", scale=alt.Scale(zero=True))
     y = alt.Y(
@@ -92,31 +93,31 @@ def _tail_chart(view: dict[str, Any], unit: str, budget: dict[str, Any] | None) 
         alt.Tooltip("level_words:N", title="leakage above"),
         alt.Tooltip("chance_words:N", title="chance of a larger leak"),
     ]
-    return _finished(
-        alt.layer(
-            line.mark_line(interpolate="step-after", color=_BLUE, strokeWidth=2.5),
-            *_rule("chance", delta, f"δ = {view['envelope']['delta_words']}", _GREY),
-            *_budget_rule("level", budget),
-            marks.mark_point(color=_BLUE, filled=True, size=70, opacity=1).encode(tooltip=tooltip),
-        )
+    return alt.layer(
+        line.mark_line(interpolate="step-after", color=_BLUE, strokeWidth=2.5),
+        *_rule("chance", delta, f"δ = {view.envelope.delta_words}", _GREY),
+        *_budget_rule("level", budget),
+        marks.mark_point(color=_BLUE, filled=True, size=70, opacity=1).encode(tooltip=tooltip),
     )
 
 
-def _envelope_chart(view: dict[str, Any], unit: str, budget: dict[str, Any] | None) -> Any:
+def envelope_chart(view: ViewReport, unit: str, budget: Amount | None) -> Any:
     """ε(δ) that is guaranteed, and what an attack reaches: falling steps, each on its own side of the truth."""
     import altair as alt
 
-    def curve(name: str, end: str, bound: Bound, size: int, width: float) -> list[Any]:
+    def curve(
+        name: str, end: Callable[[EnvelopePoint], Amount], bound: Bound, size: int, width: float
+    ) -> list[Any]:
         points = [
             {
-                "delta": point["delta"],
-                "epsilon": point[end]["value"],
+                "delta": point.delta,
+                "epsilon": end(point).value,
                 "curve": name,
-                "delta_words": point["delta_words"],
-                "epsilon_words": point[end]["words"],
+                "delta_words": point.delta_words,
+                "epsilon_words": end(point).words,
             }
-            for point in view["curve"]
-            if not math.isinf(float(point[end]["value"]))  # no place in a picture; the table says it
+            for point in view.curve
+            if not math.isinf(float(end(point).value))  # no place in a picture; the table says it
         ]
         marks = alt.Chart(alt.Data(values=points)).encode(x=x, y=y, color=color, tooltip=tooltip)
         line = alt.Chart(alt.Data(values=_step(points, name, bound, domain))).encode(x=x, y=y, color=color)
@@ -125,7 +126,7 @@ def _envelope_chart(view: dict[str, Any], unit: str, budget: dict[str, Any] | No
             marks.mark_point(filled=True, opacity=1, size=size),
         ]
 
-    ticks = _powers(min(point["delta"] for point in view["curve"]))
+    ticks = _powers(min(point.delta for point in view.curve))
     domain = [min(ticks[0], 0.1), 1.0]  # of a single point too
     x = alt.X(
         "delta:Q",
@@ -142,13 +143,11 @@ def _envelope_chart(view: dict[str, Any], unit: str, budget: dict[str, Any] | No
         alt.Tooltip("epsilon_words:N", title="leakage ε"),
     ]
     # the guarantee is drawn broad, so that an attack that reaches it lies on top and not in its place
-    return _finished(
-        alt.layer(
-            *_budget_rule("epsilon", budget),
-            *_rule("delta", view["envelope"]["delta"], f"δ = {view['envelope']['delta_words']}", _GREY),
-            *curve(names[0], "upper", GUARANTEED, 150, 5),
-            *curve(names[1], "lower", REACHED, 40, 1.5),
-        )
+    return alt.layer(
+        *_budget_rule("epsilon", budget),
+        *_rule("delta", view.envelope.delta, f"δ = {view.envelope.delta_words}", _GREY),
+        *curve(names[0], lambda point: point.upper, GUARANTEED, 150, 5),
+        *curve(names[1], lambda point: point.lower, REACHED, 40, 1.5),
     )
 
 
@@ -178,13 +177,13 @@ def _powers(smallest: float) -> list[float]:
     return [10.0**power for power in range(math.floor(math.log10(smallest)), 1)]
 
 
-def _budget_rule(field: str, budget: dict[str, Any] | None) -> list[Any]:
+def _budget_rule(field: str, budget: Amount | None) -> list[Any]:
     if budget is None:
         return []
-    return _rule(field, budget["value"], f"budget {budget['words']}", _RED)
+    return _rule(field, budget.value, f"budget {budget.words}", _RED)
 
 
-def _rule(field: str, value: float, words: str, color: str) -> list[Any]:
+def _rule(field: str, value: float | str, words: str, color: str) -> list[Any]:
     """A dashed line across the picture, named where the falling curves leave room."""
     import altair as alt
 
@@ -194,5 +193,6 @@ def _rule(field: str, value: float, words: str, color: str) -> list[Any]:
     return [rule, base.mark_text(color=color, **_PLACES[field]).encode(text="words:N")]
 
 
-def _finished(chart: Any) -> Any:
-    return chart.properties(width="container", height=_HEIGHT).configure(**_CONFIG)
+def finished(chart: Any, width: int | str = "container") -> Any:
+    """The picture in the report's colours and sizes, which are readable on white and on black."""
+    return chart.properties(width=width, height=_HEIGHT).configure(**_CONFIG)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from tightlip.errors import InvalidInput
 from tightlip.numeric.display import grouped
+from tightlip.report.amounts import printable
 from tightlip.report.audit_chart import audit_charts, require_charts
-from tightlip.report.audit_text import printable
+from tightlip.report.audit_record import AuditReport, as_json
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -19,21 +20,22 @@ if TYPE_CHECKING:
 _QUANTITY = re.compile(r"(\d) (?=nats?\b|bits?\b|%|\d{3}\b)")
 
 
-def audit_html(record: dict[str, Any]) -> str:
-    """The record of `audit_record` as a page.
+def audit_html(report: AuditReport) -> str:
+    """The report as a page.
 
     Only scripts whose hash the page states may run and nothing may be fetched, so that a value of the table that
     slipped through the escaping could still do no harm.
     """
     require_charts()
-    record = printable(record)
+    report = printable(report)
     from markupsafe import Markup
 
     environment = _environment()
     library, script = _library(), _source(environment, "audit.js")
     return environment.get_template("audit.html").render(
-        audit=record,
-        charts=_charts(record),
+        audit=report,
+        record=report.to_dict(),
+        charts=_charts(report),
         css=Markup(_source(environment, "audit.css")),
         library=Markup(library),
         script=Markup(script),
@@ -41,11 +43,11 @@ def audit_html(record: dict[str, Any]) -> str:
     )
 
 
-def _charts(record: dict[str, Any]) -> dict[str, Any]:
+def _charts(report: AuditReport) -> dict[str, Any]:
     return {
         f"{name}-{place}": chart
-        for place, view in enumerate(record["views"], 1)
-        for name, chart in audit_charts(view, unit=record["unit"], budget=record["budget"]).items()
+        for place, view in enumerate(report.views, 1)
+        for name, chart in audit_charts(view, unit=report.unit, budget=report.budget).items()
     }
 
 
@@ -95,4 +97,4 @@ def _hash(script: str) -> str:
 
 
 def _pretty(value: Any) -> str:
-    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+    return json.dumps(as_json(value), indent=1, ensure_ascii=False, allow_nan=False)

@@ -1,4 +1,4 @@
-"""The result of `tightlip convert` as one JSON-ready record."""
+"""What one guarantee implies, as one JSON-ready record and as text."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from rich.console import RenderableType
+from rich.markup import escape
+from rich.table import Table
+
 from tightlip.numeric.quantity import Nats, level_exact, level_words
-from tightlip.report.amounts import Unit, float_json, leakage_json
+from tightlip.numeric.unit import with_unit
+from tightlip.report.amounts import Unit, float_json, leakage_json, shown
 
 
 def conversion_record(
@@ -52,3 +57,29 @@ def _restated(name: str, guarantee: str, given: Sequence[Nats | Fraction]) -> li
     if name == guarantee:
         return words
     return words[:1] if name == "pmc" else words[-1:]
+
+
+def conversion_text(record: dict[str, Any]) -> RenderableType:
+    """The record of `tightlip convert` as a table."""
+    given = record["given"]
+    table = Table(title=escape(f"What {given['guarantee']} {_given(given)} implies ({_prior(record)})"))
+    table.add_column("guarantee")
+    table.add_column(record["unit"], justify="right", overflow="fold")
+    table.add_column("why", overflow="fold")
+    for entry in record["implied"]:
+        table.add_row(entry["guarantee"], _ends(entry), escape(entry["why"]))
+    return table
+
+
+def _prior(record: dict[str, Any]) -> str:
+    return "any prior" if record["min_mass"] is None else f"smallest prior mass {record['min_mass']}"
+
+
+def _given(given: dict[str, Any]) -> str:
+    return ", ".join(with_unit(words, "nats") for words in given["words"])
+
+
+def _ends(entry: dict[str, Any]) -> str:
+    if "words" in entry and entry["amounts"][0]["unit"] == "nats":  # as it was given
+        return ", ".join("infinite" if words == "inf" else words for words in entry["words"])
+    return ", ".join(shown(amount) for amount in entry["amounts"])

@@ -1,34 +1,100 @@
-"""The result of `tightlip measure` as one JSON-ready record; the text is written from it."""
+"""Every measure of a channel as one JSON-ready record, and as text: words first, every number with its unit."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
+
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
 
 from tightlip.measures.summary import Beyond, Summary
-from tightlip.model.labels import Label, show
-from tightlip.numeric.display import NEGLIGIBLE, format_about, format_up
-from tightlip.numeric.parse import exact_text
+from tightlip.model.labels import Label, label_from_json, show
+from tightlip.numeric.ball import exp_bounds
+from tightlip.numeric.display import NEGLIGIBLE, format_about, format_exactly, format_up
+from tightlip.numeric.parse import exact_text, number
+from tightlip.numeric.quantity import Nats
+from tightlip.numeric.unit import nats_of_bits
 from tightlip.report.amounts import (
     Unit,
     delta_json,
     leakage_json,
+    printable,
     probability_json,
+    shown,
     value_json,
 )
 
-_MEANING = {
-    "pml": "the most any outcome can multiply an expected gain, over all adversaries that seek gain",
-    "pmc": "the most any outcome can divide an expected cost, over all adversaries that avoid cost",
-    "maximal_leakage": "the log of the average factor e^PML over outcomes; needs no prior beyond its support",
-    "maximal_cost_leakage": "minus the log of the average of e^−PMC over outcomes; needs no prior beyond its support",
-    "maximal_realizable_cost": "the PMC of the worst outcome (equal to PMC)",
-    "ldp": "local differential privacy: how far apart two secrets can make an outcome's probability",
-    "lip": "local information privacy: PML and PMC both at most this",
-    "alip_lower": "asymmetric local information privacy, lower side (equal to PMC)",
-    "alip_upper": "asymmetric local information privacy, upper side (equal to PML)",
+
+class Measure(NamedTuple):
+    """A measure of a whole channel: what it is called, what it means, and where it is in a summary."""
+
+    title: str
+    means: str
+    amount: Callable[[Summary], Nats]
+
+
+MEASURES = {
+    "pml": Measure(
+        "pointwise maximal leakage (PML), worst outcome",
+        "the most any outcome can multiply an expected gain, over all adversaries that seek gain",
+        lambda summary: summary.pml.worst,
+    ),
+    "pmc": Measure(
+        "pointwise maximal cost (PMC), worst outcome",
+        "the most any outcome can divide an expected cost, over all adversaries that avoid cost",
+        lambda summary: summary.pmc.worst,
+    ),
+    "maximal_leakage": Measure(
+        "maximal leakage (average over outcomes)",
+        "the log of the average factor e^PML over outcomes; needs no prior beyond its support",
+        lambda summary: summary.maximal_leakage,
+    ),
+    "maximal_cost_leakage": Measure(
+        "maximal cost leakage (average)",
+        "minus the log of the average of e^−PMC over outcomes; needs no prior beyond its support",
+        lambda summary: summary.maximal_cost_leakage,
+    ),
+    "maximal_realizable_cost": Measure(
+        "maximal realizable cost",
+        "the PMC of the worst outcome (equal to PMC)",
+        lambda summary: summary.maximal_realizable_cost,
+    ),
+    "ldp": Measure(
+        "local differential privacy (LDP)",
+        "local differential privacy: how far apart two secrets can make an outcome's probability",
+        lambda summary: summary.ldp,
+    ),
+    "lip": Measure(
+        "local information privacy (LIP)",
+        "local information privacy: PML and PMC both at most this",
+        lambda summary: summary.lip,
+    ),
+    "alip_lower": Measure(
+        "asymmetric LIP, lower side",
+        "asymmetric local information privacy, lower side (equal to PMC)",
+        lambda summary: summary.alip.lower,
+    ),
+    "alip_upper": Measure(
+        "asymmetric LIP, upper side",
+        "asymmetric local information privacy, upper side (equal to PML)",
+        lambda summary: summary.alip.upper,
+    ),
 }
+_SOFT = {
+    "pml_tail": "P(PML > ε)",
+    "pmc_tail": "P(PMC > ε)",
+    "psi1": "ψ1(ε)",
+    "psi2": "ψ2(ε)",
+    "privacy_profile": "δ of (ε, δ)-LDP",
+    "probabilistic_dp_tail": "P(privacy loss > ε)",
+}
+MOST_OUTCOMES = 20
+_LONGEST = 10
+_HUGE = 690.0
 
 
 def measurement_record(
@@ -127,19 +193,9 @@ def _describe(summary: Summary) -> dict[str, Any]:
 
 
 def _measures(summary: Summary, unit: Unit) -> dict[str, dict[str, Any]]:
-    amounts = {
-        "pml": summary.pml.worst,
-        "pmc": summary.pmc.worst,
-        "maximal_leakage": summary.maximal_leakage,
-        "maximal_cost_leakage": summary.maximal_cost_leakage,
-        "maximal_realizable_cost": summary.maximal_realizable_cost,
-        "ldp": summary.ldp,
-        "lip": summary.lip,
-        "alip_lower": summary.alip.lower,
-        "alip_upper": summary.alip.upper,
-    }
-    records = {
-        name: {**leakage_json(amount, unit), "means": _MEANING[name]} for name, amount in amounts.items()
+    records: dict[str, dict[str, Any]] = {
+        name: {**leakage_json(measure.amount(summary), unit), "means": measure.means}
+        for name, measure in MEASURES.items()
     }
     for leak in (summary.pml, summary.pmc):
         records[leak.kind]["outcome"] = _label(leak.worst_outcome)
@@ -190,3 +246,121 @@ def _outcome_probability(summary: Summary, place: int, outcome: Label) -> dict[s
 
 def _label(label: Label) -> Any:
     return [_label(part) for part in label] if isinstance(label, tuple) else label
+
+
+def measurement_text(record: dict[str, Any], *, every_outcome: bool = False) -> RenderableType:
+    """The record of `measurement_record` as tables."""
+    parts: list[RenderableType] = [
+        Text(printable(record["headline"]), style="bold"),
+        Text(_about(record["channel"])),
+    ]
+    parts += [
+        _measures_table(record),
+        _quantiles_table(record),
+        _levels_table(record),
+        _outcomes_table(record, every_outcome),
+    ]
+    return Group(*(item for part in parts for item in (part, Text(""))))
+
+
+def _about(channel: dict[str, Any]) -> str:
+    text = (
+        f"{channel['possible_secrets']} possible secrets, {channel['possible_outcomes']} possible outcomes; "
+        f"arithmetic: {channel['arithmetic']}."
+    )
+    for name in ("channel", "prior"):
+        if channel[f"{name}_adjustment"]:
+            text += f" The {name} was off by {channel[f'{name}_adjustment']:.2g} and was renormalised."
+    return text
+
+
+def _measures_table(record: dict[str, Any]) -> Table:
+    table = Table(title="Guarantees, rounded up")
+    table.add_column("measure", overflow="fold")
+    table.add_column(record["unit"], justify="right", overflow="fold")
+    table.add_column("factor", justify="right", overflow="fold")
+    table.add_column("where", overflow="fold")
+    for name, entry in record["measures"].items():
+        where = (
+            f"outcome {_show(entry['outcome'])}, secret {_show(entry['secret'])}"
+            if "outcome" in entry
+            else ""
+        )
+        table.add_row(MEASURES[name].title, shown(entry), _factor(entry, record["unit"]), where)
+    return table
+
+
+def _quantiles_table(record: dict[str, Any]) -> Table:
+    table = Table(title=f"Exceeded with probability at most δ ({record['unit']})")
+    table.add_column("δ", justify="right", overflow="fold")
+    for name in ("PML, left quantile", "PML, right", "PMC, left quantile", "PMC, right"):
+        table.add_column(name, justify="right", overflow="fold")
+    for entry in record["quantiles"]:
+        keys = ("pml_left", "pml_right", "pmc_left", "pmc_right")
+        delta = format_exactly(Fraction(number(entry["delta_exact"], "delta")))
+        table.add_row(
+            delta,
+            *(shown(entry[key]) for key in keys),
+        )
+    return table
+
+
+def _levels_table(record: dict[str, Any]) -> Table:
+    table = Table(title="What escapes a level ε (probabilities)")
+    table.add_column(f"ε ({record['unit']})", justify="right", overflow="fold")
+    for title in _SOFT.values():
+        table.add_column(title, justify="right", overflow="fold")
+    for entry in record["levels"]:
+        table.add_row(_epsilon(entry["epsilon"]), *(_probability(entry[name]) for name in _SOFT))
+    return table
+
+
+def _outcomes_table(record: dict[str, Any], every: bool) -> Table:
+    entries = sorted(record["outcomes"], key=lambda entry: -_size(entry["pml"]))
+    kept = entries if every else entries[:MOST_OUTCOMES]
+    title = "Outcomes, worst first"
+    if len(kept) < len(entries):
+        title += f" ({len(kept)} of {len(entries)}; --all shows every one)"
+    table = Table(title=title)
+    for name in ("outcome", "probability", f"PML ({record['unit']})", "speaks for"):
+        table.add_column(name, justify="right" if name[0] in "pP" else "left", overflow="fold")
+    table.add_column(f"PMC ({record['unit']})", justify="right", overflow="fold")
+    table.add_column("speaks against", overflow="fold")
+    for entry in kept:
+        table.add_row(
+            _show(entry["outcome"]),
+            format_about(number(entry.get("probability_exact", entry["probability"]), "probability")),
+            shown({"value": entry["pml"]}),
+            _show(entry["pml_secret"]),
+            shown({"value": entry["pmc"]}),
+            _show(entry["pmc_secret"]),
+        )
+    return table
+
+
+def _factor(entry: dict[str, Any], unit: str) -> str:
+    """e^value: the exact ratio where it is short, a decimal rounded up otherwise."""
+    if entry["value"] == "inf":
+        return "infinite"
+    if len(entry.get("ratio", "")) in range(1, _LONGEST):
+        return str(entry["ratio"])
+    value = float(entry["value"])
+    amount = nats_of_bits(value)[1] if unit == "bits" else value
+    return format_up(exp_bounds(amount)[1]) if amount < _HUGE else "over 1e300"
+
+
+def _epsilon(record: dict[str, Any]) -> str:
+    return format_up(float(record["value"]))  # up: what is said to escape it then escapes the shown level too
+
+
+def _probability(record: dict[str, Any]) -> str:
+    return format_up(number(record["exact"], "exact") if "exact" in record else record["value"])
+
+
+def _show(label: Any) -> str:
+    """A label as text that can do no harm: markup escaped, control characters made visible."""
+    return escape(printable(show(label_from_json(label))))
+
+
+def _size(value: float | str) -> float:
+    return float(value)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from tightlip.model.jsonio import number_to_json
@@ -18,14 +14,12 @@ from tightlip.model.labels import show
 from tightlip.numeric.display import format_down, format_up
 from tightlip.numeric.quantity import level_exact
 from tightlip.planning.privacy import KnownChannel, LocalPrivacy, PmlPrivacy, Privacy
-from tightlip.planning.risk import PrivateStudy, RiskBound
-from tightlip.planning.study import Study
-from tightlip.planning.table import PlanRow, plan_table
-from tightlip.report.amounts import float_json
-from tightlip.report.chart import Bound, bound_chart, charting, save_chart
+from tightlip.planning.risk import RiskBound
+from tightlip.planning.table import PlanRow, PlanTable
+from tightlip.report.amounts import float_json, printable
+from tightlip.report.chart import Bound, bound_chart, charting
+from tightlip.report.tables import plain_table
 
-_POINTS = 50
-_LONGEST = 700.0  # e to this is still a float
 _METHODS = {
     "le cam, coupling": "coupling",
     "le cam, hellinger": "Hellinger",
@@ -36,19 +30,17 @@ _METHODS = {
 }
 
 
-def plan_record(
-    study: Study, levels: Sequence[Privacy], samples: int, target_risk: Fraction | None
-) -> dict[str, Any]:
+def plan_record(plan: PlanTable) -> dict[str, Any]:
     """Everything a protocol says about a study: the table over privacy levels, and what it means."""
-    rows = plan_table(study, levels, samples, target_risk=target_risk)
+    study, target = plan.study, plan.target_risk
     return {
-        "samples": samples,
-        "target_risk": None if target_risk is None else number_to_json(target_risk),
+        "samples": plan.samples,
+        "target_risk": None if target is None else number_to_json(target),
         "loss": study.loss,
         "secrets": study.secrets,
         "hypotheses": [show(name) for name in study.names],
         "model": "n people, independent secrets, one release each; channels may depend on earlier releases",
-        "rows": [_row_json(row) for row in rows],
+        "rows": [_row_json(row) for row in plan],
     }
 
 
@@ -94,11 +86,14 @@ def _count_json(count: float) -> int | str:
 
 def plan_text(record: dict[str, Any]) -> RenderableType:
     """The record as words and a table."""
-    words = [Text(sentence) for sentence in _sentences(record)]
-    return Group(words[0], Text(""), _table(record), Text(""), *words[1:])
+    words = [Text(sentence) for sentence in sentences(record)]
+    title = f"What {_people(record['samples'])} can find out about {_hypotheses(record)}"
+    table = plain_table(title, *cells(record), whole=True)
+    return Group(words[0], Text(""), table, Text(""), *words[1:])
 
 
-def _sentences(record: dict[str, Any]) -> list[str]:
+def sentences(record: dict[str, Any]) -> list[str]:
+    """What the plan says: what can be promised at best, and how to read the table."""
     first, plain = record["rows"][0], record["rows"][-1]
     bound = format_down(first["risk"]["lower_bound"])
     sentences = [
@@ -128,25 +123,23 @@ def _channels(privacy: dict[str, Any]) -> str:
     return "; channels may differ and may depend on earlier releases"
 
 
-def _table(record: dict[str, Any]) -> Table:
+def cells(record: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """The levels as a table: names of columns, and rows."""
     targeted = record["target_risk"] is not None
-    table = Table(title=f"What {_people(record['samples'])} can find out about {_hypotheses(record)}")
     names = ["privacy", "η of KL", "worth at most", "risk at least", "by"]
     names += [f"needed for {record['target_risk']}", "factor"] if targeted else []
-    for name in names:
-        words = name in ("privacy", "by")
-        table.add_column(name, justify="left" if words else "right", overflow="fold", no_wrap=words)
+    rows = []
     for row in record["rows"]:
-        cells = [
-            escape(row["privacy"]["words"]),
+        told = [
+            printable(row["privacy"]["words"]),
             format_up(row["contraction"], 4),
             format_up(float(row["effective_samples"]), 4),
             format_down(row["risk"]["lower_bound"], 4),
             _METHODS[row["risk"]["method"]],
         ]
         factor = "–" if row["factor"] is None else f"{float(row['factor']):.3g}"
-        table.add_row(*cells, *([_count(row["samples_needed"]), factor] if targeted else []))
-    return table
+        rows.append([*told, *([_count(row["samples_needed"]), factor] if targeted else [])])
+    return names, rows
 
 
 def _people(samples: int) -> str:
@@ -157,7 +150,7 @@ def _hypotheses(record: dict[str, Any]) -> str:
     names = record["hypotheses"]
     if len(names) > 4:
         return f"{len(names)} hypotheses"
-    return " / ".join(escape("".join(char if char.isprintable() else "?" for char in name)) for name in names)
+    return " / ".join(printable(name) for name in names)
 
 
 def _count(count: int | str) -> str:
@@ -168,36 +161,24 @@ def _count(count: int | str) -> str:
     return text if len(text) <= 15 else f"{text[0]}.{text[1:4]}e{len(text) - 1}"
 
 
-def write_plan_chart(
-    study: Study, levels: Sequence[Privacy], samples: int, target_risk: Fraction | None, path: Path
-) -> None:
-    """Draw the lower bound on the risk against the number of people, one curve per level, to HTML, SVG or PNG.
+def plan_chart(plan: PlanTable) -> Any:
+    """Draw the lower bound on the risk against the number of people, one curve per level.
 
     The least risk falls with people, so a bound holds for fewer too: falling steps are a bound between the points.
     """
     altair = charting()
-    plans = [PrivateStudy.of(study, level) for level in [*levels, LocalPrivacy(math.inf)]]
-    counts = _counts(samples)
-    curves = {plan.privacy.words: [plan.risk(count).value for count in counts] for plan in plans}
-    if target_risk is not None:
-        curves["target"] = [float(target_risk)] * len(counts)
-    rows = [
+    counts, curves = plan.risk_curves()
+    target = [] if plan.target_risk is None else [("target", [float(plan.target_risk)] * len(counts))]
+    rows: list[dict[str, Any]] = [
         {"people": float(count), "risk": risk, "privacy": name}
-        for name, risks in curves.items()
+        for name, risks in [*curves.items(), *target]
         for count, risk in zip(counts, risks, strict=True)
     ]
-    chart = bound_chart(
+    return bound_chart(
         rows,
         title="No procedure has a smaller risk",
         x=altair.X("people:Q", title="people (one release each)", scale=altair.Scale(type="log")),
         y=altair.Y("risk:Q", title="lower bound on the risk"),
         curve="privacy",
-        bounds=dict.fromkeys(curves, Bound(falling=True, above=False)),
+        bounds=dict.fromkeys((row["privacy"] for row in rows), Bound(falling=True, above=False)),
     )
-    save_chart(chart, path)
-
-
-def _counts(samples: int) -> list[int]:
-    """About fifty numbers of people on a log scale, up to ten times the number planned."""
-    most = min(math.log(max(samples, 10) * 10), _LONGEST)
-    return sorted({round(math.exp(most * place / _POINTS)) for place in range(_POINTS + 1)})

@@ -1,26 +1,22 @@
-"""The result of `tightlip sml`: a JSON-ready record, and the same as text, words first."""
+"""Statistic maximal leakage as a JSON-ready record, and the same as text, words first."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from tightlip.measures.maximal import maximal_leakage
-from tightlip.model.channel import Channel
 from tightlip.model.labels import Label, label_from_json, show
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.display import format_down, format_up, several
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.unit import with_unit
-from tightlip.report.amounts import Unit, leakage_json, shown, shown_amount, value_json
-from tightlip.statistic.maximal import cost_leakage as statistic_cost_leakage
-from tightlip.statistic.outcome import ldp as statistic_ldp
-from tightlip.statistic.outcome import outcome_leakage as statistic_outcome_leakage
+from tightlip.report.amounts import Unit, leakage_json, printable, shown, shown_amount, value_json
+from tightlip.report.tables import plain_table
 from tightlip.statistic.result import StatisticLeakage
 
 _MOST_SECRETS = 20
@@ -32,9 +28,11 @@ _TITLES = {
 }
 
 
-def statistic_record(found: StatisticLeakage, *, unit: Unit) -> dict[str, Any]:
-    """Both ends, whether they met, and the selection."""
-    return {
+def statistic_record(
+    found: StatisticLeakage, compared: Mapping[str, Nats] | None = None, *, unit: Unit
+) -> dict[str, Any]:
+    """Both ends, whether they met, the selection and, where given, related measures by name."""
+    record = {
         "unit": unit,
         "leakage": leakage_json(found.value, unit),
         "lower": lower_end(found, unit),
@@ -47,19 +45,9 @@ def statistic_record(found: StatisticLeakage, *, unit: Unit) -> dict[str, Any]:
             {"secret": _json(secret), "row": _json(row)} for secret, row in found.selection.items()
         ],
     }
-
-
-def compared_record(
-    channel: Channel, secret: tuple[Label, ...] | None, *, unit: Unit, work: float, time_limit: float | None
-) -> dict[str, Any]:
-    """Related measures of the same channel and secret."""
-    amounts = {
-        "maximal_leakage": maximal_leakage(channel),
-        "cost_leakage": statistic_cost_leakage(channel, secret, work=work, time_limit=time_limit).value,
-        "outcome_leakage": statistic_outcome_leakage(channel, secret),
-        "ldp": statistic_ldp(channel, secret),
-    }
-    return {name: leakage_json(amount, unit) for name, amount in amounts.items()}
+    if compared is not None:
+        record["compared"] = {name: leakage_json(amount, unit) for name, amount in compared.items()}
+    return record
 
 
 def lower_end(found: StatisticLeakage, unit: Unit) -> float | str:
@@ -68,7 +56,17 @@ def lower_end(found: StatisticLeakage, unit: Unit) -> float | str:
 
 
 def statistic_text(record: dict[str, Any]) -> RenderableType:
-    """The record of `statistic_record` in words and a table."""
+    """The record in words and tables."""
+    headline, proof = statistic_words(record)
+    parts: list[RenderableType] = [Text(headline, style="bold"), Text(proof)]
+    if "compared" in record:
+        parts.append(_compared(record))
+    parts.append(_selection(record["selection"]))
+    return Group(*(item for part in parts for item in (part, Text(""))))
+
+
+def statistic_words(record: dict[str, Any]) -> tuple[str, str]:
+    """What the release does to a guess, and how sure that is."""
     amount = shown_amount(record["leakage"], record["unit"])
     headline = (
         f"The release makes the secret at most {record['factor']} times as easy to guess: {amount} "
@@ -79,11 +77,7 @@ def statistic_text(record: dict[str, Any]) -> RenderableType:
         if record["exact"]
         else f"Proved from above; the selection below reaches {_reached(record)}."
     )
-    parts: list[RenderableType] = [Text(headline, style="bold"), Text(f"{proof} Method: {record['method']}.")]
-    if "compared" in record:
-        parts.append(_compared(record))
-    parts.append(_selection(record["selection"]))
-    return Group(*(item for part in parts for item in (part, Text(""))))
+    return headline, f"{proof} Method: {record['method']}."
 
 
 def _reached(record: dict[str, Any]) -> str:
@@ -91,24 +85,16 @@ def _reached(record: dict[str, Any]) -> str:
 
 
 def _compared(record: dict[str, Any]) -> Table:
-    table = Table(title="Related measures, rounded up")
-    table.add_column("measure", overflow="fold")
-    table.add_column(record["unit"], justify="right", overflow="fold")
-    for name, amount in record["compared"].items():
-        table.add_row(_TITLES[name], shown(amount))
-    return table
+    rows = [(_TITLES[name], shown(amount)) for name, amount in record["compared"].items()]
+    return plain_table("Related measures, rounded up", ["measure", record["unit"]], rows)
 
 
 def _selection(entries: list[dict[str, Any]]) -> Table:
     title = "The worst prior puts each secret on one row"
     if len(entries) > _MOST_SECRETS:
         title += f" ({_MOST_SECRETS} of {len(entries)}; --json has all)"
-    table = Table(title=title)
-    table.add_column("secret", overflow="fold")
-    table.add_column("row", overflow="fold")
-    for entry in entries[:_MOST_SECRETS]:
-        table.add_row(_shown_label(entry["secret"]), _shown_label(entry["row"]))
-    return table
+    rows = [(_shown_label(entry["secret"]), _shown_label(entry["row"])) for entry in entries[:_MOST_SECRETS]]
+    return plain_table(title, ["secret", "row"], rows)
 
 
 def _factor(found: StatisticLeakage) -> str:
@@ -123,5 +109,4 @@ def _json(label: Label) -> Any:
 
 
 def _shown_label(label: Any) -> str:
-    text = show(label_from_json(label))
-    return escape("".join(char if char.isprintable() else repr(char)[1:-1] for char in text))
+    return str(printable(show(label_from_json(label))))

@@ -7,6 +7,7 @@ from tightlip.statistic.maximal import cost_leakage, maximal_leakage_of_map, sta
 from tightlip.statistic.outcome import ldp, min_entropy_leakage, outcome_leakage
 from tightlip.statistic.relations import (
     StatisticComposition,
+    comparisons,
     composition,
     ldp_to_statistic,
     ldp_to_statistic_cost,
@@ -18,6 +19,7 @@ __all__ = [
     "NoiseStatisticLeakage",
     "StatisticComposition",
     "StatisticLeakage",
+    "comparisons",
     "composition",
     "cost_leakage",
     "ldp",

@@ -27,7 +27,8 @@ from tightlip.numeric.ball import Ball, ball, enclose, log_bounds
 from tightlip.numeric.quantity import Bound, Nats, exact_level, exact_ratio, largest, level
 from tightlip.numeric.rounding import sum_down, up
 from tightlip.statistic.groups import groups_of
-from tightlip.statistic.maximal import statistic_maximal_leakage
+from tightlip.statistic.maximal import cost_leakage, statistic_maximal_leakage
+from tightlip.statistic.outcome import ldp, outcome_leakage
 from tightlip.statistic.result import StatisticLeakage
 from tightlip.statistic.work import WORK
 
@@ -176,3 +177,23 @@ def _implied(mu: object, formula: Any, limit: Fraction | None) -> Nats:
         return found.log()
 
     return Nats(max(0.0, enclose(value)[1]))
+
+
+def comparisons(
+    channel: Channel, secret: Any = None, *, work: float = WORK, time_limit: float | None = None
+) -> dict[str, Nats]:
+    """Compute measures related to statistic maximal leakage of the same channel and secret, by name, in nats.
+
+    "maximal_leakage" (any secret), "cost_leakage" (about the least likely secret, Π_inf), "outcome_leakage" (the worst
+    outcome, Π̃) and "ldp" (L_DP), all rounded up.
+
+    >>> found = comparisons(Channel([["3/4", "1/4"], ["1/4", "3/4"]]), ["a", "b"])
+    >>> {name: str(amount.ratio) for name, amount in found.items()}
+    {'maximal_leakage': '3/2', 'cost_leakage': '2', 'outcome_leakage': '3/2', 'ldp': '3'}
+    """
+    return {
+        "maximal_leakage": maximal_leakage(channel),
+        "cost_leakage": cost_leakage(channel, secret, work=work, time_limit=time_limit).value,
+        "outcome_leakage": outcome_leakage(channel, secret),
+        "ldp": ldp(channel, secret),
+    }

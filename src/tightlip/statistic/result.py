@@ -11,6 +11,7 @@ from tightlip.errors import CertificateInvalid, InvalidInput
 from tightlip.model.labels import Label
 from tightlip.numeric.display import format_down, format_up, several
 from tightlip.numeric.quantity import Nats
+from tightlip.showing import Tabled
 
 
 class Certificate(Protocol):
@@ -34,7 +35,7 @@ class Certificate(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class StatisticLeakage:
+class StatisticLeakage(Tabled):
     """A leakage about a known statistic, in nats.
 
     Attributes

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tightlip.cli.clock import now
 from tightlip.errors import InvalidInput
+from tightlip.report.audit_record import now
 
 
 def test_the_environment_takes_the_place_of_the_clock(monkeypatch):

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import groupby
 
@@ -10,12 +11,11 @@ import pandas as pd
 import pytest
 
 from audit_example import example_audit, example_record
-from tightlip.auditing.names import Names
 from tightlip.auditing.run import audit
 from tightlip.auditing.sample import SampleMode
-from tightlip.auditing.veil import Veil, share_range, veiled
-from tightlip.auditing.words import headline, paragraphs
-from tightlip.report.audit_json import audit_record
+from tightlip.report.audit_record import audit_report
+from tightlip.report.audit_words import headline, paragraphs
+from tightlip.report.disclosure import Names, Veil, share_range, veiled
 
 
 def test_every_range_is_one_of_many_sizes():
@@ -43,8 +43,9 @@ def table(small, rest=300, seed=2):
 
 
 def record_of(found, **options):
-    usual = {"table": "t", "command": "c", "unit": "nats", "show_values": False, "curve": True}
-    return audit_record(found, **usual | options, version="0", made="2026-01-02T03:04:05Z")
+    usual = {"table": "t", "command": "c", "unit": "nats", "show_values": False}
+    made = {"version": "0", "made": "2026-01-02T03:04:05Z"}
+    return audit_report(found.with_curves(), **usual | options | made).to_dict()
 
 
 def numbers(value):
@@ -150,3 +151,17 @@ def test_a_sample_s_bounds_stay_bounds():
     for cell, risk in zip(record["worst_cells"], found.joint.worst_cells, strict=True):
         assert cell["posterior"]["value"] >= risk.posterior
         assert cell["leakage"]["value"] <= record["worst"]["leakage"]["value"]
+
+
+def test_another_measure_is_told_of_large_cells_alone():
+    audit = example_audit()
+    view = audit.joint
+    small = view.worst.cell
+    large = next(risk.cell for risk in view.worst_cells if view.counted.holders_of(risk.cell) >= 10)
+    for cell, told in ((small, False), (large, True)):
+        others = {**view.others, "new": replace(view.pmc, cell=cell)}
+        changed = replace(audit, views={view.name: replace(view, others=others)})
+        hidden, shown = (record_of(changed, show_values=show)["views"][0] for show in (False, True))
+        assert ("new" in hidden.get("others", {})) is told
+        assert shown["others"]["new"]["leakage"] == shown["ruled_out"]["leakage"]
+    assert "others" not in record_of(audit)["views"][0]

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import tightlip as tl
 from audit_example import example_audit, example_record
-from tightlip.auditing.phrases import budget_words, factor, leakage, surely
 from tightlip.auditing.sample import SampleMode
-from tightlip.auditing.words import headline, paragraphs, remedy_words, sure, verdict
 from tightlip.numeric.display import format_up
 from tightlip.numeric.quantity import Nats
+from tightlip.report.amounts import budget_words, factor, leakage, surely
+from tightlip.report.audit_words import headline, paragraphs, remedy_words, sure, verdict
 
 NUMBER = r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
 

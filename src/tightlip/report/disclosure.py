@@ -1,33 +1,90 @@
-"""What an audit tells without leave to show values: nothing from which the size of a cell under ten people follows.
+"""What may be told of an audit without leave to show values: codes in place of names, ranges in place of small counts.
 
-A posterior c/n with n < 10 gives n away, and so does a leakage beside the prior. So both are told as ranges, the same
-whatever the data: shares between 1/9, 1/4, 1/2, 3/4 and 1, each of which at least five sizes can have. Shares of 0 and
-1 are told as they are, since every size can have them. The worst leakage is a range where its cell is small, and so is
-every amount that could be the same one: those above the range's lower end. Fewer than ten people are told as that.
+Every secret is "secret 3" and every cell of fewer than ten people "cell 17"; people are counted before noise, which
+gives every value to many. Larger cells are called by their released values, which are meant for publication. Codes
+hide names, not shares: who knows how frequent a secret is may recognise it by its share.
+
+Nothing is told from which the size of a cell under ten people follows. A posterior c/n with n < 10 gives n away, and so
+does a leakage beside the prior. So both are told as ranges, the same whatever the data: shares between 1/9, 1/4, 1/2,
+3/4 and 1, each of which at least five sizes can have. Shares of 0 and 1 are told as they are, since every size can have
+them. The worst leakage is a range where its cell is small, and so is every amount that could be the same one: those
+above the range's lower end. Fewer than ten people are told as that.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TypeVar
 
-from tightlip.auditing.names import SMALL, Names
+from tightlip.auditing.counted import SMALL
 from tightlip.auditing.result import (
     AttackGroup,
     Audit,
     CellRisk,
     ColumnEffect,
     Finding,
+    Remedy,
     SecretView,
     TailPoint,
 )
 from tightlip.auditing.sample_view import UNSEEN
 from tightlip.envelopes.result import Envelope
 from tightlip.numeric.quantity import Nats, Probability
+from tightlip.table.mapping import Mapping
+from tightlip.table.policy_text import policy_toml
 
+_LONGEST = 40
 _EDGES = tuple(map(Fraction, ("1/9", "1/4", "1/2", "3/4", "1")))
 _Found = TypeVar("_Found", Finding, CellRisk)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names that a report about one view uses."""
+
+    audit: Audit
+    view: SecretView
+    show_values: bool = False
+
+    def secret(self, place: int) -> str:
+        """A secret: its values, or "secret 3"."""
+        if not self.show_values:
+            return f"secret {place + 1}"
+        label = self.view.counted.secret_label(place)
+        columns = self.view.counted.secret_columns
+        if len(columns) == 1:
+            column = _plain(columns[0])
+            return f"{column} missing" if label[0] is None else f'{column} "{_plain(label[0])}"'
+        return _pairs(columns, label)
+
+    def cell(self, place: int) -> str:
+        """A cell: its released values where it is large or values may be shown, or "cell 17"."""
+        if place == UNSEEN:
+            return "a released value outside the sample"
+        label = self.view.counted.cell_label(place)
+        if label is None:
+            return "the cell of all suppressed people"
+        return _pairs(self.view.counted.columns, label) if self.shows(place) else f"cell {place + 1}"
+
+    def shows(self, place: int) -> bool:
+        """Whether a cell may be called by its values: many people have them, or values may be shown."""
+        return self.show_values or self.view.counted.holders_of(place) >= SMALL
+
+
+def _pairs(columns: Iterable[str], label: Iterable[str | None]) -> str:
+    return ", ".join(
+        f"{_plain(column)} = {_plain(value) if value is not None else '(missing)'}"
+        for column, value in zip(columns, label, strict=True)
+    )
+
+
+def _plain(text: str) -> str:
+    """Text on one line without control characters, cut where it is long."""
+    shown = "".join(character if character.isprintable() else "�" for character in text)
+    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
 
 
 def veiled(audit: Audit) -> Audit:
@@ -74,7 +131,7 @@ class Veil:
             tail=tuple(few.point(point) for point in view.tail),
             envelope=bare.envelope(view.envelope),
             attack=tuple(few.group(group, names) for group in view.attack),
-            pmc=_cost(view.pmc, names),
+            others=_others(view, names),
             share_above_budget=few.share(view.share_above_budget),
             worst_cells=tuple(_gain(risk, names, worst.leakage) for risk in view.worst_cells),
             columns=tuple(bare.effect(effect) for effect in view.columns),
@@ -152,9 +209,36 @@ def _cost(found: Finding, names: Names) -> Finding:
     return replace(told, leakage=max(found.leakage, cost))
 
 
+def _others(view: SecretView, names: Names) -> dict[str, Finding]:
+    """Other measures: PMC as a range; one without a rule of its own is told of cells alone that may be shown."""
+    return {
+        name: _cost(found, names) if name == "pmc" else found
+        for name, found in view.others.items()
+        if name == "pmc" or names.shows(found.cell)
+    }
+
+
 def _lift(posterior: Probability, prior: Probability) -> Fraction:
     return max(_exact(posterior) / _exact(prior), Fraction(1))
 
 
 def _exact(share: Probability) -> Fraction:
     return Fraction(share) if share.exact is None else share.exact
+
+
+def remedy_toml(
+    audit: Audit, remedy: Remedy, *, show_values: bool = False, folder: str | Path = "."
+) -> str | None:
+    """The changed plan as TOML for a file in some folder; None where it would tell what may not be shown.
+
+    What a remedy adds names only values that ten people or more have. A mapping that is written out in the plan itself
+    may name others, so the text is withheld unless values may be shown.
+    """
+    written = [
+        item
+        for item in audit.policy.release
+        if isinstance(item.recoding, Mapping) and not item.recoding.hierarchy
+    ]
+    if not show_values and any(item in remedy.policy.release for item in written):
+        return None
+    return policy_toml(remedy.policy, folder)

@@ -1,0 +1,89 @@
+"""An audit as it shows itself: in words, as a page, as a picture and in a notebook; asked by `Audit`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tightlip import arguments
+from tightlip.errors import InvalidInput
+from tightlip.files import whole_file
+from tightlip.report.amounts import printable
+from tightlip.report.audit_chart import envelope_chart, finished, tail_chart
+from tightlip.report.audit_html import audit_html
+from tightlip.report.audit_record import audit_report as audit_report
+from tightlip.report.audit_record import budget_amount, view_report
+from tightlip.report.audit_words import ViewWords, basis, headline, paragraphs, verdict
+from tightlip.report.chart import charting
+from tightlip.report.disclosure import veiled
+from tightlip.report.notebook import Card
+
+if TYPE_CHECKING:
+    from tightlip.auditing.result import Audit, Picture
+    from tightlip.report.amounts import Unit
+    from tightlip.report.audit_record import AuditReport
+
+_MOST_VIEWS = 6  # in a repr, which has ten lines at most
+_WIDTH = 560  # pixels of a picture in a notebook
+
+
+def words(audit: Audit, *, show_values: bool, unit: Unit) -> str:
+    """The headline and all paragraphs, a line each."""
+    told = paragraphs(audit, show_values=show_values, unit=unit)
+    return "\n".join([headline(audit, show_values=show_values, unit=unit), *told])
+
+
+def short_words(audit: Audit) -> str:
+    """The audit in at most ten lines: headline, verdict, a line for each view, and what the numbers are about."""
+    told = veiled(audit)
+    views = [_view_line(told, name) for name in list(told.views)[:_MOST_VIEWS]]
+    more = len(told.views) - _MOST_VIEWS
+    rest = [f"and {more} more views"] if more > 0 else []
+    lines = [headline(audit), verdict(told), *views, *rest, basis(audit)]
+    return "\n".join(printable(line) for line in lines)
+
+
+def _view_line(told: Audit, name: str) -> str:
+    worst, envelope, *_ = ViewWords(told, told.views[name]).figures()
+    return f"{name}: worst {worst.value}, envelope {envelope.value}"
+
+
+def card(audit: Audit) -> Card:
+    """The headline, the verdict and the measures of the view of all secrets together."""
+    told = veiled(audit)
+    figures = ViewWords(told, told.joint).figures()
+    others = [f"{len(told.views) - 1} more views, by secret column"] if len(told.views) > 1 else []
+    return Card(
+        headline(audit),
+        [verdict(told), basis(audit), *others],
+        ("measure", "value", "meaning"),
+        [(figure.name, figure.value, figure.meaning) for figure in figures],
+    )
+
+
+def chart(audit: Audit, view: str, picture: Picture, unit: Unit) -> Any:
+    """One of the pictures of a view, as the report has it; codes in place of values."""
+    found = audit.with_curves() if picture == "envelope" else audit
+    report = view_report(found, found.views[view], unit=unit)
+    budget = None if found.budget is None else budget_amount(found.budget, unit)
+    draw = tail_chart if picture == "tail" else envelope_chart
+    charting()
+    return finished(draw(report, unit, budget), width=_WIDTH)
+
+
+def write_html(
+    audit: Audit, path: str | Path, *, table: str, show_values: bool, unit: Unit, force: bool
+) -> None:
+    """Write the report as a page."""
+    file = arguments.path(path, "path")
+    if file.suffix.lower() not in (".html", ".htm"):
+        raise InvalidInput(f"path must end in .html, got {file.name}; browsers know a page by it.")
+    report = audit_report(audit.with_curves(), table=table, show_values=show_values, unit=unit)
+    write_page(report, file, force=force)
+
+
+def write_page(report: AuditReport, path: Path, *, force: bool) -> None:
+    """Write a report as a page; what shows values is for the owner alone."""
+    page = audit_html(report)
+    with whole_file(path, force=force, private=report.values_shown) as file:
+        file.write_text(page, encoding="utf-8")

@@ -1,0 +1,547 @@
+"""An audit in words, each sentence written here and nowhere else: guarantees rounded up, attacks down.
+
+Nothing here shows a secret value or the values of a small cell unless `show_values` is set.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tightlip.auditing.counted import SMALL
+from tightlip.auditing.remedy import GRID
+from tightlip.auditing.result import AttackGroup, Audit, Remedy, SecretView, risen
+from tightlip.numeric.display import format_about, format_down, format_exactly, format_sides, grouped, several
+from tightlip.numeric.quantity import Nats, Probability
+from tightlip.numeric.unit import Unit
+from tightlip.report.amounts import (
+    about,
+    at_least,
+    at_most,
+    both_sides,
+    budget_words,
+    by_factor,
+    factor,
+    leakage,
+    no_more,
+    percent,
+    reached,
+    surely,
+    told_posterior,
+    told_share,
+)
+from tightlip.report.disclosure import Names, veiled
+from tightlip.table.policy import Policy
+
+_MOST_REMEDIES = 3
+_MOST_GROUPS = 3
+_MOST_CELLS = 3
+_TYPICAL = Fraction(1, 20)
+_TOLD_FACTORS = frozenset({2, 5, 10, 100})
+
+
+def headline(audit: Audit, *, show_values: bool = False, unit: Unit = "nats") -> str:
+    """One sentence: the worst that the release does."""
+    audit = audit if show_values else veiled(audit)
+    view = audit.joint
+    if audit.mode == "sample":
+        return _sample_headline(audit, view)
+    if not view.worst.leakage:
+        return f"The release gives nothing away about {view.name}."
+    names, worst = Names(audit, view, show_values), view.worst
+    small = "" if names.shows(worst.cell) else f" (fewer than {SMALL} people)"
+    up_to = "" if worst.least is None else "at most "
+    return (
+        f"In the worst case, {names.cell(worst.cell)}{small}, the release raises the probability of "
+        f"{names.secret(worst.secret)} from {about(worst.prior)} to {reached(worst.posterior, worst.least)}: "
+        f"{up_to}{factor(worst.leakage)} times as likely, a leakage of {up_to}{leakage(worst.leakage, unit)}."
+    )
+
+
+def paragraphs(audit: Audit, *, show_values: bool = False, unit: Unit = "nats") -> list[str]:
+    """The audit in a few paragraphs: verdict, then each view, then what to change and what the numbers mean."""
+    audit = audit if show_values else veiled(audit)
+    found = [verdict(audit, unit=unit)] if audit.verdict is not None else []
+    for view in audit.views.values():
+        said = ViewWords(audit, view, show_values, unit).sentences()
+        found += [f"About {view.name}: {sentence}" for sentence in said]
+    return [*found, *remedy_words(audit, unit=unit), *notes(audit, show_values=show_values)]
+
+
+def verdict(audit: Audit, *, unit: Unit = "nats") -> str:
+    """Whether the budget is kept, and by how many people not."""
+    view, budget = audit.joint, audit.budget
+    if budget is None or view.share_above_budget is None:
+        return "No budget was set, so there is no verdict."
+    share = max(view.share_above_budget or Probability(0.0) for view in audit.views.values())
+    kept = audit.verdict is True
+    allowed = f"{budget_words(budget, unit, kept=kept)} ({by_factor(budget, up=kept)})"
+    known = f"it is at most {at_most(share)}" if share else "nobody has one"
+    if audit.mode == "sample":
+        proved = "is proved to be" if audit.verdict else "could not be proved to be"
+        return (
+            f"The chance of a leak above the budget of {allowed} {proved} at most {both_sides(audit.delta)[kept]}: "
+            f"with {sure(audit)} confidence {known}."
+        )
+    worst = leakage(view.worst.leakage, unit)
+    up_to = "" if view.worst.least is None else "at most "
+    if audit.verdict:
+        return f"Within the budget of {allowed}: no released value leaks more than {worst}."
+    return (
+        f"Over the budget of {allowed}: the worst released value leaks {up_to}{worst}, "
+        f"and {no_more(share)} of people have one that leaks more than the budget."
+    )
+
+
+def remedy_words(audit: Audit, *, unit: Unit = "nats") -> list[str]:
+    """What to change, at most three ways; empty where nothing is wrong or asked."""
+    if audit.verdict is not False:
+        return []
+    if not audit.remedies:
+        return [no_remedy_words(audit, unit=unit)]
+    after = (
+        "worst leakage" if audit.mode == "population" else f"envelope at {both_sides(audit.delta)[1]} at most"
+    )
+    return [
+        f"To meet the budget: {change_words(audit.policy, remedy)}; {after} {leakage(remedy.leakage, unit)}, "
+        f"keeps {about(remedy.kept)} of the detail ({kind_words(audit.policy, remedy)})."
+        for remedy in audit.remedies[:_MOST_REMEDIES]
+    ]
+
+
+def change_note(audit: Audit, *, unit: Unit = "nats") -> str:
+    """What the list of changes holds; without a capital, so that it can follow "What to change: "."""
+    allowed = "" if audit.budget is None else f" of {budget_words(audit.budget, unit)}"
+    return f"each of these alone meets the budget{allowed}; the one that keeps most detail comes first"
+
+
+def no_remedy_words(audit: Audit, *, unit: Unit = "nats") -> str:
+    """That nothing was found, and how close the closest change comes."""
+    said = (
+        "No change of the plan was found that meets the budget and still releases something; release fewer columns, "
+        "or set a larger budget."
+    )
+    if audit.closest is None:
+        return said
+    change = change_words(audit.policy, audit.closest)
+    return f"{said} The closest: {change}; it still leaks {leakage(audit.closest.leakage, unit)}."
+
+
+def notes(audit: Audit, *, show_values: bool = False) -> list[str]:
+    """What the numbers are about, and what is not shown."""
+    if show_values:
+        return [basis(audit)]
+    coded = (
+        f"Secret values and cells of fewer than {SMALL} people are shown as codes, numbered by size; "
+        "equal sizes are numbered at random."
+    )
+    return [basis(audit), coded]
+
+
+def no_change_words(audit: Audit, option: str, *, unit: Unit = "nats") -> str:
+    """Why no change is listed; `option` is how a budget is set."""
+    if audit.verdict is None:
+        return f"Without a budget no change is needed; add {option} to have changes searched for."
+    if audit.verdict:
+        return "Nothing has to change: the plan keeps the budget."
+    return no_remedy_words(audit, unit=unit)
+
+
+def plan_words(policy: Policy) -> list[str]:
+    """The planned release, a line for each column."""
+    hidden = policy.min_count
+    small = [] if hidden is None else [f"cells of fewer than {hidden} rows released as one"]
+    return [item.words() for item in policy.release] + small
+
+
+def method(audit: Audit) -> list[str]:
+    """What was counted, and what the measures mean."""
+    statistic = (
+        "Statistic maximal leakage (SML) is the logarithm of the largest factor by which the release makes a secret "
+        "column easier to guess, for the worst of all priors of the secret columns together."
+    )
+    return [
+        basis(audit),
+        "Leakage is pointwise maximal leakage (PML): the logarithm of the largest factor by which seeing a released "
+        "value makes any secret likelier.",
+        f"The envelope at δ = {format_exactly(audit.delta)} is the largest leakage that any grouping of released "
+        "values reaches with probability at least δ; larger leaks are rarer, whatever a stranger does with the values.",
+        *([statistic] if audit.policy.statistic else []),
+        "Guarantees are rounded up, attacks down.",
+    ]
+
+
+def asked_for(command: str | None) -> dict[str, str]:
+    """How what a reader may want is asked for: on the command line, or in Python where there was no command."""
+    if command is None:
+        return {"show_values": "show_values=True", "budget": "budget="}
+    return {"show_values": "--show-values", "budget": "--budget"}
+
+
+def privacy_note(show_values: bool, option: str) -> str:
+    """How confidential the report is."""
+    if show_values:
+        return f"This shows secret values and small cells ({option}): keep it as confidential as the table."
+    return (
+        f"Add {option} to see values in place of codes, and exact numbers of small cells. Codes hide names, not "
+        "shares: keep this among those who may see the table."
+    )
+
+
+def digest_words(digest: str | None, option: str) -> str:
+    """What the digest of the counts is, or why there is none."""
+    if digest is None:
+        return (
+            "The digest of the counts, by which to tell whether a table is still the same, is shown with "
+            f"{option} only: who can guess the table could check the guess with it."
+        )
+    return (
+        "SHA-256 of the counts by secret and released value, sorted, before small cells are hidden and noise is "
+        f"added: {digest}"
+    )
+
+
+def proof_words(length: int | None, shown: bool, option: str) -> str:
+    """That a proof was checked, and where it is; its length is None where it may not be shown."""
+    words = "Both ends were checked again in rational arithmetic, without a solver, when this was written."
+    if length is None:
+        return f"{words} The proof holds the table's counts and is here only with {option}."
+    if not shown:
+        return f"{words} The proof has {grouped(length)} characters and is left out."
+    return f"{words} To check it yourself, save what stands under certificate to a file and run: tightlip verify FILE"
+
+
+def cell_columns(audit: Audit) -> list[str]:
+    """What is told of a cell, in order; of a sample every number is a bound, and the names say which."""
+    above, below = ("", "") if audit.mode == "population" else (", at most", ", at least")
+    return [
+        "released value",
+        "people",
+        f"leakage{above}",
+        "points to",
+        f"share before{below}",
+        f"share after{above}",
+    ]
+
+
+def basis(audit: Audit) -> str:
+    """What the rows are taken for, and what the numbers then are."""
+    rows = grouped(audit.total)
+    if audit.mode == "population":
+        return f"The table of {rows} rows counts as the whole population; the numbers are exact."
+    return (
+        f"The {rows} rows count as a random sample of a population; all bounds hold together with {sure(audit)} "
+        "confidence."
+    )
+
+
+def sure(audit: Audit) -> str:
+    """The confidence of a sample in per cent, never more than it is."""
+    return f"{format_down(100 * Fraction(repr(audit.confidence or 0.0)))} %"
+
+
+def _sample_headline(audit: Audit, view: SecretView) -> str:
+    known = [(view.worst.leakage, Probability(0.0))]
+    known += [(point.level, point.above) for point in view.tail if point.above <= audit.delta]
+    level, above = min(known)
+    return (
+        f"With {sure(audit)} confidence, the release multiplies the probability of a secret ({view.name}) "
+        f"by at most {by_factor(level)} for {f'all but {at_most(above)} of people' if above else 'everybody'}."
+    )
+
+
+def change_words(plan: Policy, remedy: Remedy) -> str:
+    """What a remedy changes in the plan; it names no secret and no value of fewer than ten people."""
+    after = {item.column: item for item in remedy.policy.release}
+    kept = [(item, after[item.column]) for item in plan.release if item.column in after]
+    gone = [item.column for item in plan.release if item.column not in after]
+    parts = [
+        f"release {new.column} {new.recoding.words()}" for old, new in kept if new.recoding != old.recoding
+    ]
+    parts += [f"leave out {_listed(gone)}"] if gone else []
+    parts += [
+        f"add {new.mechanism.words()} to {new.column}"
+        for old, new in kept
+        if new.mechanism is not None and new.mechanism != old.mechanism
+    ]
+    least = remedy.policy.min_count
+    if least == plan.min_count:
+        return "; ".join(parts)
+    hidden = format_about(100 * remedy.hidden, 2)
+    hide = f"hide cells of fewer than {least} people ({hidden} % of them)"
+    return f"{'; '.join(parts)}; then {hide}" if parts else hide
+
+
+def reason_words(plan: Policy, remedy: Remedy) -> str:
+    """Among which changes a remedy was found best, or how far the search came."""
+    over = "" if plan.min_count is None else " above the planned one"
+    them = "the columns or leave them out"
+    match remedy.among.family:
+        case "coarsen":
+            one = remedy.among.column
+            return _ways_words(remedy, f"coarsen {them if one is None else f'{one} or leave it out'}")
+        case "coarsen and hide":
+            return _ways_words(remedy, f"coarsen {them}, each with the smallest min_count{over} that will do")
+        case "hide":
+            return f"no smaller min_count{over} meets the budget"
+        case "randomise":
+            return f"no larger ε on a grid of 1/{GRID} nat meets the budget"
+        case "any":
+            return "leaks least of all changes that were tried"
+        case "leave out":
+            return ""
+
+
+def _ways_words(remedy: Remedy, aim: str) -> str:
+    ways, counted = remedy.among.ways, remedy.among.counted
+    if ways == 1:
+        return f"the only way to {aim}"
+    if remedy.kind == "heuristic":
+        return (
+            f"a greedy search stopped after {counted:,} of the {ways:,} ways to {aim}; others may keep more"
+        )
+    were = "was" if counted == 1 else "were"
+    how = f"; {counted:,} {were} counted, the others follow" if counted < ways else ""
+    return f"of the {ways:,} ways to {aim}, no other that meets the budget keeps more detail{how}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def kind_words(plan: Policy, remedy: Remedy) -> str:
+    """Whether a remedy is proved best, and among what."""
+    said = "the least change of its kind" if remedy.kind == "optimal" else "found by a heuristic search"
+    reason = reason_words(plan, remedy)
+    return f"{said}: {reason}" if reason else said
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A measure as a line of a table: its name, its value with a unit, and what that means."""
+
+    name: str
+    value: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One finding as it is told: a sentence, and the measures in it as lines of the table of numbers."""
+
+    sentence: str
+    figures: tuple[Figure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ViewWords:
+    """What is said about one view; sentences without a capital, so that they can follow "About disease: "."""
+
+    audit: Audit
+    view: SecretView
+    show_values: bool = False
+    unit: Unit = "nats"
+
+    def sentences(self) -> list[str]:
+        """Worst case, tail, envelope with its attack, what can be ruled out, averages, columns."""
+        return [told.sentence for told in self._findings()]
+
+    def figures(self) -> list[Figure]:
+        """The measures, the worst leakage first, and how many people are above the budget."""
+        return [*(figure for told in self._findings() for figure in told.figures), *self._above_budget()]
+
+    def _findings(self) -> Iterator[Told]:
+        """Everything there is to say; a new measure is one more line here."""
+        yield self._worst()
+        yield Told(self._tail())
+        yield self._envelope()
+        yield from map(Told, self.attack())
+        yield self._ruled_out()
+        yield self._average()
+        yield from self._statistic()
+        yield Told(self._columns())
+        yield from map(Told, self._certified())
+
+    def _figure(self, name: str, amount: Nats, meaning: str) -> Figure:
+        value = self._told(amount)
+        return Figure(name, value if math.isinf(amount) else f"at most {value}", meaning)
+
+    def attack(self) -> list[str]:
+        """The attack behind the envelope, a line for each of its likeliest groups."""
+        lines = [self._group(group) for group in self.view.attack[:_MOST_GROUPS]]
+        more = len(self.view.attack) - _MOST_GROUPS
+        return [*lines, f"{more} more group{'s' if more > 1 else ''} like these."] if more > 0 else lines
+
+    @property
+    def _names(self) -> Names:
+        return Names(self.audit, self.view, self.show_values)
+
+    def _told(self, amount: Nats) -> str:
+        return leakage(amount, self.unit)
+
+    def _worst(self) -> Told:
+        worst, names = self.view.worst, self._names
+        certified = self.view.certified
+        prior = _TYPICAL if certified is None else max(_TYPICAL, Fraction(certified.rarest))
+        typical = risen(prior, worst.leakage)
+        cap = (
+            f" A secret with prior {at_most(prior)} can rise to at most {at_most(typical)}."
+            if typical < 1
+            else ""
+        )
+        if self.audit.mode == "sample":
+            proved = self.view.at_least
+            known = f" The worst leaks at least {self._told(proved)}." if proved else ""
+            said = f"no released value leaks more than {self._told(worst.leakage)}.{cap}{known}"
+        else:
+            up_to = "" if worst.least is None else "at most "
+            said = (
+                f"the worst leakage is {up_to}{self._told(worst.leakage)}, {names.cell(worst.cell)}, where "
+                f"{names.secret(worst.secret)} rises from {about(worst.prior)} to "
+                f"{reached(worst.posterior, worst.least)}.{cap}"
+            )
+        of = "of" if self.audit.mode == "population" else "of at least"
+        meaning = (
+            f"a secret {of} {told_share(worst.prior).words} can become {told_posterior(worst).words} likely"
+        )
+        return Told(said, (self._figure("Worst released value (PML)", worst.leakage, meaning),))
+
+    def _tail(self) -> str:
+        told = [point for point in self.view.tail if point.level.ratio in _TOLD_FACTORS and point.above]
+        if not told:
+            most = by_factor(self.view.worst.leakage)
+            return f"nobody's cell multiplies a secret's probability by more than {most}."
+        parts = [
+            f"{no_more(point.above)} by more than {format_about(float(point.level.ratio or 1))}"
+            for point in told
+        ]
+        return f"share of people whose cell multiplies the probability of some secret: {', '.join(parts)}."
+
+    def _envelope(self) -> Told:
+        found = self.view.envelope
+        attained = self._told(Nats(found.lower, rounding="down"))
+        below, above = both_sides(self.audit.delta)
+        often = "" if below == above else f" with probability {below}"
+        said = (
+            f"whatever is done with the release, a leakage above {self._told(found.value)} stays less likely than "
+            f"{above} (envelope; at least {attained} can be reached{often})."
+        )
+        name = f"Exceeded with probability below {format_sides(found.delta)[1]}, whatever values are grouped (envelope)"
+        return Told(said, (self._figure(name, found.value, f"at least {attained} can be reached"),))
+
+    def _group(self, group: AttackGroup) -> str:
+        names = self._names
+        shown = ", ".join(f"[{names.cell(cell)}]" for cell in group.cells[:_MOST_CELLS])
+        rest = f" and {len(group.cells) - _MOST_CELLS} more" if len(group.cells) > _MOST_CELLS else ""
+        split = ", some of them only with a certain probability," if group.split else ""
+        people = f"fewer than {SMALL} people" if group.few else f"{about(group.probability)} of people"
+        return (
+            f"grouping {shown}{rest}{split} tells a stranger that the secret is {names.secret(group.secret)} with "
+            f"probability at least {surely(group.posterior)} instead of {about(group.prior)}; "
+            f"it happens to {people}."
+        )
+
+    def _ruled_out(self) -> Told:
+        """What can be ruled out; of a sample only in words, since noise alone bounds it."""
+        if self.audit.mode == "sample":
+            return Told(self._ruled_out_words())
+        cost = self.view.pmc.leakage
+        meaning = (
+            "some released value excludes a secret"
+            if math.isinf(cost)
+            else f"no secret becomes more than {factor(cost)} times less likely"
+        )
+        return Told(self._ruled_out_words(), (self._figure("What can be ruled out (PMC)", cost, meaning),))
+
+    def _ruled_out_words(self) -> str:
+        cost, names = self.view.pmc, self._names
+        cell, secret = names.cell(cost.cell), names.secret(cost.secret)
+        if self.audit.mode == "sample":
+            if cost.posterior >= cost.prior:
+                return "the sample does not prove that any secret can be ruled out, nor that none can."
+            prior, posterior = at_least(cost.prior), at_most(cost.posterior)
+            return (
+                f"the value {cell} makes {secret} less likely: from at least {prior} to at most {posterior}."
+            )
+        if math.isinf(cost.leakage):
+            held = about(cost.prior)
+            return (
+                f"secrets can be ruled out: nobody in {cell} has {secret}, which {held} of all people have."
+            )
+        return (
+            f"nothing can be ruled out; {cell} makes {secret} less likely by at most {by_factor(cost.leakage)} "
+            f"(PMC {self._told(cost.leakage)})."
+        )
+
+    def _average(self) -> Told:
+        local = self._told(self.view.ldp)
+        if math.isinf(self.view.ldp):
+            local += (
+                f": some cell {'excludes' if self.audit.mode == 'population' else 'may exclude'} a secret"
+            )
+        whole = self.view.maximal_leakage
+        said = f"maximal leakage (average) is at most {self._told(whole)}; local differential privacy is {local}."
+        meaning = f"guessing gets at most {factor(whole)} times as easy"
+        average = self._figure("Average over released values (maximal leakage)", whole, meaning)
+        return Told(said, (average, *self._told_apart()))
+
+    def _told_apart(self) -> list[Figure]:
+        """Local privacy of a population; of a sample noise alone bounds it."""
+        if self.audit.mode == "sample":
+            return []
+        local = self.view.ldp
+        meaning = (
+            "some released value is possible for one secret and not for another"
+            if math.isinf(local)
+            else f"no released value is more than {factor(local)} times as likely for one secret as for another"
+        )
+        return [self._figure("Between any two secrets (LDP)", local, meaning)]
+
+    def _statistic(self) -> list[Told]:
+        """What is learnt about a statistic of the whole secret, whatever its prior."""
+        found = self.view.sml
+        if found is None:
+            return []
+        whole, attained = self.audit.joint.name, self._told(Nats(found.lower, rounding="down"))
+        apart = "" if found.exact else f"; some prior reaches {attained}"
+        easier = f"at most {factor(found.value)} times as easy to guess"
+        said = (
+            f"as a statistic of {whole}: whatever is believed about {whole} beforehand, the release makes "
+            f"{self.view.name} {easier}, {self._told(found.value)} (SML, {f'proved{apart}' if apart else 'exact'})."
+        )
+        meaning = f"{self.view.name} gets {easier}, whatever is believed about {whole}{apart}"
+        return [Told(said, (self._figure("As a statistic (SML)", found.value, meaning),))]
+
+    def _above_budget(self) -> list[Figure]:
+        share, budget = self.view.share_above_budget, self.audit.budget
+        if share is None or budget is None:
+            return []
+        meaning = f"their released value leaks more than {budget_words(budget, self.unit)}"
+        return [
+            Figure("People above the budget", f"at most {percent(share)}" if share else "nobody", meaning)
+        ]
+
+    def _columns(self) -> str:
+        what = "worst leakage" if self.audit.mode == "population" else "bound on the envelope"
+        parts = [
+            f"{effect.column} (alone {self._told(effect.alone)}, without it {self._told(effect.without)})"
+            for effect in self.view.columns
+        ]
+        return f"released columns by what they add, {what}: {'; '.join(parts)}."
+
+    def _certified(self) -> list[str]:
+        """What a sample cannot say."""
+        found = self.view.certified
+        if found is None:
+            return []
+        covered = f"the bounds cover secrets held by at least {at_most(found.rarest)} of the population"
+        if not found.uncertified_cells:
+            return [f"{covered}."]
+        cells, share = several(found.uncertified_cells, "cell"), at_most(found.uncertified_share)
+        are, them = ("is", "it") if found.uncertified_cells == 1 else ("are", "them")
+        return [
+            f"{covered}; {cells} ({share} of the rows) {are} too small to certify: the sample says no more about "
+            f"{them} than about any other."
+        ]
