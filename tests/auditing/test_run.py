@@ -24,7 +24,8 @@ from tightlip.errors import InvalidInput, WrongType
 from tightlip.report.audit_json import audit_record
 from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
-from tightlip.table.policy import Policy, RandomizedResponse, Released
+from tightlip.table.mechanism import RandomizedResponse
+from tightlip.table.policy import Policy, Released
 from tightlip.table.source import open_table
 
 COLUMNS = ["illness", "job", "age", "zip", "sex"]

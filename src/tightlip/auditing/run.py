@@ -12,7 +12,7 @@ from tightlip.auditing.codes import coded
 from tightlip.auditing.columns import about, column_effects
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.leakage import cell_pml
-from tightlip.auditing.plan import odds_of, released
+from tightlip.auditing.plan import mechanisms_of, odds_of, released
 from tightlip.auditing.remedy import Remedies, remedies_for
 from tightlip.auditing.result import Audit, Remedy, SecretView
 from tightlip.auditing.sample import SampleMode
@@ -267,6 +267,12 @@ def _require_judgeable(policy: Policy, sample: object) -> None:
             "min_count hides cells that depend on the sample, so a sample cannot bound their tail; audit it without: "
             "worst leakage, envelope and maximal leakage bound the release with any cells hidden too."
         )
+    for column, mechanism in mechanisms_of(policy).items():
+        if mechanism.response_odds() is None:
+            raise InvalidInput(
+                f"a sample can bound randomised response only, got {mechanism.words()} on {quoted(column)}; audit the "
+                "column without: worst leakage, envelope and maximal leakage bound the release with any noise too."
+            )
     if policy.statistic:
         raise InvalidInput(
             f"the statistic {quoted(policy.statistic[0])} is audited for a population only; leave it out: maximal "

@@ -11,25 +11,8 @@ from typing import Any
 from tightlip import arguments
 from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, WrongType, quoted
-from tightlip.numeric.quantity import level
+from tightlip.table.mechanism import ColumnMechanism, require_mechanism
 from tightlip.table.recoding import Keep, Recoding, require_whole
-
-
-@dataclass(frozen=True, slots=True)
-class RandomizedResponse:
-    """k-ary randomised response on the released values of a column, at a level in nats (`log_of(3)` is exact).
-
-    The engine does not randomise: what it does to the release is worked out from the counts.
-    """
-
-    epsilon: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", level(self.epsilon))
-
-    def words(self) -> str:
-        """In words."""
-        return f"randomised response with ε = {float(self.epsilon)!r} nats"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +25,11 @@ class Released:
 
     column: str
     recoding: Recoding = Keep()  # noqa: RUF009 (frozen, so it can be shared)
-    mechanism: RandomizedResponse | None = None
+    mechanism: ColumnMechanism | None = None
 
     def __post_init__(self) -> None:
         _require_name(self.column, "release")
+        require_mechanism(self.mechanism, self.column)
 
     def words(self) -> str:
         """In words."""
