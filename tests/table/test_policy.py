@@ -107,8 +107,8 @@ def test_a_short_policy_file(tmp_path):
         ("secret = 's'\n[release.a]\nmapping = 3", "mapping must be a file name or a table"),
         ("secret = 's'\n[release.a]\nmapping = {a = 'b'}\nlevel = 1", "level is for mapping files"),
         ("secret = 's'\n[release.a]\nmapping = 'none.csv'", "none.csv cannot be read: No such file"),
-        ("secret = 's'\n[release.a]\nrandomized_response = -1", "epsilon"),
-        ("secret = 's'\n[release.a]\nrandomized_response = 'much'", 'number of nats or text like "log 3"'),
+        ("secret = 's'\n[release.a]\nrandomized_response = -1", "randomized_response must be"),
+        ("secret = 's'\n[release.a]\nrandomized_response = 'much'", 'or a level like "3x", "log\\(3\\)"'),
     ],
 )
 def test_policy_files_that_are_none(tmp_path, text, message):

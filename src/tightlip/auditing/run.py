@@ -56,8 +56,9 @@ def audit(
         The same with recodings, noise and min_count.
     delta : probability in (0, 1]; a float is read as the decimal it shows, 0.01 as one in a hundred
         Of the envelope.
-    budget : float, optional
-        Worst leakage allowed, in nats; changes of the plan that meet it are searched for where it does not.
+    budget : level, optional
+        Worst leakage allowed: a number of nats, or text like "3x", "log(3)" or "2 bits"; changes of the plan that meet
+        it are searched for where it does not.
     sample : SampleMode, optional
         The rows are a sample; all numbers are then confidence bounds. By default the table is the population.
     statistic : column names, optional
@@ -250,7 +251,7 @@ def _read_delta(delta: Any) -> Fraction:
 
 def _read_budget(budget: Any) -> Nats:
     """Never more than was given: rationals and text become the double at or below them."""
-    amount = exact_level(budget, "budget")
+    amount = exact_level(budget, "budget", rounding="down")
     if isinstance(amount, Nats):
         return amount
     nearest = float(amount)

@@ -14,7 +14,8 @@ from tightlip.model.labels import label_from_json, show
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.display import format_about, format_down, format_exactly, format_up
 from tightlip.numeric.parse import number
-from tightlip.numeric.unit import nats_of_bits, with_unit
+from tightlip.numeric.quantity import nats_of_bits
+from tightlip.numeric.unit import with_unit
 from tightlip.report.amounts import shown
 from tightlip.report.compared import COMPARED, adversary_words
 

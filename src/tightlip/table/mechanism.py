@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.parse import FloatArray, number
-from tightlip.numeric.quantity import exact_ratio, level, log_of
+from tightlip.numeric.quantity import exact_ratio, level
 
 Value = str | None
 
@@ -187,13 +187,13 @@ class RandomizedResponse(ColumnMechanism):
 
     @classmethod
     def read(cls, setting: Any) -> Self:
-        """Read a level: a number of nats, or text like "log 3", which is exact."""
-        return cls(_read_level(setting))
+        """Read a level: a number of nats, or text like "log(3)", "3x" or "2 bits"."""
+        return cls(level(setting, cls.key))
 
     def setting(self) -> str | float:
         """The level: as a logarithm where that is exact."""
         ratio = exact_ratio(self.epsilon)
-        return self.epsilon if ratio is None else f"log {ratio}"
+        return self.epsilon if ratio is None else f"log({ratio})"
 
     def words(self) -> str:
         """In words."""
@@ -215,6 +215,7 @@ class RandomizedResponse(ColumnMechanism):
     def response_odds(self) -> Fraction:
         """e^ε as a fraction, rounded up to a double where it is irrational.
 
+        >>> from tightlip import log_of
         >>> RandomizedResponse(log_of(3)).response_odds(), RandomizedResponse(0).response_odds()
         (Fraction(3, 1), Fraction(1, 1))
         """
@@ -224,25 +225,6 @@ class RandomizedResponse(ColumnMechanism):
                 "release the column as it is."
             )
         return exact_ratio(self.epsilon) or Fraction(exp_bounds(self.epsilon)[1])
-
-
-def _read_level(value: Any) -> Any:
-    """A level in nats; text like "log 3" is exact.
-
-    >>> _read_level("log 3").ratio
-    Fraction(3, 1)
-    """
-    if not isinstance(value, str):
-        return value
-    word, _, ratio = value.strip().partition(" ")
-    if word == "log":
-        return log_of(ratio)
-    try:
-        return float(value)
-    except ValueError:
-        raise InvalidInput(
-            f'randomized_response must be a number of nats or text like "log 3", got {quoted(value)}.'
-        ) from None
 
 
 MECHANISMS: dict[str, type[ColumnMechanism]] = {RandomizedResponse.key: RandomizedResponse}
