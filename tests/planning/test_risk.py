@@ -233,7 +233,11 @@ def test_divergences_of_one_release_never_exceed_the_bounds(data):
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: risk_lower_bound(EXAMPLE, LocalPrivacy(1), -1), InvalidInput, "negative"),
+        (
+            lambda: risk_lower_bound(EXAMPLE, LocalPrivacy(1), -1),
+            InvalidInput,
+            "whole number of at least 0, got -1",
+        ),
         (lambda: risk_lower_bound(EXAMPLE, LocalPrivacy(1), 1.5), WrongType, "whole number"),
         (lambda: risk_lower_bound(EXAMPLE, LocalPrivacy(1), True), WrongType, "whole number"),
         (lambda: risk_lower_bound(EXAMPLE, 1.0, 1), WrongType, "LocalPrivacy"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from tightlip.arguments import whole
 from tightlip.auditing.codes import coded
 from tightlip.auditing.columns import about, column_effects
 from tightlip.auditing.counted import Counted
@@ -28,7 +29,6 @@ from tightlip.numeric.quantity import Nats, exact_level
 from tightlip.numeric.rounding import down
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, Released
-from tightlip.table.recoding import require_whole
 from tightlip.table.source import Table, open_table
 
 
@@ -86,7 +86,7 @@ def audit(
             f"on_stage must be a function of a stage's name, got {quoted(on_stage)}; leave it out."
         )
     if code_seed is not None:
-        require_whole(code_seed, "code_seed", 0)
+        whole(code_seed, "code_seed", 0, 2**63)
     with nullcontext(table) if isinstance(table, Table) else open_table(table) as opened:
 
         def recount(changed: Policy) -> Counted:

@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlip.arguments import whole
 from tightlip.errors import InvalidInput, InvalidPrior, ShapeMismatch, WrongType, quoted
 from tightlip.measures.joint import exact_sum
 from tightlip.measures.local import ldp
@@ -175,8 +176,7 @@ def allowed_zeros(n: int, epsilon: Any, min_mass: Any) -> int:
     >>> allowed_zeros(5, log_of("10/3"), "1/10"), allowed_zeros(5, 1.2, "1/10")
     (2, 1)
     """
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise InvalidInput(f"n must be a count of secrets, at least 1, got {quoted(n)}; write 3.")
+    n = whole(n, "n", 1, remedy="it counts secrets: write 3")
     mass, _ = read_min_mass(min_mass, int(n))
     if math.isinf(level(epsilon, allow_infinite=True)):
         return int(n) - 1

@@ -12,7 +12,9 @@ from tightlip import arguments
 from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.table.mechanism import ColumnMechanism, require_mechanism
-from tightlip.table.recoding import Keep, Recoding, require_whole
+from tightlip.table.recoding import Keep, Recoding
+
+MOST_PEOPLE = 10**18  # a policy may hold a number of millions of digits, and engines count in 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +71,9 @@ class Policy:
     ) -> None:
         object.__setattr__(self, "secret", _read_names(secret, "secret"))
         object.__setattr__(self, "release", _read_release(release))
-        object.__setattr__(self, "min_count", min_count)
+        least = None if min_count is None else arguments.whole(min_count, "min_count", 1, MOST_PEOPLE)
+        object.__setattr__(self, "min_count", least)
         object.__setattr__(self, "statistic", _read_names(statistic, "statistic"))
-        if min_count is not None:
-            require_whole(min_count, "min_count", 1)
         _require_some(self.secret, "secret")
         _require_some(tuple(item.column for item in self.release), "release")
         for item in self.release:
