@@ -13,11 +13,11 @@ from strategies import distributions, exact_channels
 from tightlip import Channel, Prior, log_of
 from tightlip.contraction.ldp_bounds import duchi_bound
 from tightlip.errors import InvalidInput, WrongType
-from tightlip.measures.capacity import leakage_capacity
 from tightlip.measures.local import ldp
 from tightlip.planning.privacy import KnownChannel, LocalPrivacy, PmlPrivacy
 from tightlip.planning.risk import PrivateStudy, risk_lower_bound
 from tightlip.planning.study import Study
+from tightlip.robust.pointwise import leakage_capacity
 
 HALF = Fraction(1, 2)
 

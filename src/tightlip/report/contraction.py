@@ -20,7 +20,6 @@ from tightlip.contraction.kernels import valid_counts
 from tightlip.contraction.ldp_bounds import ldp_contraction_bound
 from tightlip.contraction.result import Coefficient
 from tightlip.contraction.total_variation import dobrushin, e_gamma_contraction
-from tightlip.measures.capacity import leakage_capacity
 from tightlip.measures.local import ldp
 from tightlip.model.channel import Channel
 from tightlip.model.jsonio import number_to_json
@@ -32,6 +31,7 @@ from tightlip.numeric.quantity import level_exact, level_words
 from tightlip.numeric.unit import with_unit
 from tightlip.report.amounts import Unit, float_json, leakage_json, probability_json, shown, shown_amount
 from tightlip.report.chart import Bound, bound_chart, charting, save_chart
+from tightlip.robust.pointwise import leakage_capacity
 
 _TITLES = {
     "tv": "total variation (Dobrushin)",
