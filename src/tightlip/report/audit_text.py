@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tightlip.errors import visible
 from tightlip.numeric.display import grouped, several
 
 _MOST_CELLS = 8
@@ -36,7 +37,7 @@ def printable(value: Any) -> Any:
     {'name': ['a\\\\x1b[31m', 1, None]}
     """
     if isinstance(value, str):
-        return "".join(char if char.isprintable() else repr(char)[1:-1] for char in value)
+        return visible(value)
     if isinstance(value, dict):
         return {printable(key): printable(item) for key, item in value.items()}
     return [printable(item) for item in value] if isinstance(value, list) else value

@@ -20,6 +20,7 @@ from tightlip.contraction.kernels import valid_counts
 from tightlip.contraction.ldp_bounds import ldp_contraction_bound
 from tightlip.contraction.result import Coefficient
 from tightlip.contraction.total_variation import dobrushin, e_gamma_contraction
+from tightlip.errors import visible
 from tightlip.measures.local import ldp
 from tightlip.model.channel import Channel
 from tightlip.model.jsonio import number_to_json
@@ -210,4 +211,4 @@ def _rows(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _name(label: Label) -> str:
     """A label on one line, control characters made visible."""
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in show(label))
+    return visible(show(label))

@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from tightlip.errors import visible
 from tightlip.model.jsonio import number_to_json
 from tightlip.model.labels import show
 from tightlip.numeric.display import format_down, format_up
@@ -157,7 +158,7 @@ def _hypotheses(record: dict[str, Any]) -> str:
     names = record["hypotheses"]
     if len(names) > 4:
         return f"{len(names)} hypotheses"
-    return " / ".join(escape("".join(char if char.isprintable() else "?" for char in name)) for name in names)
+    return " / ".join(escape(visible(name)) for name in names)
 
 
 def _count(count: int | str) -> str:

@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tightlip.errors import visible
 from tightlip.histogram.release import HistogramRelease
 from tightlip.numeric.display import format_up, several
 from tightlip.numeric.quantity import Probability
@@ -51,11 +52,6 @@ def release_text(record: dict[str, Any]) -> RenderableType:
         "draw": f"{record['method']} ({'exact' if record['exact'] else 'approximate; privacy is not affected'})",
     }
     for name, value in lines.items():
-        table.add_row(name, Text(_printable(value)))
-    note = [Text(_printable(record["note"]))] if record["note"] else []
+        table.add_row(name, Text(visible(value)))
+    note = [Text(visible(record["note"]))] if record["note"] else []
     return Group(table, *note)
-
-
-def _printable(text: str) -> str:
-    """Control characters made visible, so that a column's name cannot write to the terminal."""
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)

@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from tightlip.errors import visible
 from tightlip.measures.maximal import maximal_leakage
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label, label_from_json, show
@@ -123,5 +124,4 @@ def _json(label: Label) -> Any:
 
 
 def _shown_label(label: Any) -> str:
-    text = show(label_from_json(label))
-    return escape("".join(char if char.isprintable() else repr(char)[1:-1] for char in text))
+    return escape(visible(show(label_from_json(label))))

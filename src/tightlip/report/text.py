@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from tightlip.errors import visible
 from tightlip.model.labels import label_from_json, show
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.display import format_about, format_down, format_exactly, format_up
@@ -47,7 +48,7 @@ _HUGE = 690.0
 def measurement_text(record: dict[str, Any], *, every_outcome: bool = False) -> RenderableType:
     """The record of `measurement_record` as tables."""
     parts: list[RenderableType] = [
-        Text(_printable(record["headline"]), style="bold"),
+        Text(visible(record["headline"]), style="bold"),
         Text(_about(record["channel"])),
     ]
     parts += [_measures(record), _quantiles(record), _levels(record), _outcomes(record, every_outcome)]
@@ -80,7 +81,7 @@ def envelope_text(record: dict[str, Any]) -> RenderableType:
         table.add_row(_delta(point), shown(point["epsilon"]), _reached(point["lower"]), *amounts)
     methods = _methods(record["points"])
     attacks = [_attack(point) for point in record["points"] if point["attack"]]
-    return Group(table, Text(""), *(Text(_printable(line)) for line in (*methods, *attacks)))
+    return Group(table, Text(""), *(Text(visible(line)) for line in (*methods, *attacks)))
 
 
 def _methods(points: list[dict[str, Any]]) -> list[str]:
@@ -220,11 +221,7 @@ def _probability(record: dict[str, Any]) -> str:
 
 def _show(label: Any) -> str:
     """A label as text that can do no harm: markup escaped, control characters made visible."""
-    return escape(_printable(show(label_from_json(label))))
-
-
-def _printable(text: str) -> str:
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    return escape(visible(show(label_from_json(label))))
 
 
 def _size(value: float | str) -> float:
