@@ -381,9 +381,9 @@ def _read_text(text: str, argument: str, rounding: Rounding) -> tuple[Nats | Fra
     if words.lower() in {"inf", "infinity", "∞"}:
         return Nats(math.inf), True
     if found := _LOGARITHM.fullmatch(words):
-        return log_of(found.group(1)), True
+        return _log_of_text(found.group(1), argument), True
     if found := _FACTOR.fullmatch(words):
-        return log_of(found.group("after") or found.group("before")), True
+        return _log_of_text(found.group("after") or found.group("before"), argument), True
     if words.endswith("%"):
         raise InvalidInput(
             f"{argument} must be a level of leakage, got {quoted(text)}; a share could only cap the probability "
@@ -398,6 +398,15 @@ def _read_text(text: str, argument: str, rounding: Rounding) -> tuple[Nats | Fra
         )
     amount = _amount(found.group(1), argument)
     return (amount if found.group(2).lower() == "nat" else _of_bits(amount, text, argument, rounding)), True
+
+
+def _log_of_text(words: str, argument: str) -> Nats:
+    ratio = _amount(words, argument)
+    if ratio <= 0:
+        raise InvalidInput(
+            f"{argument}: its ratio must be positive, got {quoted(words)}; a leakage is log of one ≥ 1."
+        )
+    return Nats.of_ratio(ratio)
 
 
 def _amount(words: str, argument: str) -> Fraction:

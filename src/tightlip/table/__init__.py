@@ -20,7 +20,7 @@ from __future__ import annotations
 from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.mapping import Mapping
-from tightlip.table.mechanism import ColumnChannel, ColumnMechanism, RandomizedResponse
+from tightlip.table.mechanism import ColumnMechanism, RandomizedResponse
 from tightlip.table.policy import Policy, Released
 from tightlip.table.recoding import BottomCode, Keep, Prefix, Suppress, TopCode
 from tightlip.table.risk import write_risks
@@ -29,7 +29,6 @@ from tightlip.table.source import Table, open_table
 __all__ = [
     "Bins",
     "BottomCode",
-    "ColumnChannel",
     "ColumnMechanism",
     "Keep",
     "Mapping",
