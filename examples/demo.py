@@ -63,7 +63,7 @@ def main() -> None:
     )
     REPORT.parent.mkdir(parents=True, exist_ok=True)
     command = ["audit", str(RECORDS), "--secret", "disease", "--release", "age,zip,sex"]
-    run([*command, "--delta", "0.01", "--budget", "1.5", "--html", str(REPORT), "--force"])
+    run([*command, "--delta", "0.01", "--budget", "1.5 nats", "--html", str(REPORT), "--force"])
     console.print(f"The same as a page that works offline: {REPORT.relative_to(RECORDS.parents[1])}")
 
 

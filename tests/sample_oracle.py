@@ -10,7 +10,8 @@ import tightlip as tl
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.run import audit_counts
 from tightlip.auditing.sample import SampleMode
-from tightlip.table.policy import Policy, RandomizedResponse, Released
+from tightlip.table.mechanism import RandomizedResponse
+from tightlip.table.policy import Policy, Released
 
 SLACK = 1e-9  # of the truth, which is in floats
 

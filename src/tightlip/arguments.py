@@ -48,7 +48,8 @@ def whole(value: object, argument: str, least: int, most: int | None = None, *, 
         if least <= read and (most is None or read <= most):
             return read
     size = f"of at least {least}" if most is None else f"from {least} to {most}"
-    kind = InvalidInput if isinstance(value, (int, np.integer)) else WrongType
+    number = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    kind = InvalidInput if number else WrongType
     raise kind(
         f"{argument} must be a whole number {size}, got {quoted(value)}; {remedy or f'write {least}'}."
     )

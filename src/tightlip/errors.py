@@ -93,9 +93,7 @@ def quoted(value: object, limit: int = 60) -> str:
         text = _shown(value)
     except Exception:  # the message must come out even where the value cannot show itself
         text = f"<{type(value).__name__}>"
-    text = "".join(
-        letter if letter.isprintable() else _escaped(letter) for letter in " ".join(text.splitlines())
-    )
+    text = visible(" ".join(text.splitlines()))
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
@@ -116,6 +114,12 @@ def _digits(value: int) -> int:
     return int(abs(value).bit_length() * _DIGITS_PER_BIT)
 
 
-def _escaped(letter: str) -> str:
-    """A character that a terminal would not show, or could not even print, as its code."""
-    return letter.encode("unicode_escape").decode()
+def visible(text: str) -> str:
+    """Text that can do no harm: what a terminal would obey, not show, or could not even print, as its code.
+
+    >>> visible("a\\x1b[31m\\u202e")
+    'a\\\\x1b[31m\\\\u202e'
+    """
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text
+    )

@@ -22,7 +22,8 @@ from tightlip.numeric.quantity import Nats, log_of
 from tightlip.report.audit_words import change_words, paragraphs, reason_words
 from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
-from tightlip.table.policy import Policy, RandomizedResponse, Released
+from tightlip.table.mechanism import RandomizedResponse
+from tightlip.table.policy import Policy, Released
 from tightlip.table.source import open_table
 
 KINDS = {"age": "integer", "zip": "text", "job": "text"}
@@ -117,7 +118,7 @@ def brute_force(lattice, budget, *, hiding):
             changed = replace(policy, min_count=least)
             release = released(found, changed)
             if release.tally.shape[1] > 1 and math.log(worst(release.tally)) <= budget:
-                best = max(best, detail_of(release, changed))
+                best = max(best, detail_of(release))
     return best
 
 
@@ -149,7 +150,7 @@ def test_optimal_is_optimal(seed, budget, min_count):
         ]
         releases = [(released(lattice.counted_at(node)[0], lattice.policy_at(node)), node) for node in single]
         meeting = [
-            detail_of(release, lattice.policy_at(node)) / whole
+            detail_of(release) / whole
             for release, node in releases
             if release.tally.shape[1] > 1 and math.log(worst(release.tally)) <= budget
         ]

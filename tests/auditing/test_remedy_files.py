@@ -108,7 +108,7 @@ def test_write_policy_writes_what_meets_the_budget(capsys, table, tmp_path, monk
         "--map",
         "job=jobs.csv:0",
         "--budget",
-        "0.5",
+        "0.5 nats",
     )
     status, out, _ = run(capsys, *plan, "--write-policy", path)
     assert status == 1
@@ -116,7 +116,7 @@ def test_write_policy_writes_what_meets_the_budget(capsys, table, tmp_path, monk
     assert f"thefirstofthesechanges:{path}." in "".join(out.split())  # lines break within the path
     assert "--write-policy FILE" not in said
     assert 'nurse = "office"' in path.read_text()  # the file is not below the policy's folder
-    again = "audit", table, "--policy", path, "--budget", "0.5"
+    again = "audit", table, "--policy", path, "--budget", "0.5 nats"
     assert run(capsys, *again)[0] == 0
     kept = tmp_path / "kept.toml"
     status, out, _ = run(capsys, *again, "--write-policy", kept, "--json")
@@ -127,11 +127,11 @@ def test_write_policy_writes_what_meets_the_budget(capsys, table, tmp_path, monk
 def test_no_policy_is_written_where_none_meets_the_budget(capsys, table, tmp_path):
     path = tmp_path / "none.toml"
     plan = "audit", table, "--secret", "s", "--release", "age,sex"
-    status, out, _ = run(capsys, *plan, "--budget", "0", "--write-policy", path)
+    status, out, _ = run(capsys, *plan, "--budget", "0 nats", "--write-policy", path)
     assert (status, path.exists()) == (1, False)
     assert "still leaks" in " ".join(out.split())
     assert "No policy was written, since none" in " ".join(out.split())
-    status, out, _ = run(capsys, *plan, "--budget", "0", "--write-policy", path, "--json")
+    status, out, _ = run(capsys, *plan, "--budget", "0 nats", "--write-policy", path, "--json")
     assert json.loads(out)["written"] == {"policy": None}
     status, _, err = run(capsys, *plan, "--write-policy", path)
     assert (status, err.count("\n")) == (2, 1)

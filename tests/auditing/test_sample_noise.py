@@ -12,6 +12,7 @@ from sample_oracle import Claims, Population
 from tightlip.auditing.sample import SampleMode
 from tightlip.auditing.sample_noise import Errors, _raised, release_bounds
 from tightlip.errors import InvalidInput
+from tightlip.table.mechanism import RandomizedResponse
 
 WHOLE = st.integers(0, 6)
 
@@ -92,7 +93,8 @@ def test_noise_beyond_all_measure_is_refused():
 def test_a_column_of_one_value_has_no_noise():
     counted = Population(np.ones((2, 1, 2))).draw(100, np.random.default_rng(0))
     odds, errors = {"c0": Fraction(3)}, Errors(0.01, 0.04)
-    found = release_bounds(counted, counted.randomised(odds), odds, errors, SampleMode())
+    noise = {"c0": RandomizedResponse(tl.log_of(3))}
+    found = release_bounds(counted, counted.randomised(noise), odds, errors, SampleMode())
     assert found.before is None
     assert found.mean_of_worst(Fraction(1)) == release_bounds(
         counted, counted, {}, errors, SampleMode()

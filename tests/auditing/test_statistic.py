@@ -17,7 +17,8 @@ from tightlip.auditing.sample import SampleMode
 from tightlip.auditing.statistic import statistic_of
 from tightlip.errors import InvalidInput, WrongType
 from tightlip.report.audit_words import paragraphs
-from tightlip.table.policy import Policy, RandomizedResponse, Released
+from tightlip.table.mechanism import RandomizedResponse
+from tightlip.table.policy import Policy, Released
 
 
 def frame(seed, rows=60):

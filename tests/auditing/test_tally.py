@@ -1,6 +1,7 @@
 """Counts to numbers: every measure of a tally equals the definition in rationals."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,9 +12,9 @@ import audit_oracle as oracle
 import tightlip as tl
 from tightlip.auditing.counted import Counted, proportional_groups
 from tightlip.auditing.leakage import cell_pmc, cell_pml, local_privacy_of, maximal_leakage_of
-from tightlip.auditing.randomise import response_odds
 from tightlip.auditing.tally import Tally, group_rows, sum_by
 from tightlip.errors import InvalidInput
+from tightlip.table.mechanism import ColumnChannel, RandomizedResponse
 
 ROWS = st.lists(
     st.tuples(st.sampled_from("xyz"), st.sampled_from("abc"), st.sampled_from(["0", "1", None])),
@@ -26,6 +27,11 @@ def counted_of(rows, secrets=1):
     counts = oracle.counts_of(rows, secrets)
     width = len(rows[0]) - secrets
     return Counted.of(counts, [f"s{i}" for i in range(secrets)], ["a", "b", "c"][:width])
+
+
+def response(odds):
+    """Randomised response at any odds, also larger ones than a plan may have."""
+    return SimpleNamespace(channel=lambda values: ColumnChannel.response(values, Fraction(odds)))
 
 
 def by_cell(counted, leak):
@@ -58,7 +64,7 @@ def test_tails_are_exact_also_at_ties(rows, ratio):
 @given(ROWS, st.integers(1, 6), st.sampled_from(["1", "2", "7/2"]))
 @settings(max_examples=40)
 def test_suppression_then_noise_is_the_definition(rows, min_count, odds):
-    counted = counted_of(rows).suppressed(min_count).randomised({"b": Fraction(odds)})
+    counted = counted_of(rows).suppressed(min_count).randomised({"b": response(odds)})
     joint = oracle.suppress(oracle.joint_of(rows), len(rows), min_count)
     values = list(dict.fromkeys(row[2] for row in rows))
     joint = oracle.randomise(joint, 1, values, Fraction(odds)) if len(values) > 1 else joint
@@ -79,7 +85,7 @@ def test_a_cell_that_excludes_secrets_names_the_likeliest():
 
 def test_two_randomised_columns_are_independent():
     rows = [("x", "a", "0"), ("x", "b", "1"), ("y", "b", "0"), ("y", "a", "0"), ("y", "b", "1")]
-    noisy = counted_of(rows).randomised({"a": Fraction(3), "b": Fraction(2)})
+    noisy = counted_of(rows).randomised({"a": response(3), "b": response(2)})
     joint = oracle.randomise(oracle.joint_of(rows), 0, ["a", "b"], Fraction(3))
     joint = oracle.randomise(joint, 1, ["0", "1"], Fraction(2))
     assert by_cell(noisy, cell_pml(noisy.tally)) == oracle.lifts(joint)
@@ -87,18 +93,18 @@ def test_two_randomised_columns_are_independent():
 
 
 def test_odds_of_an_irrational_level_are_rounded_up():
-    odds = response_odds(1.0)
+    odds = RandomizedResponse(1.0).response_odds()
     assert tl.log_of(odds) >= 1.0
     assert float(tl.log_of(odds)) - 1.0 < 1e-15
     with pytest.raises(InvalidInput, match="at most 100 nats"):
-        response_odds(101)
+        RandomizedResponse(101).response_odds()
 
 
 def test_noise_that_needs_too_many_cells_is_refused(monkeypatch):
     monkeypatch.setattr("tightlip.auditing.randomise.MOST_PAIRS", 5)
     rows = oracle.every_row("xy", "abc", "01")
     with pytest.raises(InvalidInput, match="12 pairs of secret and cell, more than 5; coarsen"):
-        counted_of(rows).randomised({"a": Fraction(2)})
+        counted_of(rows).randomised({"a": response(2)})
 
 
 def test_noise_beyond_the_range_of_floats_is_measured(monkeypatch):
@@ -106,7 +112,7 @@ def test_noise_beyond_the_range_of_floats_is_measured(monkeypatch):
     monkeypatch.setattr("tightlip.auditing.randomise.MOST_PAIRS", 10**6)
     far = Fraction(2) ** 1300
     rows = [("x", "a", "0")] * 2 + [("y", "a", "0")] + [("x", "b", "1")] + [("y", "b", "1")] * 3
-    noisy = counted_of(rows).randomised({"a": far, "b": far})
+    noisy = counted_of(rows).randomised({"a": response(far), "b": response(far)})
     joint = oracle.randomise(oracle.joint_of(rows), 0, ["a", "b"], far)
     joint = oracle.randomise(joint, 1, ["0", "1"], far)
     gain, cost = cell_pml(noisy.tally), cell_pmc(noisy.tally)
@@ -114,7 +120,7 @@ def test_noise_beyond_the_range_of_floats_is_measured(monkeypatch):
     assert by_cell(noisy, cost) == oracle.costs(joint)
     assert not np.isnan([gain.lower, gain.upper, cost.lower, cost.upper]).any()
     told = [("x", "a")] * 3 + [("y", "b")] * 5
-    loud = counted_of(told).randomised({"a": far})
+    loud = counted_of(told).randomised({"a": response(far)})
     gain, cost = cell_pml(loud.tally), cell_pmc(loud.tally)
     assert (cost.lower < 700).all()
     assert (cost.upper == np.inf).all()

@@ -91,13 +91,13 @@ def test_a_budget_decides_the_exit_status(capsys, table):
     assert status == 1
     assert "Over the budget" in out
     assert "each of these alone meets the budget" in out
-    assert run(capsys, *command(table, "--budget", "10"))[0] == 0
+    assert run(capsys, *command(table, "--budget", "10 nats"))[0] == 0
 
 
 def test_page_and_risks(capsys, table, tmp_path):
     page, risks = tmp_path / "report.html", tmp_path / "risks.csv"
     status, out, err = run(
-        capsys, *command(table, "--html", page, "--risks", risks, "--id", "id", "--budget", 1)
+        capsys, *command(table, "--html", page, "--risks", risks, "--id", "id", "--budget", "1 nats")
     )
     assert (err, status) == ("", 1)
     assert "<h1" in page.read_text()
@@ -215,7 +215,12 @@ def test_a_name_with_a_space_at_its_start_is_put_in_quotes(capsys, tmp_path):
         (("--delta", "2"), "strictly between 0 and 1"),
         (("--delta", "0,05"), "write it with a point"),
         (("--delta", "5"), "write 0.05 for 5 %"),
-        (("--budget", "50%"), "5 % is 0.05"),
+        (("--budget", "50%"), "a share could only cap the probability of a secret"),
+        (
+            ("--budget", "1.5"),
+            'budget must say what the number means, got "1.5"; write "1.5 nats", "1.5 bits", "1.5x"',
+        ),
+        (("--budget", "1/2x"), "must not be negative"),
         (("--budget", "1,5"), "with a decimal point"),
         (("--seed", "-1"), "--seed"),
         (("--budget", "-1"), "must not be negative"),

@@ -65,9 +65,9 @@ WAYS = {
     "plain": (),
     "over budget": ("--budget", "log(2)"),
     "noise": ("--randomize", "zip=1"),
-    "hidden": ("--min-count", "5", "--budget", "0.5"),
+    "hidden": ("--min-count", "5", "--budget", "0.5 nats"),
     "recoded": ("--bins", "size=1", "--prefix", "born=4", "--top", "age=100"),
-    "sample": ("--sample", "--budget", "1"),
+    "sample": ("--sample", "--budget", "1 nats"),
 }
 
 
@@ -97,7 +97,9 @@ def test_text(capsys, table, tmp_path):
 
 @pytest.mark.parametrize("column", RARE)
 def test_remedies_of_each_kind_of_column(capsys, table, tmp_path, column):
-    require_hidden(everything(capsys, tmp_path, *command(table, "--budget", "0.2", "--json", release=column)))
+    require_hidden(
+        everything(capsys, tmp_path, *command(table, "--budget", "0.2 nats", "--json", release=column))
+    )
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])

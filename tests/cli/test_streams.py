@@ -50,7 +50,7 @@ def test_no_file_becomes_a_closed_stream(table, tmp_path):
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)])
-@pytest.mark.parametrize(("budget", "status"), [("0.1", 1), ("9", 0)])
+@pytest.mark.parametrize(("budget", "status"), [("0.1 nats", 1), ("9 nats", 0)])
 def test_a_reader_who_leaves_early_changes_no_verdict(table, options, budget, status):
     command = ("audit", table, "--secret", "ill", "--release", "age", "--budget", budget, *options)
     found = shell('"$@" > >(exec 0<&-); exit $?', *command)
@@ -114,7 +114,7 @@ def test_a_mapping_needs_a_name_that_a_policy_can_hold(capsys, table):
     Path(os.fsdecode(folder + b"/m\xff.csv")).write_text("age,group\n30,young\n40,old\n")
     mapping = os.fsdecode(b"age=" + folder + b"/m\xff.csv")
     command = ["audit", str(table), "--secret", "ill", "--release", "age", "--map", mapping]
-    for options in ([], ["--json"], ["--budget", "1", "--write-policy", str(table.parent / "p.toml")]):
+    for options in ([], ["--json"], ["--budget", "1 nats", "--write-policy", str(table.parent / "p.toml")]):
         assert main([*command, *options]) == 2
         captured = capsys.readouterr()
         assert captured.out == ""

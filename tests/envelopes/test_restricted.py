@@ -307,7 +307,9 @@ def test_too_few_symbols(symbols):
         lambda: deterministic_attack(EXAMPLE, UNIFORM, 0.1, symbols=symbols),
         lambda: kary_attack(EXAMPLE, UNIFORM, 0.1, symbols),
     ):
-        with pytest.raises(tl.errors.InvalidInput, match=f"symbols must be at least 1, got {symbols}"):
+        with pytest.raises(
+            tl.errors.InvalidInput, match=f"symbols must be a whole number of at least 1, got {symbols}"
+        ):
             attack()
 
 

@@ -108,12 +108,15 @@ def test_other_secrets_have_their_privacy_and_only_trivial_ends_for_distortion()
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Quantization(HistogramSpace(4, 3), 0), "bin_size must be from 1"),
+        (lambda: Quantization(HistogramSpace(4, 3), 0), "bin_size must be a whole number from 1"),
         (lambda: Quantization(HistogramSpace(4, 3), 1.5), "bin_size must be a whole number"),
         (lambda: Quantization(HistogramSpace(4, 3), 2, ordered="no"), "ordered must be True or False"),
         (lambda: Quantization((4, 3), 2), "space must be a HistogramSpace"),
-        (lambda: Quantization(HistogramSpace(4, 3), 2).bin_of(5), "index must be from 0 to 4"),
-        (lambda: Quantization(HistogramSpace(4, 3), 2).representative(3), "bin_index must be from 0 to 2"),
+        (lambda: Quantization(HistogramSpace(4, 3), 2).bin_of(5), "index must be a whole number from 0 to 4"),
+        (
+            lambda: Quantization(HistogramSpace(4, 3), 2).representative(3),
+            "bin_index must be a whole number from 0 to 2",
+        ),
     ],
 )
 def test_bad_arguments_are_refused(call, message):

@@ -131,5 +131,5 @@ def test_the_coin_matches_the_formula():
 def test_bad_strengths_are_refused():
     with pytest.raises(InvalidInput, match="give one of"):
         RandomizedResponse(CENSUS)
-    with pytest.raises(InvalidInput, match="secrets must be from 1 to 28"):
+    with pytest.raises(InvalidInput, match="secrets must be a whole number from 1 to 28"):
         RandomizedResponse(HistogramSpace(6, 3), 1.0, secrets=29)

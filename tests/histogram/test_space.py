@@ -53,8 +53,8 @@ def test_sizes_of_a_hundred_million_do_not_overflow():
 @pytest.mark.parametrize(
     ("total", "cells", "message"),
     [
-        (0, 3, "total must be from 1"),
-        (3, 0, "cells must be from 1"),
+        (0, 3, "total must be a whole number from 1"),
+        (3, 0, "cells must be a whole number from 1"),
         (10**8 + 1, 3, "got 100000001"),
         (2.0, 3, "total must be a whole number"),
         (3, True, "cells must be a whole number"),
@@ -67,9 +67,9 @@ def test_bad_sizes_are_refused(total, cells, message):
 
 def test_ranks_and_counts_of_secrets_are_checked():
     space = HistogramSpace(4, 3)
-    with pytest.raises(InvalidInput, match="index must be from 0 to 4"):
+    with pytest.raises(InvalidInput, match="index must be a whole number from 0 to 4"):
         space.secret_count(5)
-    with pytest.raises(InvalidInput, match="secrets must be from 1 to 15"):
+    with pytest.raises(InvalidInput, match="secrets must be a whole number from 1 to 15"):
         space.read_secrets(16)
     assert space.read_secrets(15) == 15
     assert HistogramSpace(10**8, 10**8).read_secrets(10**20) == 10**20

@@ -28,6 +28,7 @@ from tightlip.noise.bounded import bounded_envelope
 from tightlip.noise.dispatch import envelope as noise_envelope
 from tightlip.noise.dual import Dual, extended, upper_end
 from tightlip.noise.grid import NoiseGrid
+from tightlip.numeric import linear_program
 
 UNIT = AdditiveNoise(UniformSecret(-1, 1), Gaussian(1))
 COIN = DiscreteSecret([0, 1, 3], ["0.2", "0.3", "0.5"])
@@ -268,10 +269,15 @@ def test_bad_input():
 
 
 def test_solver_failure_is_not_an_answer(monkeypatch):
-    class Stopped:
-        status, message = 1, "iteration limit"
+    plain = linear_program.new_solver
 
-    monkeypatch.setattr("scipy.optimize.linprog", lambda *args, **options: Stopped)
+    def new_solver(tolerance):
+        solver = plain(tolerance)
+        solver.setOptionValue("simplex_iteration_limit", 0)
+        solver.setOptionValue("presolve", "off")
+        return solver
+
+    monkeypatch.setattr("tightlip.numeric.linear_program.new_solver", new_solver)
     with pytest.raises(SolverFailure, match="iteration limit"):
         bounded_envelope(UNIT, "0.1", cells=20)
 

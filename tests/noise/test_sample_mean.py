@@ -154,8 +154,8 @@ def test_the_supremum_is_reached_outside_the_range(y, scale):
 @pytest.mark.parametrize(
     ("n", "error", "parts"),
     [
-        (0, InvalidInput, "n must be at least 1, got n=0"),
-        (2.0, WrongType, "n must be an integer"),
+        (0, InvalidInput, "n must be a whole number of at least 1, got 0"),
+        (2.0, WrongType, "n must be a whole number"),
         (True, WrongType, "True"),
     ],
 )

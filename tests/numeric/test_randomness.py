@@ -172,7 +172,7 @@ def test_edges_of_bounds(random):
     assert random.below_each(1 << 63, 1000).min() >= 0
     assert random.bits(0) == 0
     for bound in (0, -1, True, 2.0):
-        with pytest.raises(InvalidInput, match="bound must be a positive integer"):
+        with pytest.raises(InvalidInput, match="bound must be a whole number of at least 1"):
             random.below(bound)
     with pytest.raises(InvalidInput, match=r"at most 2\*\*63"):
         random.below_each((1 << 63) + 1, 1)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tightlip.numeric.quantity import Nats
-from tightlip.numeric.unit import in_unit, nats_of_bits, with_unit
+from tightlip.numeric.quantity import Nats, nats_of_bits
+from tightlip.numeric.unit import in_unit, with_unit
 
 AMOUNTS = st.floats(min_value=1e-300, max_value=1e300)
 

@@ -81,7 +81,7 @@ def test_the_asymptotic_ratio(cells, bin_size):
 
 
 def test_the_limit_needs_three_cells():
-    with pytest.raises(InvalidInput, match="cells must be from 3"):
+    with pytest.raises(InvalidInput, match="cells must be a whole number from 3"):
         asymptotic_ratio(2, 5)
 
 

@@ -215,10 +215,14 @@ def test_proposition_6_for_randomized_response():
     ("arguments", "error", "message"),
     [
         ((5, 1, 3, 1), PreconditionFailed, "known must be at least 2"),
-        ((0, 2, 0, 1), InvalidInput, "total must be from 1"),
-        ((5, 2, -1, 1), InvalidInput, "spurious must be from 0"),
+        ((0, 2, 0, 1), InvalidInput, "total must be a whole number from 1"),
+        ((5, 2, -1, 1), InvalidInput, "spurious must be a whole number from 0"),
         ((5, 2, 0, 1.0), InvalidInput, "missing must be a whole number"),
-        ((5, 6 * 10**7, 0, 6 * 10**7), InvalidInput, "known . spurious . missing must be from 0"),
+        (
+            (5, 6 * 10**7, 0, 6 * 10**7),
+            InvalidInput,
+            "known . spurious . missing must be a whole number from 0",
+        ),
     ],
 )
 def test_bad_supports_are_refused(arguments, error, message):

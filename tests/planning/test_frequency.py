@@ -15,12 +15,13 @@ from strategies import distributions, exact_channels
 from tightlip import Channel, Prior, log_of
 from tightlip.errors import InvalidInput, InvalidLabels, PreconditionFailed, ShapeMismatch, WrongType
 from tightlip.mechanism import randomized_response
+from tightlip.numeric.means import chernoff
+from tightlip.numeric.proportions import clopper_pearson
 from tightlip.planning.frequency import (
     estimate_frequencies,
     estimation_variance,
     samples_for_standard_error,
 )
-from tightlip.planning.interval import chernoff, clopper_pearson
 from tightlip.planning.inverse import right_inverse
 from tightlip.planning.simplex import project_to_simplex
 

@@ -13,11 +13,11 @@ from strategies import distributions, exact_channels
 from tightlip import Channel, Prior, log_of
 from tightlip.contraction.ldp_bounds import duchi_bound
 from tightlip.errors import InvalidInput, WrongType
-from tightlip.measures.capacity import leakage_capacity
 from tightlip.measures.local import ldp
 from tightlip.planning.privacy import KnownChannel, LocalPrivacy, PmlPrivacy
 from tightlip.planning.risk import PrivateStudy, risk_lower_bound
 from tightlip.planning.study import Study
+from tightlip.robust.pointwise import leakage_capacity
 
 HALF = Fraction(1, 2)
 
@@ -233,7 +233,11 @@ def test_divergences_of_one_release_never_exceed_the_bounds(data):
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: risk_lower_bound(EXAMPLE, LocalPrivacy(1), -1), InvalidInput, "negative"),
+        (
+            lambda: risk_lower_bound(EXAMPLE, LocalPrivacy(1), -1),
+            InvalidInput,
+            "whole number of at least 0, got -1",
+        ),
         (lambda: risk_lower_bound(EXAMPLE, LocalPrivacy(1), 1.5), WrongType, "whole number"),
         (lambda: risk_lower_bound(EXAMPLE, LocalPrivacy(1), True), WrongType, "whole number"),
         (lambda: risk_lower_bound(EXAMPLE, 1.0, 1), WrongType, "LocalPrivacy"),

@@ -9,7 +9,6 @@ from planning_oracle import COSTS, bayes_risk, laws
 from tightlip import Channel, Prior, log_of
 from tightlip.contraction.divergence_bounds import divergence_bound
 from tightlip.errors import InvalidInput
-from tightlip.measures.capacity import leakage_capacity
 from tightlip.mechanism import identity, randomized_response
 from tightlip.planning.fano import fano_error
 from tightlip.planning.outward import float_above, float_below
@@ -19,6 +18,7 @@ from tightlip.planning.risk import risk_lower_bound
 from tightlip.planning.samples import effective_samples, samples_needed
 from tightlip.planning.study import Study
 from tightlip.planning.table import plan_table
+from tightlip.robust.pointwise import leakage_capacity
 
 DELTA = Fraction(1, 20)
 QUARTER = Fraction(1, 4)

@@ -8,7 +8,8 @@ from tightlip.errors import WrongType
 from tightlip.numeric.quantity import log_of
 from tightlip.table.bins import Bins
 from tightlip.table.mapping import Mapping
-from tightlip.table.policy import Policy, RandomizedResponse, Released
+from tightlip.table.mechanism import RandomizedResponse
+from tightlip.table.policy import Policy, Released
 from tightlip.table.policy_text import policy_toml
 from tightlip.table.recoding import BottomCode, Keep, Prefix, Suppress, TopCode
 

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
 
-from tightlip.auditing.counted import SMALL, Counted, Value
+from tightlip.auditing.counted import SMALL, Counted
 from tightlip.auditing.tally import sum_by
 from tightlip.errors import InvalidInput
 from tightlip.table.bins import Bins
 from tightlip.table.kinds import Kind
 from tightlip.table.mapping import Mapping
+from tightlip.table.mechanism import Value
 from tightlip.table.policy import Released
 from tightlip.table.recoding import BottomCode, Keep, Prefix, Recoding, Suppress, TopCode, plain_labels
 

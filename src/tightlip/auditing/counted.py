@@ -9,16 +9,16 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.auditing.randomise import randomised
-from tightlip.auditing.tally import Places, Tally, group_rows
+from tightlip.auditing.tally import Places, Tally, divided, group_rows, sum_by
+from tightlip.numeric.parse import FloatArray
+from tightlip.table.mechanism import ColumnMechanism, Value
 
-Value = str | None
 SMALL = 10  # people; a value that fewer have is not told without leave
 
 
@@ -27,8 +27,9 @@ class Counted:
     """A tally whose secrets and cells are known by column.
 
     `codes` has a row for each cell and a column for each released column: the place of its value in `values`,
-    or −1 throughout for the one cell that all suppressed people share. `secret_codes` likewise for secrets. `holders`
-    has, once there is noise, how many people had the values of each cell before.
+    or −1 throughout for the one cell that all suppressed people share. `secret_codes` likewise for secrets. Once there
+    is noise, `holders` has how many people had the values of each cell before, and `noise_entropy` is H(released
+    cell | cell before) in nats.
     """
 
     columns: tuple[str, ...]
@@ -39,6 +40,7 @@ class Counted:
     secret_codes: NDArray[np.int64]
     tally: Tally
     holders: NDArray[np.int64] | None = None
+    noise_entropy: float = 0.0
 
     @classmethod
     def of(cls, counts: Any, secret_columns: Sequence[str], columns: Sequence[str]) -> Counted:
@@ -110,19 +112,44 @@ class Counted:
         kinds, kind = group_rows(codes)
         return replace(self, codes=codes[kinds], tally=self.tally.with_cells(kind))
 
-    def randomised(self, odds: Mapping[str, Fraction]) -> Counted:
-        """The release after randomised response with these odds e^ε on some columns."""
-        tally, codes = self.tally, self.codes
+    def randomised(self, mechanisms: Mapping[str, ColumnMechanism]) -> Counted:
+        """The release after mechanisms on some columns; a column of one value has nothing to hide."""
+        tally, codes, values, entropy = self.tally, self.codes, list(self.values), 0.0
         for place, column in enumerate(self.columns):
-            if column in odds and len(self.values[place]) > 1:
-                tally, codes = randomised(tally, codes, place, len(self.values[place]), odds[column])
+            if column in mechanisms and len(self.values[place]) > 1:
+                channel = mechanisms[column].channel(self.values[place])
+                entropy += float(self._shares(place) @ channel.entropies())
+                tally, codes = randomised(tally, codes, place, channel)
+                values[place] = channel.outcomes
         if codes is self.codes:
             return self
-        _, kind = group_rows(np.vstack([self.codes, codes]))
-        before = np.bincount(kind[: len(self.codes)], self.tally.of_cell, kind.max() + 1)
         return replace(
-            self, tally=tally, codes=codes, holders=before[kind[len(self.codes) :]].astype(np.int64)
+            self,
+            tally=tally,
+            codes=codes,
+            values=tuple(values),
+            holders=self._holders(codes, values),
+            noise_entropy=entropy,
         )
+
+    def _shares(self, place: int) -> FloatArray:
+        """The share of people who show each value of a column."""
+        codes = self.codes[:, place]
+        shown = np.flatnonzero(codes >= 0)
+        counts = sum_by(codes[shown], self.tally.of_cell[shown], len(self.values[place]))
+        return divided(counts, self.tally.total)
+
+    def _holders(self, codes: NDArray[np.int64], values: Sequence[tuple[Value, ...]]) -> NDArray[np.int64]:
+        """How many people of this release have the values of each cell of another one."""
+        own = np.column_stack(
+            [
+                _places(old, new)[column]
+                for old, new, column in zip(self.values, values, self.codes.T, strict=True)
+            ]
+        )
+        _, kind = group_rows(np.vstack([own, codes]))
+        before = np.bincount(kind[: len(own)], self.tally.of_cell, kind.max() + 1)
+        return before[kind[len(own) :]].astype(np.int64)
 
     def holders_of(self, cell: int) -> int:
         """How many people have the values of a cell, before noise."""
@@ -137,6 +164,12 @@ class Counted:
             secret_codes=self.secret_codes[secrets],
             tally=self.tally.with_cells(np.argsort(cells)).with_secrets(np.argsort(secrets)),
         )
+
+
+def _places(old: Sequence[Value], new: Sequence[Value]) -> NDArray[np.int64]:
+    """Where each old value is among new ones, beyond their end where it is not; −1, for a hidden one, stays."""
+    known = {value: place for place, value in enumerate(new)}
+    return np.array([*(known.get(value, len(new)) for value in old), -1], dtype=np.int64)
 
 
 def _by_column(

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.auditing.coarser import coarser
-from tightlip.auditing.counted import Counted, Value
+from tightlip.auditing.counted import Counted
+from tightlip.table.mechanism import Value
 from tightlip.table.policy import Policy, Released
 
 Node = tuple[int, ...]

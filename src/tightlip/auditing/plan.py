@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from tightlip.auditing.counted import Counted
-from tightlip.auditing.randomise import response_odds
+from tightlip.table.mechanism import ColumnMechanism
 from tightlip.table.policy import Policy
 
 Subject = tuple[str, ...]
@@ -21,15 +21,18 @@ def released(counted: Counted, policy: Policy) -> Counted:
     """
     columns = [item.column for item in policy.release]
     kept = counted if tuple(columns) == counted.columns else counted.keeping(columns)
-    return kept.suppressed(policy.min_count).randomised(odds_of(policy))
+    return kept.suppressed(policy.min_count).randomised(mechanisms_of(policy))
+
+
+def mechanisms_of(policy: Policy) -> dict[str, ColumnMechanism]:
+    """The mechanism of every column that has one."""
+    return {item.column: item.mechanism for item in policy.release if item.mechanism is not None}
 
 
 def odds_of(policy: Policy) -> dict[str, Fraction]:
     """The odds e^ε of every column with randomised response."""
-    noisy = [item for item in policy.release if item.mechanism is not None]
-    return {
-        item.column: response_odds(item.mechanism.epsilon) for item in noisy if item.mechanism is not None
-    }
+    odds = {column: mechanism.response_odds() for column, mechanism in mechanisms_of(policy).items()}
+    return {column: own for column, own in odds.items() if own is not None}
 
 
 def only(policy: Policy, columns: Sequence[str]) -> Policy:

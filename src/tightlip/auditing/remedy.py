@@ -1,10 +1,10 @@
 """Changes of the plan that meet a budget, worked out exactly from the counts of the plan: no table is asked again.
 
 Families of change, the best of each: hide small cells; coarsen or leave out one column, or several; both; add
-randomised response to one column. Only if none of these meets the budget, all columns but one are left out and that
-one is randomised. A change is called optimal where it is proved best in its family: the smallest min_count, the
-largest ε on a grid of 1/20 nat (a larger ε never leaks less: the noisier release is a post-processing of the other),
-the most detail among all nodes of a lattice (see climb.py).
+randomised response, or more of the noise it has, to one column. Only if none of these meets the budget, all columns
+but one are left out and that one is randomised. A change is called optimal where it is proved best in its family: the
+smallest min_count, the least noise of a grid (a noisier release is a post-processing of the other and never leaks
+more), the most detail among all nodes of a lattice (see climb.py).
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ from tightlip.auditing.counted import Counted
 from tightlip.auditing.hiding import min_counts
 from tightlip.auditing.lattice import Lattice, Node
 from tightlip.auditing.leakage import cell_pml
-from tightlip.auditing.plan import odds_of, only, released
+from tightlip.auditing.plan import mechanisms_of, only, released
 from tightlip.auditing.result import Among, Family, Kind, Remedy
 from tightlip.auditing.tally import Tally
 from tightlip.errors import InvalidInput
 from tightlip.numeric.quantity import Nats
-from tightlip.table.policy import Policy, RandomizedResponse
+from tightlip.table.mechanism import ColumnMechanism, RandomizedResponse
+from tightlip.table.policy import Policy
 
-GRID = 20  # steps of ε in a nat
-_MOST_GRID = 200
 _MOST_CHECKS = 200
 _SLOWER = 20  # times, sums of large whole numbers than of others
 
@@ -53,7 +52,7 @@ class _Search:
 
     @property
     def noise(self) -> bool:
-        return bool(odds_of(self.policy))
+        return bool(mechanisms_of(self.policy))
 
     def measured(self, counted: Counted, policy: Policy, kind: Kind, among: Among) -> Remedy | None:
         """A change with its leakage; None where nothing is released any more."""
@@ -61,7 +60,7 @@ class _Search:
         if release.tally.shape[1] == 1:
             return None
         leak, whole = cell_pml(release.tally), entropy_of(self.counted.tally)
-        kept = detail_of(release, policy) / whole if whole else 0.0
+        kept = detail_of(release) / whole if whole else 0.0
         worst = leak.value(leak.worst_first(1)[0])
         hidden = counted.tally.share_of(np.flatnonzero(counted.tally.of_cell < (policy.min_count or 0)))
         return Remedy(policy, worst, min(max(kept, 0.0), 1.0), kind, among, float(hidden))
@@ -128,12 +127,12 @@ def _look(search: _Search, node: Node, *, hiding: bool = False) -> Look:
         return Look(entropy, -math.inf, math.inf, work)
     leak = cell_pml(release.tally)
     if not leak.above(search.budget).any():
-        return Look(entropy, detail_of(release, policy), float(leak.upper.max()), work)
+        return Look(entropy, detail_of(release), float(leak.upper.max()), work)
     least = search.smallest_min_count(counted, policy) if hiding else None
     if least is None:
         return Look(entropy, -math.inf, float(leak.upper.max()), work)
     policy = replace(policy, min_count=least)
-    return Look(entropy, detail_of(released(counted, policy), policy), float(search.budget), work)
+    return Look(entropy, detail_of(released(counted, policy)), float(search.budget), work)
 
 
 def _coarsened(search: _Search, climb: Climb) -> Iterator[Remedy | None]:
@@ -185,23 +184,28 @@ def _at(search: _Search, best: Best, among: Among, *, hiding: bool = False) -> R
 
 
 def _randomised(search: _Search, policy: Policy, name: str) -> Remedy | None:
-    """The largest ε on the grid for randomised response on one column."""
-    item = next(item for item in policy.release if item.column == name)
-    most = _MOST_GRID if item.mechanism is None else math.ceil(item.mechanism.epsilon * GRID) - 1
+    """The least noise that will do on one column, of those that its mechanism offers."""
+    ways = _noisier(policy, name)
 
     def at(step: int) -> Remedy | None:
-        return search.tried(search.counted, _with_noise(policy, name, step), "optimal", Among("randomise"))
+        changed = _with_noise(policy, name, ways[step - 1])
+        return search.tried(search.counted, changed, "optimal", Among("randomise", name))
 
     try:
-        return _largest(at, min(most, _MOST_GRID))
+        return _largest(at, len(ways))
     except InvalidInput:  # too many cells for noise
         return None
 
 
-def _with_noise(policy: Policy, name: str, step: int) -> Policy:
+def _noisier(policy: Policy, name: str) -> Sequence[ColumnMechanism]:
+    """What may be tried on a column: more noise of its own kind; randomised response where it has none."""
+    mechanism = mechanisms_of(policy).get(name)
+    return RandomizedResponse.grid() if mechanism is None else mechanism.noisier()
+
+
+def _with_noise(policy: Policy, name: str, mechanism: ColumnMechanism) -> Policy:
     release = tuple(
-        replace(item, mechanism=RandomizedResponse(step / GRID)) if item.column == name else item
-        for item in policy.release
+        replace(item, mechanism=mechanism) if item.column == name else item for item in policy.release
     )
     return replace(policy, release=release)
 
@@ -230,7 +234,11 @@ def _closest(search: _Search, climb: Climb) -> Remedy | None:
         counted, _ = search.lattice.counted_at(node)
         found.append(search.measured(counted, policy, "heuristic", among))
     for item in search.policy.release:
-        changed = _with_noise(only(search.policy, [item.column]), item.column, 1)
+        alone = only(search.policy, [item.column])
+        ways = _noisier(alone, item.column)
+        if not ways:
+            continue
+        changed = _with_noise(alone, item.column, ways[0])
         try:
             found.append(search.measured(search.counted, changed, "heuristic", among))
         except InvalidInput:  # too many cells for noise
@@ -254,15 +262,6 @@ def entropy_of(tally: Tally) -> float:
     return -float((shares * np.log(shares)).sum())
 
 
-def detail_of(release: Counted, policy: Policy) -> float:
+def detail_of(release: Counted) -> float:
     """I(recoded cell; released cell) in nats: the entropy of what is released less that of the noise."""
-    entropy = entropy_of(release.tally)
-    hidden = (release.codes < 0).any(axis=1)
-    shown = 1 - float(release.tally.share_of(np.flatnonzero(hidden)))
-    for column, odds in odds_of(policy).items():
-        count = len(release.values[release.columns.index(column)])
-        truth, lie = float(odds / (odds + count - 1)), float(1 / (odds + count - 1))
-        entropy += shown * (
-            truth * math.log(truth) + ((count - 1) * lie * math.log(lie) if count > 1 else 0.0)
-        )
-    return max(entropy, 0.0)
+    return max(entropy_of(release.tally) - release.noise_entropy, 0.0)

@@ -10,6 +10,7 @@ import numpy as np
 
 from tightlip.arguments import instance
 from tightlip.auditing.leakage import cell_pml
+from tightlip.auditing.plan import mechanisms_of
 from tightlip.auditing.result import Audit
 from tightlip.auditing.tally import Tally, divided
 from tightlip.errors import InvalidInput, quoted
@@ -34,10 +35,9 @@ def cell_risks(counts: CellCounts, policy: Policy) -> CellRisks:
     """
     instance(counts, CellCounts, "counts", "use count_cells(table, policy)")
     instance(policy, Policy, "policy", "write Policy(secret, release)")
-    noisy = [item.column for item in policy.release if item.mechanism is not None]
-    if noisy:
+    for column, mechanism in mechanisms_of(policy).items():
         raise InvalidInput(
-            f"risk by record needs a plan without noise, got randomised response on {quoted(noisy[0])}; "
+            f"risk by record needs a plan without noise, got {mechanism.words()} on {quoted(column)}; "
             "the cell that a row is released in is then random."
         )
     tally = Tally.of(counts.secret_of, counts.cell_of, counts.count, (len(counts.secrets), len(counts.cells)))

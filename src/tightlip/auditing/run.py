@@ -8,10 +8,20 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from tightlip.arguments import whole
 from tightlip.auditing.columns import about, column_effects
 from tightlip.auditing.counted import Counted, coded
 from tightlip.auditing.leakage import cell_pml
-from tightlip.auditing.plan import OnStage, Subject, name_of, odds_of, released, silent, subjects_of
+from tightlip.auditing.plan import (
+    OnStage,
+    Subject,
+    mechanisms_of,
+    name_of,
+    odds_of,
+    released,
+    silent,
+    subjects_of,
+)
 from tightlip.auditing.remedy import Remedies, remedies_for
 from tightlip.auditing.result import Audit, Remedy, SecretView
 from tightlip.auditing.sample import SampleMode
@@ -27,7 +37,7 @@ from tightlip.numeric.rounding import down
 from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, Released
-from tightlip.table.recoding import Keep, require_whole
+from tightlip.table.recoding import Keep
 from tightlip.table.source import Table, open_table
 
 
@@ -56,8 +66,9 @@ def audit(
         The same with recodings, noise and min_count.
     delta : probability in (0, 1]; a float is read as the decimal it shows, 0.01 as one in a hundred
         Of the envelope.
-    budget : float, optional
-        Worst leakage allowed, in nats; changes of the plan that meet it are searched for where it does not.
+    budget : level, optional
+        Worst leakage allowed: a number of nats, or text like "3x", "log(3)" or "2 bits"; changes of the plan that meet
+        it are searched for where it does not.
     sample : SampleMode, optional
         The rows are a sample; all numbers are then confidence bounds. By default the table is the population.
     statistic : column names, optional
@@ -87,7 +98,7 @@ def audit(
             f"on_stage must be a function of a stage's name, got {quoted(on_stage)}; leave it out."
         )
     if code_seed is not None:
-        require_whole(code_seed, "code_seed", 0)
+        whole(code_seed, "code_seed", 0, 2**63)
     with nullcontext(table) if isinstance(table, Table) else open_table(table) as opened:
 
         def recount(changed: Policy) -> Counted:
@@ -276,7 +287,7 @@ def _read_delta(delta: Any) -> Fraction:
 
 def _read_budget(budget: Any) -> Nats:
     """Never more than was given: rationals and text become the double at or below them."""
-    amount = exact_level(budget, "budget")
+    amount = exact_level(budget, "budget", rounding="down")
     if isinstance(amount, Nats):
         return amount
     nearest = float(amount)
@@ -293,6 +304,12 @@ def _require_judgeable(policy: Policy, sample: object) -> None:
             "min_count hides cells that depend on the sample, so a sample cannot bound their tail; audit it without: "
             "worst leakage, envelope and maximal leakage bound the release with any cells hidden too."
         )
+    for column, mechanism in mechanisms_of(policy).items():
+        if mechanism.response_odds() is None:
+            raise InvalidInput(
+                f"a sample can bound randomised response only, got {mechanism.words()} on {quoted(column)}; audit the "
+                "column without: worst leakage, envelope and maximal leakage bound the release with any noise too."
+            )
     if policy.statistic:
         raise InvalidInput(
             f"the statistic {quoted(policy.statistic[0])} is audited for a population only; leave it out: maximal "

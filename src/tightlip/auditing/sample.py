@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tightlip.arguments import flag
-from tightlip.auditing.confidence import lower_shares, upper_shares
 from tightlip.auditing.sample_cells import CellBounds, Priors, cell_bounds
 from tightlip.auditing.tally import Tally
 from tightlip.auditing.view import tail_levels
 from tightlip.errors import InvalidInput
 from tightlip.numeric.ball import exp_bounds, log_bounds, log_exceeds
 from tightlip.numeric.parse import FloatArray, float_number
+from tightlip.numeric.proportions import lower_shares, upper_shares
 from tightlip.numeric.quantity import Nats, exact_ratio
 from tightlip.numeric.rounding import down, up
 

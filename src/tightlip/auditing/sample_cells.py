@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.auditing.confidence import lower_shares, upper_shares
 from tightlip.auditing.tally import Places, Tally
 from tightlip.numeric.parse import FloatArray
+from tightlip.numeric.proportions import lower_shares, upper_shares
 from tightlip.numeric.rounding import up
 
 

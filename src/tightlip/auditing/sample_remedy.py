@@ -41,7 +41,7 @@ def sampled_remedies(
     `errors` are of each change and secret; `leakage` is the largest bound on the envelope at δ.
     """
     found: list[tuple[int, Remedy]] = []
-    whole = detail_of(released(counted, policy), policy)
+    whole = detail_of(released(counted, policy))
     for gone in departures(policy):
         if found and len(gone) > found[0][0]:
             break
@@ -55,7 +55,7 @@ def sampled_remedies(
             for subject in subjects
         ]
         if all(bound.above_level(budget) <= delta for bound in bounds):
-            kept = detail_of(release, changed) / whole if whole else 0.0
+            kept = detail_of(release) / whole if whole else 0.0
             leakage = max(bound.mean_of_worst(delta) for bound in bounds)
             found.append((len(gone), Remedy(changed, leakage, kept, "heuristic", Among("leave out"))))
     return tuple(sorted((remedy for _, remedy in found), key=lambda remedy: -remedy.kept))

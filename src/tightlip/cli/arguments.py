@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from enum import StrEnum
 from fractions import Fraction
@@ -14,10 +13,7 @@ from tightlip.cli.interrupt import Interrupted
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.display import format_exactly
 from tightlip.numeric.parse import number
-from tightlip.numeric.quantity import Nats, log_of
-from tightlip.numeric.unit import nats_of_bits
-
-_MOST_BITS = 10_000
+from tightlip.numeric.quantity import Nats, exact_level
 
 
 class Unit(StrEnum):
@@ -28,7 +24,7 @@ class Unit(StrEnum):
 
 
 def read_levels(text: str, argument: str = "epsilon") -> list[Nats | Fraction]:
-    """Levels in nats, separated by commas, all exact; `log(10/9)` or `ln(10/9)` is a logarithm, `inf` infinite.
+    """Levels separated by commas, all exact: what `exact_level` reads.
 
     >>> read_levels("0.5,log(3)")
     [Fraction(1, 2), 1.0986122886681098 nats]
@@ -37,52 +33,21 @@ def read_levels(text: str, argument: str = "epsilon") -> list[Nats | Fraction]:
 
 
 def read_level(text: str, argument: str = "epsilon") -> Nats | Fraction:
-    """One level in nats."""
-    text = text.strip()
-    logarithm = re.fullmatch(r"(?:log|ln)\s*\(?\s*([^()]+?)\s*\)?", text)
-    if logarithm:
-        return _log(logarithm.group(1), argument, text)
-    if text.lower() in {"inf", "infinity", "∞"}:
-        return Nats(float("inf"))
-    value = Fraction(number(text, argument))
-    if value < 0:
-        raise InvalidInput(f"{argument} must not be negative, got {quoted(text)}; a leakage is at least 0.")
-    if value > sys.float_info.max:
-        remedy = "give a smaller one" if argument == "budget" else "write inf for no bound"
-        raise InvalidInput(
-            f"{argument} must be at most {sys.float_info.max:.3g}, got {quoted(text)}; {remedy}."
-        )
-    return value
-
-
-def _log(ratio: str, argument: str, text: str) -> Nats:
-    try:
-        return log_of(ratio)
-    except InvalidInput as error:
-        raise InvalidInput(
-            f"{argument} must be the logarithm of a positive number, got {quoted(text)}; write log(3)."
-        ) from error
+    """One level, perhaps infinite; a number without unit is in nats."""
+    found = exact_level(text, argument, allow_infinite=True)
+    assert isinstance(found, (Nats, Fraction))
+    return found
 
 
 def read_budget(text: str) -> Nats | Fraction:
-    """A level that must not be exceeded: in nats as `read_level` has it, or in bits: `1.5 bits`.
+    """A level that must not be exceeded; a number must have its unit, since people think in factors as much.
 
-    Whole bits are exact. Others become the next double below, so that nothing above what was given is allowed.
-
-    >>> read_budget("2 bits").ratio, read_budget("1.5 bits"), read_budget("3/2")
+    >>> read_budget("2 bits").ratio, read_budget("1.5 bits"), read_budget("3/2 nats")
     (Fraction(4, 1), 1.0397207708399179 nats, Fraction(3, 2))
     """
-    bits = re.fullmatch(r"(?i)(.*[^\sa-z])\s*bits?", text.strip())
-    if bits is None:
-        return read_level(text, "budget")
-    value = read_level(bits.group(1), "budget")
-    if value > _MOST_BITS:
-        raise InvalidInput(f"budget must be at most {_MOST_BITS} bits, got {quoted(text)}.")
-    if not isinstance(value, Fraction):
-        raise InvalidInput(f"budget must be a number of bits, got {quoted(text)}; a logarithm has no unit.")
-    if value.denominator == 1:
-        return log_of(Fraction(2) ** value.numerator)
-    return Nats(nats_of_bits(value)[0], rounding="nearest")
+    found = exact_level(text, "budget", allow_infinite=True, bare=False, rounding="down")
+    assert isinstance(found, (Nats, Fraction))
+    return found
 
 
 def read_probabilities(text: str, argument: str = "delta", *, or_one: bool = False) -> list[Fraction]:

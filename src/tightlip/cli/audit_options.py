@@ -83,7 +83,9 @@ Suppress = Annotated[
 ]
 Randomize = Annotated[
     Settings,
-    _planned(metavar="COLUMN=LEVEL", help=f"Randomised response at a level in nats: sex=1.5{_REPEAT}"),
+    _planned(
+        metavar="COLUMN=LEVEL", help=f"Randomised response at a level, in nats without unit: sex=1.5{_REPEAT}"
+    ),
 ]
 MinCount = Annotated[
     int | None,
@@ -102,7 +104,7 @@ Budget = Annotated[
     str | None,
     _asked(
         metavar="LEVEL",
-        help="Largest leakage allowed, in nats: log(3) allows a factor of 3; or '2 bits'. Exit status 1 if not met.",
+        help="Largest leakage allowed: 3x, log(3), '2 bits' or '1.5 nats'. Exit status 1 if not met.",
     ),
 ]
 Population = Annotated[
@@ -142,7 +144,7 @@ Seed = Annotated[
         help="Makes the codes of equally large values the same again; who has it and knows the values can undo them.",
     ),
 ]
-LeakageUnit = Annotated[Unit, _written(help="Unit of every printed leakage; --budget stays in nats.")]
+LeakageUnit = Annotated[Unit, _written(help="Unit of every printed leakage.")]
 Json = Annotated[bool, _written("--json", help="Print one JSON object.")]
 Force = Annotated[bool, _written("--force", help="Overwrite files that exist.")]
 

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
-from tightlip.errors import InvalidInput, quoted
+from tightlip.arguments import whole
 from tightlip.measures.capacity import read_min_mass
 from tightlip.numeric.ball import Ball, ball, enclose, exp_bounds, log_exceeds
 from tightlip.numeric.quantity import exact_level, exact_ratio, level
@@ -36,10 +34,7 @@ class Setting:
     @classmethod
     def of(cls, n: int, epsilon: Any, min_mass: Any) -> Setting:
         """Read and check the three numbers."""
-        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 2:
-            raise InvalidInput(
-                f"n must be a count of secrets, at least 2, got {quoted(n)}; one secret has no pair to tell apart."
-            )
+        n = whole(n, "n", 2, remedy="it counts secrets, and one secret has no pair to tell apart")
         mass, known = read_min_mass(min_mass, int(n))
         infinite = math.isinf(level(epsilon, allow_infinite=True))
         own = math.inf if infinite else exact_level(epsilon)

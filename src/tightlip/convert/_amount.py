@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.ball import Ball, ball, enclose
 from tightlip.numeric.parse import number
-from tightlip.numeric.quantity import Nats, Probability, exact_ratio, level
+from tightlip.numeric.quantity import Nats, Probability, exact_level, exact_ratio, level
 
 _HALF = Fraction(1, 2)
 _NOISE = Fraction(1, 10**9)  # a prior of floats sums to 1 only up to this
@@ -79,7 +78,7 @@ def read_level(epsilon: object, argument: str = "epsilon") -> Amount:
     if ratio is not None:
         return exactly(min(1 / ratio, Fraction(1)))
     # level() gives the nearest float of an exact ε; a guarantee must not lose the rest
-    exact = number(epsilon, argument) if isinstance(epsilon, (str, int, Fraction, Decimal)) else float(value)
+    exact = Fraction(epsilon) if isinstance(epsilon, int) else exact_level(epsilon, argument)
     return Amount(lambda: (-ball(exact)).exp(), lambda: ball(exact))
 
 

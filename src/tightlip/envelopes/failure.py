@@ -98,7 +98,7 @@ def failure_probability(channel: Channel, prior: Prior, epsilon: Any) -> Failure
     >>> round(float(found.value), 6), found.value - found.lower < 1e-9
     (0.409447, True)
     """
-    level = exact_level(epsilon)
+    level = exact_level(epsilon, rounding="down")
     exact = exact_ratio(level)
     low, high = exp_bounds(level) if exact is None else (exact, exact)
     stated = log_bounds(exact)[1] if exact is not None else enclose(lambda: ball(level))[1]

@@ -23,11 +23,12 @@ import numpy as np
 
 from tightlip.envelopes.restricted import Rationals, general_upper, read_symbols
 from tightlip.envelopes.result import Adversary, Envelope, read_delta, rest_label
-from tightlip.errors import WrongType
+from tightlip.errors import SolverFailure, WrongType
 from tightlip.measures.joint import ExactJoint, FloatJoint, join
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
+from tightlip.numeric.linear_program import minimise
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import UNIT
 
@@ -184,7 +185,6 @@ class _Program:
 
     def at(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Shares w_xy and multipliers λ_x at a level; zeros, which prove nothing, where the solver fails."""
-        from scipy.optimize import linprog
         from scipy.sparse import csr_array
 
         suspects, outcomes = self.lifts.shape
@@ -192,19 +192,16 @@ class _Program:
         balance, capacity = np.divmod(np.arange(size), outcomes)
         entries = np.concatenate([(level - self.lifts).ravel(), np.ones(size)])
         places = np.concatenate([balance, suspects + capacity]), np.tile(np.arange(size), 2)
-        found = linprog(
-            -np.ones(size),
-            A_ub=csr_array((entries, places), shape=(suspects + outcomes, size)),
-            b_ub=np.concatenate([np.zeros(suspects), self.marginal]),
-            method="highs",
-            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-        )
-        if found.x is None:
+        matrix = csr_array((entries, places), shape=(suspects + outcomes, size))
+        limits = np.concatenate([np.zeros(suspects), self.marginal])
+        try:
+            found = minimise(-np.ones(size), matrix, limits, tolerance=1e-10)
+        except SolverFailure:
             return np.zeros_like(self.lifts), np.zeros(suspects)
-        masses = np.clip(found.x.reshape(self.lifts.shape), 0.0, self.marginal)
+        masses = np.clip(found.primal.reshape(self.lifts.shape), 0.0, self.marginal)
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = np.where(masses > 0, masses / self.marginal, 0.0)
-        return shares, np.maximum(-found.ineqlin.marginals[:suspects], 0.0)
+        return shares, np.maximum(-found.duals[:suspects], 0.0)
 
     def root(self, multipliers: FloatArray) -> float:
         """Where D falls to the mass: Newton from the left, finite since D is convex and piecewise linear."""

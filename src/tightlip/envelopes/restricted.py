@@ -18,12 +18,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
+from tightlip.arguments import whole
 from tightlip.envelopes.knapsack import solve_exactly
 from tightlip.envelopes.known_bounds import bounds as envelope_bounds
 from tightlip.envelopes.known_bounds import count_bound
-from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.measures.joint import ExactJoint, FloatJoint
 from tightlip.model.channel import Channel
 from tightlip.model.matrix import dense_columns
@@ -34,11 +32,7 @@ def read_symbols(symbols: object) -> int | None:
     """Read how many symbols an adversary may use; None is any number."""
     if symbols is None:
         return None
-    if isinstance(symbols, bool) or not isinstance(symbols, (int, np.integer)):
-        raise WrongType(f"symbols must be a whole number of at least 1, got {quoted(symbols)}; write 2.")
-    if symbols < 1:
-        raise InvalidInput(f"symbols must be at least 1, got {symbols}; an adversary sees something.")
-    return int(symbols)
+    return whole(symbols, "symbols", 1, remedy="an adversary sees something: write 2")
 
 
 def general_upper(

@@ -14,9 +14,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any, Protocol
 
-import numpy as np
-
-from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.ball import Ball, ball
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats, exact_level, exact_ratio, log_of
@@ -154,18 +152,3 @@ def read_growth(epsilon: object, ratio: object) -> Growth:
     level = exact_level(epsilon)
     known = exact_ratio(epsilon if isinstance(epsilon, Nats) else level)
     return Growth(known, level)
-
-
-def whole(value: object, argument: str, least: int, remedy: str, most: int = LARGEST) -> int:
-    """Read a whole number between `least` and `most`.
-
-    >>> whole(3, "cells", 1, "count the attribute combinations")
-    3
-    """
-    if isinstance(value, np.integer):
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise WrongType(f"{argument} must be a whole number, got {quoted(value)}; {remedy}.")
-    if not least <= value <= most:
-        raise InvalidInput(f"{argument} must be from {least} to {most}, got {quoted(value)}; {remedy}.")
-    return value

@@ -32,8 +32,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlip.arguments import whole
 from tightlip.errors import InvalidInput, WrongType, quoted
-from tightlip.histogram.counting import LARGEST, is_short, whole
+from tightlip.histogram.counting import LARGEST, is_short
 from tightlip.histogram.privacy import Distortion, Privacy
 from tightlip.histogram.space import HistogramSpace, read_space
 from tightlip.numeric.quantity import Nats
@@ -139,7 +140,7 @@ def released_points_bound(space: HistogramSpace, points: int) -> Fraction:
     Fraction(1, 2)
     """
     read_space(space)
-    points = whole(points, "points", 1, "count the histograms that can be released", LARGEST**4)
+    points = whole(points, "points", 1, LARGEST**4, remedy="count the histograms that can be released")
     reached = points * space.total // space.cells
     return max(Fraction(0), 1 - Fraction(reached, space.total))
 

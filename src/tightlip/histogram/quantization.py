@@ -25,8 +25,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from tightlip.arguments import whole
 from tightlip.errors import WrongType, quoted
-from tightlip.histogram.counting import LARGEST, Field, Number, whole
+from tightlip.histogram.counting import LARGEST, Field, Number
 from tightlip.histogram.privacy import Distortion, Privacy
 from tightlip.histogram.space import HistogramSpace, read_space
 
@@ -67,7 +68,7 @@ class Quantization:
         if not isinstance(ordered, bool):
             raise WrongType(f"ordered must be True or False, got {quoted(ordered)}.")
         object.__setattr__(self, "space", read_space(space))
-        object.__setattr__(self, "bin_size", whole(bin_size, "bin_size", 1, _BIN, LARGEST**4))
+        object.__setattr__(self, "bin_size", whole(bin_size, "bin_size", 1, LARGEST**4, remedy=_BIN))
         object.__setattr__(self, "ordered", ordered)
         object.__setattr__(self, "secrets", space.read_secrets(secrets))
         object.__setattr__(self, "is_share", secrets is None)
@@ -79,7 +80,7 @@ class Quantization:
 
     def bin_of(self, index: int) -> int:
         """The bin k of the secret value of 0-based rank `index`."""
-        return whole(index, "index", 0, "ranks start at 0", self.secrets - 1) // self.bin_size
+        return whole(index, "index", 0, self.secrets - 1, remedy="ranks start at 0") // self.bin_size
 
     def members(self, bin_index: int) -> range:
         """The ranks of the secret values in bin k.
@@ -126,7 +127,7 @@ class Quantization:
         return 1 - mass / (total * count)
 
     def _bin(self, bin_index: int) -> int:
-        return whole(bin_index, "bin_index", 0, "bins are numbered from 0", self.bins - 1)
+        return whole(bin_index, "bin_index", 0, self.bins - 1, remedy="bins are numbered from 0")
 
 
 def middle_distortion(total: int, cells: int, bin_size: int) -> Fraction:

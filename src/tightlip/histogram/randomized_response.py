@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, floor
 
-from tightlip.histogram.counting import BALLS, Field, Growth, Number, exactly, read_growth, whole
+from tightlip.arguments import whole
+from tightlip.histogram.counting import BALLS, Field, Growth, Number, exactly, read_growth
 from tightlip.histogram.privacy import Distortion, Privacy
 from tightlip.histogram.space import HistogramSpace, read_space
 
@@ -94,7 +95,7 @@ class RandomizedResponse:
         """
         from flint import ctx
 
-        bits = whole(bits, "bits", 1, "ask for the bits that the coin needs", _MOST_BITS)
+        bits = whole(bits, "bits", 1, _MOST_BITS, remedy="ask for the bits that the coin needs")
         known, scale = self.keep_probability, 1 << bits
         if known is not None:
             return floor(known * scale), ceil(known * scale)

@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from tightlip.arguments import whole
 from tightlip.errors import InvalidInput, WrongType, quoted
-from tightlip.histogram.counting import BALLS, LARGEST, Field, Number, is_short, whole
+from tightlip.histogram.counting import BALLS, LARGEST, Field, Number, is_short
 from tightlip.numeric.ball import enclose
 from tightlip.numeric.quantity import Bound
 
@@ -29,9 +30,13 @@ class HistogramSpace:
     cells: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "total", whole(self.total, "total", 1, "give the number of rows, or τ"))
         object.__setattr__(
-            self, "cells", whole(self.cells, "cells", 1, "give the number of attribute combinations")
+            self, "total", whole(self.total, "total", 1, LARGEST, remedy="give the number of rows, or τ")
+        )
+        object.__setattr__(
+            self,
+            "cells",
+            whole(self.cells, "cells", 1, LARGEST, remedy="give the number of attribute combinations"),
         )
 
     @property
@@ -72,7 +77,7 @@ class HistogramSpace:
         >>> HistogramSpace(10, 4).secret_count(3), HistogramSpace(10, 1).secret_count(0)
         (3, 10)
         """
-        index = whole(index, "index", 0, "ranks of secret values start at 0", self.secrets - 1)
+        index = whole(index, "index", 0, self.secrets - 1, remedy="ranks of secret values start at 0")
         return index if self.cells > 1 else self.total
 
     def read_secrets(self, secrets: int | None) -> int:
@@ -80,7 +85,7 @@ class HistogramSpace:
         if secrets is None:
             return self.secrets
         most = self.size if is_short(self.total + self.cells - 1, self.cells - 1) else LARGEST**4
-        return whole(secrets, "secrets", 1, "count the values that the secret takes", most)
+        return whole(secrets, "secrets", 1, most, remedy="count the values that the secret takes")
 
 
 def read_space(space: object) -> HistogramSpace:

@@ -12,11 +12,12 @@ import math
 from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlip.arguments import whole
 from tightlip.errors import InvalidInput, InvalidPrior, ShapeMismatch, WrongType, quoted
 from tightlip.measures.joint import exact_sum
 from tightlip.measures.local import ldp
@@ -34,54 +35,25 @@ _REFINED = 16
 _NOISE = 1 + Fraction(1, 10**12)
 
 
-class LeakageCapacity(Nats):
-    """C(K, Q(c)) in nats: a float rounded up, with the outcome, secret and prior that reach it.
+@dataclass(frozen=True, slots=True)
+class FloorCapacity:
+    """C(K, Q(c)) in nats between two roundings, with the outcome, secret and prior that reach it.
 
-    Attributes
-    ----------
-    lower : the same rounded down
-    ratio : e^C exactly, where channel and c are exact
-    outcome, secret : the worst outcome, and the secret it speaks for
-    prior : the worst prior, exact and in Q(c); None at c = 0, where it is only approached
-    min_mass : c
+    `amount` is rounded up, exact where channel and c are; `prior` is exact and in Q(c), None at c = 0, where the worst
+    is only approached.
     """
 
-    __slots__ = ("lower", "min_mass", "outcome", "prior", "secret")
+    amount: Nats
     lower: float
-    min_mass: Fraction
     outcome: Label
-    prior: Prior | None
     secret: Label
-
-    def __new__(
-        cls, amount: Nats, lower: float, *, min_mass: Fraction, outcome: Label, secret: Label, prior: Any
-    ) -> Self:
-        """Attach the witness to the amount."""
-        self = super().__new__(cls, amount, amount.ratio)
-        self.lower, self.min_mass = lower, min_mass
-        self.outcome, self.secret, self.prior = outcome, secret, prior
-        return self
-
-    @property
-    def upper(self) -> float:
-        """The sound end, as a plain float."""
-        return float(self)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        amount = Nats(float(self), self.ratio)
-        return _restored, (amount, self.lower, self.min_mass, self.outcome, self.secret, self.prior)
+    prior: Prior | None
 
 
-def _restored(
-    amount: Nats, lower: float, min_mass: Fraction, outcome: Label, secret: Label, prior: Prior | None
-) -> LeakageCapacity:
-    return LeakageCapacity(amount, lower, min_mass=min_mass, outcome=outcome, secret=secret, prior=prior)
-
-
-def leakage_capacity(
+def floor_capacity(
     channel: Channel, *, min_mass: Any = None, prior_set: PriorSet | None = None
-) -> LeakageCapacity:
-    """C(K, Q(c)): the largest PML of any outcome under any prior that gives each secret at least c.
+) -> FloorCapacity:
+    """The closed form of C(K, Q(c)); `tl.leakage_capacity` has it for any set of priors.
 
     Parameters
     ----------
@@ -92,14 +64,14 @@ def leakage_capacity(
 
     Returns
     -------
-    LeakageCapacity
+    FloorCapacity
         In nats, rounded up; the channel is (ε, c)-PML exactly for ε ≥ this (DOB paper, Definition 2).
 
     >>> from tightlip import Channel
     >>> thirds = [["1/3", "1/3", "1/3", 0, 0]]
     >>> circulant = Channel([thirds[0][-i:] + thirds[0][:-i] for i in range(5)])
-    >>> found = leakage_capacity(circulant, min_mass="1/10")
-    >>> found.ratio, found.prior
+    >>> found = floor_capacity(circulant, min_mass="1/10")
+    >>> found.amount.ratio, found.prior
     (Fraction(10, 3), Prior(0: 1/10, 1: 3/5, 2: 1/10, 3: 1/10, 4: 1/10))
     """
     _check(channel)
@@ -115,10 +87,9 @@ def leakage_capacity(
         lower, upper = log_bounds(ratio)
         lower, amount = max(lower, 0.0), Nats(max(upper, ceiling, 0.0))
     column = dense_column(channel.matrix, place)
-    return LeakageCapacity(
+    return FloorCapacity(
         amount,
         lower,
-        min_mass=mass,
         outcome=channel.outputs[place],
         secret=channel.inputs[int(np.argmax(column))],
         prior=_corner(channel, mass, int(np.argmin(column))),
@@ -175,8 +146,7 @@ def allowed_zeros(n: int, epsilon: Any, min_mass: Any) -> int:
     >>> allowed_zeros(5, log_of("10/3"), "1/10"), allowed_zeros(5, 1.2, "1/10")
     (2, 1)
     """
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise InvalidInput(f"n must be a count of secrets, at least 1, got {quoted(n)}; write 3.")
+    n = whole(n, "n", 1, remedy="it counts secrets: write 3")
     mass, _ = read_min_mass(min_mass, int(n))
     if math.isinf(level(epsilon, allow_infinite=True)):
         return int(n) - 1
@@ -241,7 +211,7 @@ def _mass_from(channel: Channel, min_mass: Any, prior_set: PriorSet | None) -> t
     return read_min_mass(prior_set.min_mass, channel.shape[0])
 
 
-def _without_knowledge(channel: Channel) -> LeakageCapacity:
+def _without_knowledge(channel: Channel) -> FloorCapacity:
     amount = ldp(channel)
     peaks, pits = channel.peaks, channel.pits
     if math.isinf(amount):
@@ -252,10 +222,9 @@ def _without_knowledge(channel: Channel) -> LeakageCapacity:
         best = max(range(len(ratios)), key=ratios.__getitem__)
         place, lower = int(possible[best]), log_bounds(ratios[best])[0]
     secret = int(np.argmax(dense_column(channel.matrix, place)))
-    return LeakageCapacity(
+    return FloorCapacity(
         amount,
         lower,
-        min_mass=Fraction(0),
         outcome=channel.outputs[place],
         secret=channel.inputs[secret],
         prior=None,

@@ -24,7 +24,7 @@ from tightlip.model.matrix import dense
 from tightlip.numeric.ball import log_bounds, log_exceeds
 from tightlip.numeric.display import format_up
 from tightlip.numeric.parse import FloatArray, number
-from tightlip.numeric.quantity import Nats, Probability, exact_ratio
+from tightlip.numeric.quantity import Nats, Probability, exact_level, exact_ratio
 from tightlip.numeric.rounding import down, sum_down, sum_up, up
 from tightlip.showing import Charted, Tabled
 
@@ -269,6 +269,9 @@ def _fraction(delta: Any) -> Fraction:
 def _threshold(t: Any) -> float | Fraction:
     if isinstance(t, Nats) or (isinstance(t, float) and math.isinf(t)):
         return t
+    if isinstance(t, str) and not t.strip().startswith("-"):
+        value = exact_level(t, "t", allow_infinite=True, rounding="down")
+        return value if isinstance(value, Nats) else min(value, _HIGHEST)
     value = number(t, "t")
     return max(min(value, _HIGHEST), -_HIGHEST)
 

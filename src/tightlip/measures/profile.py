@@ -119,7 +119,8 @@ def dp_tail_bound(epsilon: Any, delta: Any, k: Any) -> Probability:
     >>> dp_tail_bound(1.0, "1/1000", 2)
     0.0015819767068693264
     """
-    own, ratio = exact_level(epsilon), exact_ratio(epsilon)
+    own = exact_level(epsilon, rounding="down")
+    ratio = exact_ratio(own)
     allowed, factor = number(delta, "delta"), number(k, "k")
     if not 0 <= allowed <= 1:
         raise InvalidInput(f"delta must be in [0, 1], got delta={quoted(delta)}; write 0.01.")
@@ -149,7 +150,7 @@ class _Growth:
 
     @classmethod
     def of(cls, epsilon: Any) -> _Growth:
-        own = exact_level(epsilon)
+        own = exact_level(epsilon, rounding="down")
         ratio = exact_ratio(own)
         if ratio is None:
             return cls(own, None, exp_bounds(own)[0])

@@ -19,11 +19,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from tightlip.errors import SolverFailure
 from tightlip.model.channel import Channel
 from tightlip.model.matrix import dense
 from tightlip.noise.grid import NoiseGrid
 from tightlip.numeric.ball import log_bounds
+from tightlip.numeric.linear_program import minimise
 from tightlip.numeric.parse import FloatArray
 
 _AIM = 1e-6  # how much more than δ the attack is meant to reach, relative
@@ -122,7 +122,6 @@ def _excess(cells: OutcomeCells, attack: CellAttack, target: float) -> float:
 
 def solved(cells: OutcomeCells, ratio: float, delta: float) -> CellAttack:
     """Solve the program at t, in units of δ: v = w q/δ."""
-    from scipy.optimize import linprog
     from scipy.sparse import coo_array
 
     held = np.flatnonzero(cells.below > 1e-12 * delta)
@@ -135,17 +134,13 @@ def solved(cells: OutcomeCells, ratio: float, delta: float) -> CellAttack:
     values = np.concatenate([np.ones(count * width), (-gains / scale).ravel()])
     matrix = coo_array((values, (rows, np.tile(columns, 2))), shape=(width + count, count * width))
     limits = np.concatenate([low / delta, np.zeros(count)])
-    found = linprog(-np.ones(count * width), A_ub=matrix.tocsr(), b_ub=limits, method="highs")
-    if found.status != 0:
-        raise SolverFailure(
-            f"the program for the attack stopped with status {found.status} ({found.message}) at t={ratio:g}; "
-            "use other cells."
-        )
-    masses = np.maximum(found.x.reshape(count, width), 0.0)
+    what = f"the program for the attack at t={ratio:g} (use other cells)"
+    found = minimise(-np.ones(count * width), matrix.tocsr(), limits, what=what)
+    masses = np.maximum(found.primal.reshape(count, width), 0.0)
     weights = np.zeros_like(cells.hits)
     weights[:, held] = masses * delta / low
     used = tuple(np.flatnonzero(masses.sum(axis=1) > _USED).tolist())
-    return CellAttack(ratio, weights, -found.ineqlin.marginals[width:] / scale[:, 0], used)
+    return CellAttack(ratio, weights, -found.duals[width:] / scale[:, 0], used)
 
 
 def as_channel(attack: CellAttack, names: list[str], places: list[str], *, whole: bool) -> Channel:

@@ -16,8 +16,9 @@ import math
 from fractions import Fraction
 from itertools import pairwise
 
+from tightlip.arguments import whole
 from tightlip.envelopes.result import Adversary, Envelope, read_delta
-from tightlip.errors import InvalidInput, PreconditionFailed, quoted
+from tightlip.errors import PreconditionFailed
 from tightlip.model.channel import Channel
 from tightlip.model.noise import AdditiveNoise, Gaussian
 from tightlip.model.secret import BoundedSecret, GaussianSecret
@@ -170,11 +171,7 @@ def _closed_form(release: AdditiveNoise, delta: Fraction) -> float:
 
 
 def _read_cells(cells: object) -> int:
-    if isinstance(cells, bool) or not isinstance(cells, int) or not 10 <= cells <= _MOST_CELLS:
-        raise InvalidInput(
-            f"cells must be an integer from 10 to {_MOST_CELLS}, got cells={quoted(cells)}; use 200 to begin with."
-        )
-    return cells
+    return whole(cells, "cells", 10, _MOST_CELLS, remedy="use 200 to begin with")
 
 
 def _require_size(release: AdditiveNoise, delta: Fraction) -> None:

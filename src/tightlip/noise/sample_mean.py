@@ -14,9 +14,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-import numpy as np
-
-from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.arguments import whole
 from tightlip.model.noise import AdditiveNoise, Gaussian, Laplace, require_secret
 from tightlip.model.secret import (
     BoundedSecret,
@@ -146,8 +144,4 @@ def _gap(data: BoundedData, end: Real, rate: Fraction) -> float:
 
 
 def _count(n: int) -> int:
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
-        raise WrongType(f"n must be an integer, got {quoted(n)}; it counts the values in the mean.")
-    if n < 1:
-        raise InvalidInput(f"n must be at least 1, got n={int(n)}; it counts the values in the mean.")
-    return int(n)
+    return whole(n, "n", 1, remedy="it counts the values in the mean")

@@ -24,8 +24,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from tightlip.arguments import whole
 from tightlip.envelopes.result import Adversary, Envelope, read_delta
-from tightlip.errors import InvalidInput, NumericalFailure, PreconditionFailed, quoted
+from tightlip.errors import NumericalFailure, PreconditionFailed
 from tightlip.model.noise import AdditiveNoise
 from tightlip.model.secret import DistributionSecret
 from tightlip.noise.far_cells import (
@@ -134,11 +135,9 @@ def unbounded_attack(release: AdditiveNoise, delta: object, symbols: int) -> Unb
     """
     side = _require_unbounded(release)
     level = read_delta(delta)
-    if isinstance(symbols, bool) or not isinstance(symbols, int) or not 1 <= symbols <= _MOST_SYMBOLS:
-        raise InvalidInput(
-            f"symbols must be an integer from 1 to {_MOST_SYMBOLS}, got symbols={quoted(symbols)}; "
-            "choose about δ·e^ε for the level ε you want to see."
-        )
+    symbols = whole(
+        symbols, "symbols", 1, _MOST_SYMBOLS, remedy="choose about δ·e^ε for the level ε you want to see"
+    )
     far = far_intervals(release, float(level) / symbols * FAR, symbols, side)
     require_reach(release, *far[-1])
     places = places_of(release)

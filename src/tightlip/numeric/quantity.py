@@ -7,6 +7,8 @@ with them gives plain floats. A guarantee is rounded up, an attack down.
 from __future__ import annotations
 
 import math
+import re
+import sys
 from collections.abc import Iterable
 from fractions import Fraction
 from numbers import Real
@@ -263,18 +265,6 @@ def _as_float(value: float | Fraction) -> float:
         return math.copysign(math.inf, value > 0 or -1)
 
 
-def exact_level(epsilon: object, argument: str = "epsilon") -> float | Fraction:
-    """Read a finite level as `level` does, but keep text and rationals exact: "0.1" is one tenth.
-
-    >>> exact_level("0.1"), exact_level(0.5)
-    (Fraction(1, 10), 0.5)
-    """
-    value = level(epsilon, argument)
-    if isinstance(epsilon, (float, int)):
-        return value
-    return number(epsilon, argument)
-
-
 def largest(amounts: Iterable[Nats]) -> Nats:
     """The largest amount: by the exact ratios where both have one, by the floats otherwise.
 
@@ -296,18 +286,49 @@ def _exceeds(one: Nats, two: Nats) -> bool:
     return float(one) > float(two)
 
 
-def level(epsilon: object, argument: str = "epsilon", *, allow_infinite: bool = False) -> float:
+def exact_level(
+    epsilon: object,
+    argument: str = "epsilon",
+    *,
+    allow_infinite: bool = False,
+    bare: bool = True,
+    rounding: Literal["up", "down"] = "up",
+) -> float | Fraction:
+    """Read a level as `level` does, but keep text and rationals exact: "0.1" is one tenth.
+
+    >>> exact_level("0.1"), exact_level(0.5), exact_level("3x").ratio
+    (Fraction(1, 10), 0.5, Fraction(3, 1))
+    """
+    if isinstance(epsilon, str):
+        return _exact_text_level(epsilon, argument, allow_infinite, bare, rounding)
+    value = level(epsilon, argument, allow_infinite=allow_infinite)
+    return value if isinstance(epsilon, (float, int)) else number(epsilon, argument)
+
+
+def level(
+    epsilon: object,
+    argument: str = "epsilon",
+    *,
+    allow_infinite: bool = False,
+    rounding: Literal["up", "down"] = "up",
+) -> float:
     """Read a leakage level: finite and non-negative, in nats; an exact one stays exact.
 
-    >>> level(0.5)
-    0.5
+    Every option, every policy file and every Python function reads levels here and in `exact_level`, so they mean the
+    same: a number is in nats, text is a logarithm ("log(3)", "ln 3"), a factor ("3x", "factor 3"), or a number with
+    its unit ("2 bits", "1.5 nats") or without. Bits that are not whole make an irrational factor and become a double,
+    above by default, as the premise of a guarantee needs it; below for a limit that must not be exceeded.
+
+    >>> level(0.5), level("factor 3").ratio, level("2 bits").ratio
+    (0.5, Fraction(3, 1), Fraction(4, 1))
     """
     if isinstance(epsilon, Nats):
         value: float = epsilon
     elif isinstance(epsilon, (float, int)) and not isinstance(epsilon, bool):
         value = _as_float(epsilon)
-    elif allow_infinite and isinstance(epsilon, str) and epsilon.strip().lower() in {"inf", "infinity"}:
-        value = math.inf
+    elif isinstance(epsilon, str):
+        read, _ = _read_text(epsilon, argument, rounding)
+        value = read if isinstance(read, Nats) else _as_float(read)
     else:
         try:
             value = _as_float(number(epsilon, argument))
@@ -316,7 +337,99 @@ def level(epsilon: object, argument: str = "epsilon", *, allow_infinite: bool = 
                 f"{argument} must be a number of nats, got {quoted(epsilon)}; "
                 f'write log_of("10/9") for an exact logarithm.'
             ) from error
+    return _in_range(value, argument, allow_infinite)
+
+
+def _in_range(value: float, argument: str, allow_infinite: bool) -> float:
     if math.isnan(value) or value < 0 or (math.isinf(value) and not allow_infinite):
         kind = "non-negative number" if allow_infinite else "finite non-negative number"
         raise InvalidInput(f"{argument} must be a {kind} of nats, got {argument}={float(value)!r}.")
     return value
+
+
+_LOGARITHM = re.compile(r"(?:log|ln)\s*\(?\s*([^()]+?)\s*\)?", re.IGNORECASE)
+_FACTOR = re.compile(r"factor\s+(?:of\s+)?(?P<after>.+)|(?P<before>.+?)\s*[x×]", re.IGNORECASE)
+_UNIT = re.compile(r"(.*?[^\sa-z])\s*(nat|bit)s?", re.IGNORECASE)
+_MOST_BITS = 10_000  # a whole number of bits is kept as a power of 2
+_FORMS = '"3x", "log(3)", "2 bits" or "1.5 nats"'
+
+
+def _exact_text_level(
+    text: str, argument: str, allow_infinite: bool, bare: bool, rounding: Rounding
+) -> Nats | Fraction:
+    value, has_unit = _read_text(text, argument, rounding)
+    if value < 0:
+        raise InvalidInput(f"{argument} must not be negative, got {quoted(text)}; a leakage is at least 0.")
+    if isinstance(value, Nats):
+        _in_range(value, argument, allow_infinite)
+    elif value > sys.float_info.max:
+        raise InvalidInput(
+            f"{argument} must be at most {sys.float_info.max:.3g}, got {quoted(text)}; write inf for no bound."
+        )
+    if not bare and not has_unit:
+        words = text.strip()
+        raise InvalidInput(
+            f"{argument} must say what the number means, got {quoted(text)}; write {quoted(words + ' nats')}, "
+            f'{quoted(words + " bits")}, {quoted(words + "x")} for a factor, or a logarithm like "log(3)".'
+        )
+    return value
+
+
+def _read_text(text: str, argument: str, rounding: Rounding) -> tuple[Nats | Fraction, bool]:
+    """A level as people write it, see `level`, and whether it says its unit; the range is not checked."""
+    words = text.strip()
+    if words.lower() in {"inf", "infinity", "∞"}:
+        return Nats(math.inf), True
+    if found := _LOGARITHM.fullmatch(words):
+        return _log_of_text(found.group(1), argument), True
+    if found := _FACTOR.fullmatch(words):
+        return _log_of_text(found.group("after") or found.group("before"), argument), True
+    if words.endswith("%"):
+        raise InvalidInput(
+            f"{argument} must be a level of leakage, got {quoted(text)}; a share could only cap the probability "
+            f"of a secret, which is not possible here: write {_FORMS}."
+        )
+    found = _UNIT.fullmatch(words)
+    if found is None:
+        return _amount(words, argument), False
+    if _LOGARITHM.fullmatch(found.group(1)):
+        raise InvalidInput(
+            f"{argument} must be a number of {found.group(2)}s, got {quoted(text)}; a logarithm has no unit."
+        )
+    amount = _amount(found.group(1), argument)
+    return (amount if found.group(2).lower() == "nat" else _of_bits(amount, text, argument, rounding)), True
+
+
+def _log_of_text(words: str, argument: str) -> Nats:
+    ratio = _amount(words, argument)
+    if ratio <= 0:
+        raise InvalidInput(
+            f"{argument}: its ratio must be positive, got {quoted(words)}; a leakage is log of one ≥ 1."
+        )
+    return Nats.of_ratio(ratio)
+
+
+def _amount(words: str, argument: str) -> Fraction:
+    try:
+        return Fraction(number(words, argument))
+    except InvalidInput as error:
+        raise InvalidInput(f"{str(error).rstrip('.')}, or a level like {_FORMS}.") from error
+
+
+def _of_bits(bits: Fraction, text: str, argument: str, rounding: Rounding) -> Nats:
+    """Whole bits are exact."""
+    if abs(bits) > _MOST_BITS:
+        raise InvalidInput(f"{argument} must be at most {_MOST_BITS} bits, got {quoted(text)}.")
+    if bits.denominator == 1:
+        return log_of(Fraction(2) ** bits.numerator)
+    lower, upper = nats_of_bits(bits)
+    return Nats(upper) if rounding == "up" else Nats(lower, rounding="nearest")
+
+
+def nats_of_bits(bits: float | Fraction) -> tuple[float, float]:
+    """An amount in bits as nats, from below and from above.
+
+    >>> nats_of_bits(1)
+    (0.6931471805599453, 0.6931471805599454)
+    """
+    return enclose(lambda: ball(Fraction(bits)) * ball(2).log())

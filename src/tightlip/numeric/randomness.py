@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlip.arguments import whole
 from tightlip.errors import InvalidInput, NumericalFailure, WrongType, quoted
 from tightlip.numeric.ball import Ball, ball
 
@@ -235,5 +236,4 @@ def _key(seed_for_tests: int | None) -> int:
 
 
 def _require_positive(bound: object) -> None:
-    if isinstance(bound, bool) or not isinstance(bound, int) or bound < 1:
-        raise InvalidInput(f"bound must be a positive integer, got {quoted(bound)}.")
+    whole(bound, "bound", 1)

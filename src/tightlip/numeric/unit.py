@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Literal
 
-from tightlip.numeric.ball import ball, enclose
 from tightlip.numeric.quantity import Nats
 
 Unit = Literal["nats", "bits"]
@@ -18,15 +16,6 @@ def in_unit(amount: Nats, unit: Unit) -> float:
     0.0
     """
     return amount.in_bits() if unit == "bits" else float(amount)
-
-
-def nats_of_bits(bits: float | Fraction) -> tuple[float, float]:
-    """An amount in bits as nats, from below and from above.
-
-    >>> nats_of_bits(1)
-    (0.6931471805599453, 0.6931471805599454)
-    """
-    return enclose(lambda: ball(Fraction(bits)) * ball(2).log())
 
 
 def with_unit(number: str, unit: Unit) -> str:

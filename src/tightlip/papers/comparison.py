@@ -20,8 +20,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from tightlip.arguments import whole
 from tightlip.errors import PreconditionFailed
-from tightlip.histogram.counting import BALLS, whole
+from tightlip.histogram.counting import BALLS, LARGEST
 from tightlip.histogram.maxl import released_points_bound
 from tightlip.histogram.privacy import Distortion, Privacy
 from tightlip.histogram.quantization import Quantization
@@ -132,8 +133,8 @@ def asymptotic_ratio(cells: int, bin_size: int) -> Fraction:
     >>> asymptotic_ratio(3, 4), asymptotic_ratio(3, 3)
     (Fraction(1, 1), Fraction(8, 9))
     """
-    cells = whole(cells, "cells", 3, "with two cells the limit is infinite")
-    bin_size = whole(bin_size, "bin_size", 1, "give how many secret values share a bin")
+    cells = whole(cells, "cells", 3, LARGEST, remedy="with two cells the limit is infinite")
+    bin_size = whole(bin_size, "bin_size", 1, LARGEST, remedy="give how many secret values share a bin")
     return Fraction((cells - 1) ** 2 * (bin_size - 1), cells * (cells - 2) * bin_size)
 
 

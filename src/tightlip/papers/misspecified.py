@@ -26,9 +26,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from tightlip.arguments import instance
+from tightlip.arguments import instance, whole
 from tightlip.errors import PreconditionFailed
-from tightlip.histogram.counting import Field, Growth, Number, largest, read_growth, whole
+from tightlip.histogram.counting import LARGEST, Field, Growth, Number, largest, read_growth
 from tightlip.histogram.privacy import Distortion, Privacy
 from tightlip.histogram.quantization import Quantization, middle_distortion
 from tightlip.histogram.space import HistogramSpace
@@ -59,10 +59,10 @@ class MisspecifiedSupport:
     missing: int
 
     def __post_init__(self) -> None:
-        whole(self.total, "total", 1, "give the number of rows, or τ")
+        whole(self.total, "total", 1, LARGEST, remedy="give the number of rows, or τ")
         for name, value in (("known", self.known), ("spurious", self.spurious), ("missing", self.missing)):
-            whole(value, name, 0, "count the cells")
-        whole(self.widest, "known + spurious + missing", 0, "merge rare combinations")
+            whole(value, name, 0, LARGEST, remedy="count the cells")
+        whole(self.widest, "known + spurious + missing", 0, LARGEST, remedy="merge rare combinations")
         if self.known < 2:
             raise PreconditionFailed(
                 f"known must be at least 2, got {self.known}: the secret must be the share of a listed feasible cell, "

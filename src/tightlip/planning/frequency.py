@@ -27,8 +27,9 @@ from tightlip.model.counts import non_negative
 from tightlip.model.labelled import vector
 from tightlip.model.labels import Labels, show
 from tightlip.model.prior import Prior
+from tightlip.numeric.means import chernoff
 from tightlip.numeric.parse import FloatArray, number
-from tightlip.planning.interval import chernoff, clopper_pearson
+from tightlip.numeric.proportions import clopper_pearson
 from tightlip.planning.inverse import Inverse, right_inverse
 from tightlip.planning.outward import float_above, float_below
 from tightlip.planning.simplex import project_to_simplex

@@ -23,10 +23,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
 
-import numpy as np
-
-from tightlip.arguments import choice
-from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.arguments import choice, whole
+from tightlip.errors import WrongType, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label
 from tightlip.planning.fano import fano_error
@@ -182,11 +180,7 @@ def risk_lower_bound(study: Study, privacy: Privacy | Channel, samples: int) -> 
 
 def read_samples(samples: object) -> int:
     """Read a number of people."""
-    if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)):
-        raise WrongType(f"samples must be a whole number, got {quoted(samples)}; it counts people.")
-    if samples < 0:
-        raise InvalidInput(f"samples must not be negative, got {samples}; it counts people.")
-    return int(samples)
+    return whole(samples, "samples", 0, remedy="it counts people")
 
 
 def _information(study: Study, privacy: Privacy) -> float:

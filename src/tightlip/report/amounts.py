@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from tightlip.errors import visible
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.display import format_about, format_down, format_sides, format_up
 from tightlip.numeric.parse import exact_text
@@ -288,7 +289,7 @@ def printable(value: Any) -> Any:
     {'name': ['a\\\\x1b[31m', 1, None]}
     """
     if isinstance(value, str):
-        return "".join(char if char.isprintable() else repr(char)[1:-1] for char in value)
+        return visible(value)
     if isinstance(value, dict):
         return {printable(key): printable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

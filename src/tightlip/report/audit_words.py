@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tightlip.auditing.counted import SMALL
-from tightlip.auditing.remedy import GRID
 from tightlip.auditing.result import AttackGroup, Audit, Remedy, SecretView, risen
 from tightlip.numeric.display import format_about, format_down, format_exactly, format_sides, grouped, several
 from tightlip.numeric.quantity import Nats, Probability
@@ -287,7 +286,9 @@ def reason_words(plan: Policy, remedy: Remedy) -> str:
         case "hide":
             return f"no smaller min_count{over} meets the budget"
         case "randomise":
-            return f"no larger ε on a grid of 1/{GRID} nat meets the budget"
+            changed = {item.column: item.mechanism for item in remedy.policy.release}
+            mechanism = changed[remedy.among.column or ""]
+            return "" if mechanism is None else mechanism.largest_of
         case "any":
             return "leaks least of all changes that were tried"
         case "leave out":

@@ -11,6 +11,7 @@ from rich.text import Text
 from tightlip.contraction.divergences import Kind
 from tightlip.contraction.result import Coefficient
 from tightlip.contraction.summary import ContractionSummary, LevelBounds
+from tightlip.errors import visible
 from tightlip.model.jsonio import number_to_json
 from tightlip.model.labels import Label, show
 from tightlip.numeric.display import format_down, format_up
@@ -20,7 +21,6 @@ from tightlip.report.amounts import (
     Unit,
     float_json,
     leakage_json,
-    printable,
     probability_json,
     shown,
     shown_amount,
@@ -191,4 +191,4 @@ def _rows(found: ContractionSummary | LevelBounds) -> list[dict[str, Any]]:
 
 def _name(label: Label) -> str:
     """A label on one line, control characters made visible."""
-    return str(printable(show(label)))
+    return visible(show(label))

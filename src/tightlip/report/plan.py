@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from tightlip.errors import visible
 from tightlip.model.jsonio import number_to_json
 from tightlip.model.labels import show
 from tightlip.numeric.display import format_down, format_up
@@ -150,7 +151,7 @@ def _hypotheses(record: dict[str, Any]) -> str:
     names = record["hypotheses"]
     if len(names) > 4:
         return f"{len(names)} hypotheses"
-    return " / ".join(printable(name) for name in names)
+    return " / ".join(visible(name) for name in names)
 
 
 def _count(count: int | str) -> str:

@@ -8,10 +8,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tightlip.errors import visible
 from tightlip.histogram.release import HistogramRelease
 from tightlip.numeric.display import format_up, several
 from tightlip.numeric.quantity import Probability
-from tightlip.report.amounts import Unit, leakage_json, printable, probability_json, shown_amount, value_json
+from tightlip.report.amounts import Unit, leakage_json, probability_json, shown_amount, value_json
 
 
 def release_record(release: HistogramRelease, *, unit: Unit) -> dict[str, Any]:
@@ -51,6 +52,6 @@ def release_text(record: dict[str, Any]) -> RenderableType:
         "draw": f"{record['method']} ({'exact' if record['exact'] else 'approximate; privacy is not affected'})",
     }
     for name, value in lines.items():
-        table.add_row(name, Text(printable(value)))
-    note = [Text(printable(record["note"]))] if record["note"] else []
+        table.add_row(name, Text(visible(value)))
+    note = [Text(visible(record["note"]))] if record["note"] else []
     return Group(table, *note)

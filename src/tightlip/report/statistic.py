@@ -10,12 +10,13 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tightlip.errors import visible
 from tightlip.model.labels import Label, label_from_json, show
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.display import format_down, format_up, several
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.unit import with_unit
-from tightlip.report.amounts import Unit, leakage_json, printable, shown, shown_amount, value_json
+from tightlip.report.amounts import Unit, leakage_json, shown, shown_amount, value_json
 from tightlip.report.tables import plain_table
 from tightlip.statistic.result import StatisticLeakage
 
@@ -109,4 +110,4 @@ def _json(label: Label) -> Any:
 
 
 def _shown_label(label: Any) -> str:
-    return str(printable(show(label_from_json(label))))
+    return visible(show(label_from_json(label)))

@@ -14,6 +14,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from tightlip.errors import SolverFailure
+from tightlip.numeric.linear_program import minimise
 from tightlip.numeric.parse import FloatArray
 from tightlip.robust.corners import Simplex
 from tightlip.robust.proof import Multipliers, Path, halves
@@ -113,13 +115,12 @@ class DualBound:
 
     def _best_thresholds(self, marginals: FloatArray, ratio: float) -> FloatArray | None:
         """min over λ ≥ 0 of the largest Σ_y u_vy, with u_vy ≥ 0 and u_vy ≥ q_vy + λ_x (K_xy − T q_vy)."""
-        from scipy.optimize import linprog
-
         matrix, right, cost = _program(self.chances, marginals, ratio)
-        found = linprog(cost, A_ub=matrix, b_ub=right, bounds=(0, None), method="highs")
-        if found.x is None:
+        try:
+            found = minimise(cost, matrix, right)
+        except SolverFailure:
             return None  # no suggestion; the bound stays as it is
-        multipliers = np.maximum(found.x[: len(self.possible)], _LEAST / ratio)
+        multipliers = np.maximum(found.primal[: len(self.possible)], _LEAST / ratio)
         return self._lowered(np.minimum(ratio - 1 / multipliers, ratio * (1 - 1e-9)), marginals, ratio)
 
     def _lowered(self, thresholds: FloatArray, marginals: FloatArray, ratio: float) -> FloatArray:

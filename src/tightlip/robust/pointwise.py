@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, cast
 
-from tightlip.measures import capacity
+from tightlip.measures.capacity import FloorCapacity, floor_capacity
 from tightlip.measures.distribution import PointwiseLeakage
 from tightlip.measures.pointwise import pmc as one_prior_pmc
 from tightlip.measures.pointwise import pml as one_prior_pml
@@ -73,7 +73,7 @@ def leakage_capacity(
     """
     if min_mass is None and isinstance(prior_set, (PriorBall, PriorList, PriorPolytope)):
         return _worst(channel, prior_set, "pml")
-    return _closed_form(capacity.leakage_capacity(channel, min_mass=min_mass, prior_set=cast(Any, prior_set)))
+    return _closed_form(floor_capacity(channel, min_mass=min_mass, prior_set=cast(Any, prior_set)))
 
 
 def pmc(channel: Channel, prior_set: AnyPriorSet) -> RobustLeakage:
@@ -88,9 +88,9 @@ def pmc(channel: Channel, prior_set: AnyPriorSet) -> RobustLeakage:
     return _worst(channel, prior_set, "pmc")
 
 
-def _closed_form(found: capacity.LeakageCapacity) -> RobustLeakage:
+def _closed_form(found: FloorCapacity) -> RobustLeakage:
     return RobustLeakage(
-        Nats(found.upper, found.ratio),
+        found.amount,
         found.lower,
         method="closed form: the rest of the mass on the secret least likely to cause the outcome",
         prior=found.prior,

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from tightlip.errors import SolverFailure
+from tightlip.numeric.linear_program import new_solver, run
 from tightlip.numeric.parse import FloatArray
 from tightlip.statistic.cover import Cover, Mask
 from tightlip.statistic.work import CALL, Work
@@ -40,12 +42,7 @@ class CutProgram:
         self._useful: list[bool] = []  # whether a cut was binding at the end of some node
         self._most_cuts = _CUTS_KEPT * (cover.outputs + cover.groups)
         self._infinite = highspy.kHighsInf
-        self._optimal = highspy.HighsModelStatus.kOptimal
-        solver = highspy.Highs()
-        solver.setOptionValue("output_flag", False)
-        solver.setOptionValue("threads", 1)
-        for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
-            solver.setOptionValue(name, _TOLERANCE)
+        solver = new_solver(_TOLERANCE)
         size = cover.outputs + cover.groups
         most = np.concatenate([cover.peaks, np.full(cover.groups, self._infinite)])
         solver.addCols(size, np.ones(size), np.zeros(size), most, 0, _NONE, _NONE, np.array([]))
@@ -124,16 +121,13 @@ class CutProgram:
 
     def _solve(self) -> tuple[FloatArray, float] | None:
         """The prices and the value of the program as it stands; None where the solver gives up."""
-        self._solver.run()
-        if self._solver.getModelStatus() != self._optimal:
-            self._solver.clearSolver()
-            self._solver.run()
-            if self._solver.getModelStatus() != self._optimal:
-                return None
-        solution = self._solver.getSolution()
-        duals = np.maximum(np.array(solution.row_dual), 0.0)
+        try:
+            found = run(self._solver)
+        except SolverFailure:
+            return None
+        duals = np.maximum(found.duals, 0.0)
         self.weights = np.asarray(
             np.bincount(self._owners, weights=duals, minlength=self.cover.rows), dtype=np.float64
         )
-        prices = np.clip(np.array(solution.col_value)[: self.cover.outputs], 0.0, self.cover.peaks)
-        return prices, float(self._solver.getInfo().objective_function_value)
+        prices = np.clip(found.primal[: self.cover.outputs], 0.0, self.cover.peaks)
+        return prices, found.cost

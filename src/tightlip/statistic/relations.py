@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.arguments import whole
 from tightlip.measures.distribution import rounded_sum
 from tightlip.measures.maximal import channel_after, maximal_leakage
 from tightlip.model.channel import Channel, as_channel
@@ -155,11 +155,7 @@ def _sum(first: Nats, second: Nats) -> Nats:
 
 
 def _secrets(secrets: object) -> int:
-    if isinstance(secrets, bool) or not isinstance(secrets, int):
-        raise WrongType(f"secrets must be a whole number, got {quoted(secrets)}; count the secret's values.")
-    if secrets < 1:
-        raise InvalidInput(f"secrets must be at least 1, got {secrets}; count the secret's values.")
-    return secrets
+    return whole(secrets, "secrets", 1, remedy="count the secret's values")
 
 
 def _implied(mu: object, formula: Any, limit: Fraction | None) -> Nats:

@@ -7,6 +7,7 @@
     recoding   what is released of one column: as it is, prefixes, coded ends, nothing
     bins       numbers in intervals
     mapping    values replaced by groups, hierarchies
+    mechanism  random changes of a released value
     policy     the whole planned release, as code, TOML or flags
     counts     how many rows have each secret in each released cell
     risk       results joined back to the rows
@@ -19,7 +20,8 @@ from __future__ import annotations
 from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.mapping import Mapping
-from tightlip.table.policy import Policy, RandomizedResponse, Released
+from tightlip.table.mechanism import ColumnMechanism, RandomizedResponse
+from tightlip.table.policy import Policy, Released
 from tightlip.table.policy_text import policy_toml
 from tightlip.table.recoding import BottomCode, Keep, Prefix, Suppress, TopCode
 from tightlip.table.risk import write_risks
@@ -28,6 +30,7 @@ from tightlip.table.source import Table, open_table
 __all__ = [
     "Bins",
     "BottomCode",
+    "ColumnMechanism",
     "Keep",
     "Mapping",
     "Policy",

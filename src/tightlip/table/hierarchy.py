@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
+from tightlip.arguments import whole
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.reading import first_line, read_text
-from tightlip.table.recoding import require_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Hierarchy:
         InvalidInput
             When the file cannot be read, gives a value two groups, or has no such level.
         """
-        require_whole(level, "mapping level", 0)
+        level = whole(level, "mapping level", 0)
         try:
             str(path).encode()
         except UnicodeEncodeError as error:

@@ -11,25 +11,10 @@ from typing import Any
 from tightlip import arguments
 from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, WrongType, quoted
-from tightlip.numeric.quantity import level
-from tightlip.table.recoding import Keep, Recoding, require_whole
+from tightlip.table.mechanism import ColumnMechanism, require_mechanism
+from tightlip.table.recoding import Keep, Recoding
 
-
-@dataclass(frozen=True, slots=True)
-class RandomizedResponse:
-    """k-ary randomised response on the released values of a column, at a level in nats (`log_of(3)` is exact).
-
-    The engine does not randomise: what it does to the release is worked out from the counts.
-    """
-
-    epsilon: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", level(self.epsilon))
-
-    def words(self) -> str:
-        """In words."""
-        return f"randomised response with ε = {float(self.epsilon)!r} nats"
+MOST_PEOPLE = 10**18  # a policy may hold a number of millions of digits, and engines count in 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +27,11 @@ class Released:
 
     column: str
     recoding: Recoding = Keep()  # noqa: RUF009 (frozen, so it can be shared)
-    mechanism: RandomizedResponse | None = None
+    mechanism: ColumnMechanism | None = None
 
     def __post_init__(self) -> None:
         _require_name(self.column, "release")
+        require_mechanism(self.mechanism, self.column)
 
     def words(self) -> str:
         """In words."""
@@ -85,10 +71,9 @@ class Policy:
     ) -> None:
         object.__setattr__(self, "secret", _read_names(secret, "secret"))
         object.__setattr__(self, "release", _read_release(release))
-        object.__setattr__(self, "min_count", min_count)
+        least = None if min_count is None else arguments.whole(min_count, "min_count", 1, MOST_PEOPLE)
+        object.__setattr__(self, "min_count", least)
         object.__setattr__(self, "statistic", _read_names(statistic, "statistic"))
-        if min_count is not None:
-            require_whole(min_count, "min_count", 1)
         _require_some(self.secret, "secret")
         _require_some(tuple(item.column for item in self.release), "release")
         for item in self.release:

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from tightlip.errors import InvalidInput, TightlipError, WrongType, quoted
-from tightlip.numeric.quantity import log_of
 from tightlip.reading import first_line, is_below, read_text
 from tightlip.table.bins import Bins
 from tightlip.table.mapping import Mapping
-from tightlip.table.policy import Policy, RandomizedResponse, Released, require_known
+from tightlip.table.mechanism import MECHANISMS, read_mechanism
+from tightlip.table.policy import Policy, Released, require_known
 from tightlip.table.recoding import BottomCode, Keep, Prefix, Recoding, Suppress, TopCode
 
 _TOP_KEYS = ("secret", "statistic", "release", "min_count")
@@ -110,31 +110,11 @@ def read_released(column: str, settings: Any, folder: Folder) -> Released:
     used = [key for key in _MODIFIERS if key in settings]
     if len(used) > 1:
         raise InvalidInput(f"{place} must have one recoding, got {' and '.join(used)}; keep one.")
-    allowed = (*(used or _MODIFIERS), *(_MODIFIERS[used[0]] if used else ()), "randomized_response")
+    allowed = (*(used or _MODIFIERS), *(_MODIFIERS[used[0]] if used else ()), *MECHANISMS)
     for key in settings:
         require_known(key, allowed, f"{place} key")
     recoding = _READERS[used[0]](_Settings(place, settings, folder)) if used else Keep()
-    noise = settings.get("randomized_response")
-    return Released(column, recoding, None if noise is None else RandomizedResponse(read_level(noise)))
-
-
-def read_level(value: Any) -> Any:
-    """A level in nats; text like "log 3" is exact.
-
-    >>> read_level("log 3").ratio
-    Fraction(3, 1)
-    """
-    if not isinstance(value, str):
-        return value
-    word, _, ratio = value.strip().partition(" ")
-    if word == "log":
-        return log_of(ratio)
-    try:
-        return float(value)
-    except ValueError:
-        raise InvalidInput(
-            f'randomized_response must be a number of nats or text like "log 3", got {quoted(value)}.'
-        ) from None
+    return Released(column, recoding, read_mechanism(settings, place))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, quoted
+from tightlip.table.mechanism import flag_setting
 from tightlip.table.policy import Policy, Released, require_known
 from tightlip.table.policy_file import Folder, read_released
 
@@ -35,7 +36,7 @@ def policy_from_flags(
     prefix, top, bottom : COLUMN=NUMBER
     mapping : COLUMN=FILE or COLUMN=FILE:LEVEL
     suppress : COLUMN
-    randomize : COLUMN=EPSILON in nats, or "COLUMN=log 3"
+    randomize : COLUMN=LEVEL of randomised response, or "COLUMN=MECHANISM SETTING"
     min_count, statistic : see Policy
 
     >>> policy = policy_from_flags(["ill"], ["age", "zip"], bins=["age=10"], prefix=["zip=3"])
@@ -50,7 +51,7 @@ def policy_from_flags(
         ("--top", "top", top, _number),
         ("--bottom", "bottom", bottom, _number),
         ("--map", "mapping", mapping, _mapping),
-        ("--randomize", "randomized_response", randomize, lambda key, text: {key: text}),
+        ("--randomize", "mechanism", randomize, lambda _, text: flag_setting(text)),
     ]
     for flag, key, given, read in flags:
         for text in given:

@@ -9,11 +9,10 @@ from functools import singledispatch
 from pathlib import Path
 
 from tightlip.errors import WrongType, quoted
-from tightlip.numeric.quantity import exact_ratio
 from tightlip.reading import is_below
 from tightlip.table.bins import Bins
 from tightlip.table.mapping import Mapping
-from tightlip.table.policy import Policy, RandomizedResponse, Released
+from tightlip.table.policy import Policy, Released
 from tightlip.table.recoding import BottomCode, Keep, Prefix, Recoding, Suppress, TopCode
 
 
@@ -45,7 +44,9 @@ def policy_toml(policy: Policy, folder: str | Path = ".") -> str:
 def _settings(item: Released, folder: Path) -> list[str]:
     found = [f"{key} = {value}" for key, value in _recoding(item.recoding, folder).items()]
     if item.mechanism is not None:
-        found.append(f"randomized_response = {_level(item.mechanism)}")
+        setting = item.mechanism.setting()
+        shown = _text(setting) if isinstance(setting, str) else _number(setting)
+        found.append(f"{item.mechanism.key} = {shown}")
     return found
 
 
@@ -101,11 +102,6 @@ def _(recoding: Mapping, folder: Path) -> dict[str, str]:
         return {"mapping": f"{{{', '.join(pairs)}}}"} | otherwise
     seen = path if path.is_absolute() else Path(os.path.relpath(path, folder))
     return {"mapping": _text(seen.as_posix()), "level": str(recoding.level)} | otherwise
-
-
-def _level(noise: RandomizedResponse) -> str:
-    ratio = exact_ratio(noise.epsilon)
-    return _number(noise.epsilon) if ratio is None else _text(f"log {ratio}")
 
 
 def _number(value: float) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from tightlip.arguments import whole
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.parse import number
 from tightlip.table.kinds import Kind, plain_label
@@ -106,7 +107,7 @@ class Prefix:
     length: int
 
     def __post_init__(self) -> None:
-        require_whole(self.length, "prefix length", 1, _LONGEST_PREFIX)
+        object.__setattr__(self, "length", whole(self.length, "prefix length", 1, _LONGEST_PREFIX))
 
     def require(self, name: str, kind: Kind) -> None:
         """Text, whole numbers and dates have prefixes."""
@@ -240,15 +241,6 @@ def require_finite(value: object, argument: str) -> float:
     number(value, argument)
     if isinstance(value, int) and abs(value) >= 2**62:
         raise InvalidInput(f"{argument} must be below 2^62 in size, got {quoted(value)}.")
-    return value
-
-
-def require_whole(value: object, argument: str, least: int, most: int = 1 << 62) -> int:
-    """Refuse what is not a whole number of some size."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InvalidInput(f"{argument} must be a whole number of at least {least}, got {quoted(value)}.")
-    if value > most:  # a policy may hold a number of millions of digits, which Python does not even write
-        raise InvalidInput(f"{argument} must be at most {most:,}, got {quoted(value)}.")
     return value
 
 

@@ -6,21 +6,23 @@ P(s ≥ c) ≤ e^{−n·d(c‖μ)} for c ≥ μ, with d(s‖μ) = s log(s/μ) + 
     upper(s) = sup{μ ≥ s : n·d(s‖μ) < −log a(μ)},      lower(s) = inf{μ ≤ s : n·d(s‖μ) < −log a(μ)}
 
 fail with probability at most a(μ) each: an error α, or α·ω·μ for means of which the sum is at most 1/ω, so that all
-of them hold together, as in confidence.py. The sets are intervals: above s, d grows and −log a falls; below s,
+of them hold together, as in proportions.py. The sets are intervals: above s, d grows and −log a falls; below s,
 n·d + log(αωμ) falls until μ = (ns − 1)/(n − 1), then grows up to log(αωs) < 0 at s, so it is positive on an interval
 from 0 only, and nowhere when ns ≤ 1. A bound is found by bisection, moved outward and checked with outward rounding.
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tightlip.numeric.parse import FloatArray
-from tightlip.numeric.rounding import UNIT, gamma, log_down, log_ratio_down
+from tightlip.numeric.rounding import UNIT, down, gamma, log_down, log_ratio_down, up
 
 _STEPS = 50
-_MARGINS = (1e-9, 1e-6, 1e-3, 0.1)
+_MARGINS = (1e-12, 1e-9, 1e-6, 1e-3, 0.1)
 
 
 def upper_means(means: ArrayLike, trials: ArrayLike, error: float, weight: float | None = None) -> FloatArray:
@@ -53,6 +55,23 @@ def lower_means(means: ArrayLike, trials: ArrayLike, error: float, weight: float
         excluded = _excluded(mean, middle, n, error, weight)
         low, high = np.where(excluded, middle, low), np.where(excluded, high, middle)
     return _outward(mean, low, n, error, weight, up=False)
+
+
+def chernoff(mean: Fraction, trials: int, tail: Fraction) -> tuple[float, float]:
+    """The interval for one mean of numbers in [0, 1], with at most `tail` on each side, rounded outward.
+
+    It holds for independent numbers that are not equally distributed too, and lies within Hoeffding's
+    ±√(log(1/a)/2n) by Pinsker's inequality.
+
+    >>> low, high = chernoff(Fraction(3, 10), 10, Fraction(1, 40))
+    >>> low < 0.0667 and high > 0.6525
+    True
+    """
+    error = max(down(float(tail)), 0.0)
+    # a mean of 0 or 1 is one exactly; others are moved to the safe side of what they were rounded to
+    below = float(mean) if mean in (0, 1) else down(float(mean))
+    above = float(mean) if mean in (0, 1) else min(up(float(mean)), 1.0)
+    return float(lower_means([below], [trials], error)[0]), float(upper_means([above], [trials], error)[0])
 
 
 def _read(means: ArrayLike, trials: ArrayLike) -> tuple[FloatArray, FloatArray]:

@@ -16,14 +16,17 @@ then checked with ball arithmetic, so it holds whatever the special functions di
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.numeric.ball import Ball, ball
 from tightlip.numeric.parse import FloatArray
+from tightlip.numeric.rounding import down
 
 _STEPS = 70
-_MARGINS = (1e-9, 1e-6, 1e-3, 0.1)
+_MARGINS = (1e-12, 1e-9, 1e-6, 1e-3, 0.1)
 _BITS = 80
 
 
@@ -48,6 +51,19 @@ def lower_shares(counts: object, trials: object, error: float, *, weighted: bool
     0.0
     """
     return _by_distinct(counts, trials, error, weighted, _lower)
+
+
+def clopper_pearson(hits: int, trials: int, tail: Fraction) -> tuple[float, float]:
+    """The exact interval for one proportion, with at most `tail` on each side, rounded outward.
+
+    >>> low, high = clopper_pearson(3, 10, Fraction(1, 40))
+    >>> round(low, 4), round(high, 4)
+    (0.0667, 0.6525)
+    """
+    error = max(down(float(tail)), 0.0)
+    ends = (bound([hits], [trials], error, weighted=False) for bound in (lower_shares, upper_shares))
+    low, high = (float(end[0]) for end in ends)
+    return low, high
 
 
 def _by_distinct(counts: object, trials: object, error: float, weighted: bool, solve: object) -> FloatArray:
