@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tightlip.auditing.digest import counts_digest
+from tightlip.auditing.counted import counts_digest
 from tightlip.auditing.result import Audit
 from tightlip.auditing.risk import AuditRisks, cell_risks
 from tightlip.auditing.run import audit

@@ -19,12 +19,13 @@ from tightlip.contraction.result import Coefficient
 from tightlip.contraction.setting import Setting
 from tightlip.contraction.total_variation import dobrushin, e_gamma_contraction
 from tightlip.errors import InvalidInput
-from tightlip.measures.capacity import LeakageCapacity, leakage_capacity
 from tightlip.measures.local import ldp
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.parse import exact_text, number
 from tightlip.numeric.quantity import Nats, Probability
+from tightlip.robust.pointwise import leakage_capacity
+from tightlip.robust.result import RobustLeakage
 from tightlip.showing import Charted
 
 KINDS: tuple[Kind, ...] = ("tv", "kl", "chi2", "h2")
@@ -76,7 +77,7 @@ class ContractionSummary(Charted):
     """
 
     coefficients: Mapping[str, Coefficient]
-    capacity: LeakageCapacity
+    capacity: RobustLeakage
     ldp: Nats
     implied: LevelBounds
 

@@ -16,8 +16,7 @@ from tightlip.model.labels import Label, label_from_json, show
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.display import NEGLIGIBLE, format_about, format_exactly, format_up
 from tightlip.numeric.parse import exact_text, number
-from tightlip.numeric.quantity import Nats
-from tightlip.numeric.unit import nats_of_bits
+from tightlip.numeric.quantity import Nats, nats_of_bits
 from tightlip.report.amounts import (
     Unit,
     delta_json,
