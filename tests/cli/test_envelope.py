@@ -87,8 +87,8 @@ def _proof_at(delta):
     [
         ("lower", _proof_at("0.1")["lower"]),  # true at 0.1 only
         ("upper", {"mass": 1}),
-        ("lower", {"mass": -1}),
-        ("lower", {"ratio": -1}),
+        ("lower", {"mass": 0}),
+        ("lower", {"ratio": 0}),
     ],
 )
 def test_verify_claims_no_more_than_the_two_ends_prove_together(capsys, tmp_path, part, changes):
@@ -101,6 +101,16 @@ def test_verify_claims_no_more_than_the_two_ends_prove_together(capsys, tmp_path
     truth = tl.envelope(papers.env_example_1(), tl.Prior.uniform(4), said["delta"])
     assert said["lower"] <= truth.upper
     assert said["upper"] >= truth.lower
+
+
+@pytest.mark.parametrize("changes", [{"mass": -1}, {"ratio": -1}, {"mass": "-100", "ratio": "-100"}])
+def test_verify_refuses_negative_ends(capsys, tmp_path, changes):
+    """Two of them multiply to a large lower end."""
+    proof = _proof_at("0.5")
+    proof["lower"].update(changes)
+    status, out, err = run(capsys, "verify", _written(tmp_path, json.dumps(proof)))
+    assert (status, out) == (1, "")
+    assert "lower end fails: its ratio and its probability must not be negative" in " ".join(err.split())
 
 
 def test_verify_refuses_a_probability_above_one(capsys, tmp_path):
