@@ -63,7 +63,7 @@ ALSO = {
     "masses": "prior",
     "counts": ("labels", "outputs"),
     "value": ("leakage", "probability"),
-    "exact": "probability",
+    "fraction": "probability",
     "source": ("table", "file", "x must"),
     "table": ("file", "column", "cannot be read"),
     "path": ("file", "cannot be written"),
@@ -177,7 +177,7 @@ def test_every_public_function_is_among_the_calls():
 def test_every_argument_is_among_the_calls():
     left_out = {
         "leakage_capacity": {"prior_set"},
-        "contraction.Coefficient": {"exact", "pair", "inputs"},
+        "contraction.Coefficient": {"fraction", "pair", "inputs"},
         "Coefficient.known": {"pair"},
         "table.Bins": {"edges"},
         "table.Bins of edges": {"width", "origin"},

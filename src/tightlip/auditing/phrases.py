@@ -101,7 +101,7 @@ def no_more(share: float | Fraction) -> str:
     >>> no_more(Fraction(2, 5)), no_more(Fraction(1, 3)), no_more(Probability(0.25))
     ('40 %', 'at most 33.4 %', 'at most 25 %')
     """
-    above, bound = at_most(share), isinstance(share, Probability) and share.exact is None
+    above, bound = at_most(share), isinstance(share, Probability) and share.fraction is None
     return above if above == at_least(share) and not bound else f"at most {above}"
 
 
@@ -133,5 +133,5 @@ def surely(share: float) -> str:
 
 
 def _exact(share: float | Fraction) -> Fraction:
-    exact = share.exact if isinstance(share, Probability) else None
+    exact = share.fraction if isinstance(share, Probability) else None
     return Fraction(share) if exact is None else exact

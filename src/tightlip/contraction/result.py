@@ -17,7 +17,7 @@ class Coefficient(Probability):
     Attributes
     ----------
     lower : rounded down, reached by the witness
-    exact : the rational value, where the input was exact and the formula is rational
+    fraction : the rational value, where the input was exact and the formula is rational
     method : how the ends were found
     pair : the two secrets whose rows decide, where it is two secrets
     inputs : distributions (P, Q) whose ratio is at least `lower`, where some are known
@@ -38,7 +38,7 @@ class Coefficient(Probability):
         upper: float,
         *,
         method: str,
-        exact: Fraction | None = None,
+        fraction: Fraction | None = None,
         pair: tuple[Label, Label] | None = None,
         inputs: tuple[Prior, Prior] | None = None,
     ) -> Self:
@@ -46,7 +46,7 @@ class Coefficient(Probability):
         lower, upper = real_end(lower, "lower"), real_end(upper, "upper")
         if not lower <= upper:
             raise InvalidInput(f"lower must not exceed upper, got lower={lower!r} and upper={upper!r}.")
-        self = super().__new__(cls, min(upper, 1.0), exact)
+        self = super().__new__(cls, min(upper, 1.0), fraction)
         self.lower, self.method, self.pair, self.inputs = max(lower, 0.0), method, pair, inputs
         return self
 
@@ -54,7 +54,7 @@ class Coefficient(Probability):
     def known(cls, value: Fraction, *, method: str, pair: tuple[Label, Label] | None = None) -> Self:
         """A coefficient known as a rational."""
         ends = Probability.of(value, "down"), Probability.of(value)
-        return cls(*ends, method=method, exact=value, pair=pair)
+        return cls(*ends, method=method, fraction=value, pair=pair)
 
     @property
     def upper(self) -> float:
@@ -67,15 +67,15 @@ class Coefficient(Probability):
     __str__ = __repr__
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restored, (self.lower, float(self), self.method, self.exact, self.pair, self.inputs)
+        return _restored, (self.lower, float(self), self.method, self.fraction, self.pair, self.inputs)
 
 
 def _restored(
     lower: float,
     upper: float,
     method: str,
-    exact: Fraction | None,
+    fraction: Fraction | None,
     pair: tuple[Label, Label] | None,
     inputs: tuple[Prior, Prior] | None,
 ) -> Coefficient:
-    return Coefficient(lower, upper, method=method, exact=exact, pair=pair, inputs=inputs)
+    return Coefficient(lower, upper, method=method, fraction=fraction, pair=pair, inputs=inputs)

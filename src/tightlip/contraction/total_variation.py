@@ -64,11 +64,11 @@ def dobrushin(channel: Channel) -> Coefficient:
     Returns
     -------
     Coefficient
-        `.pair` are the two secrets, `.exact` the rational value where the channel is exact.
+        `.pair` are the two secrets, `.fraction` the rational value where the channel is exact.
 
     >>> from tightlip import Channel
     >>> found = dobrushin(Channel([["1/2", "1/2"], ["1/3", "2/3"], ["1/4", "3/4"]], inputs=["a", "b", "c"]))
-    >>> found.exact, found.pair
+    >>> found.fraction, found.pair
     (Fraction(1, 4), ('a', 'c'))
     """
     half = Fraction(1, 2)
@@ -84,7 +84,7 @@ def e_gamma_contraction(channel: Channel, gamma: Any) -> Coefficient:
     It equals the privacy profile δ*(log γ): a channel is (ε, δ)-LDP exactly if it contracts E_{e^ε} by δ.
 
     >>> from tightlip import Channel
-    >>> e_gamma_contraction(Channel([["3/4", "1/4"], ["1/4", "3/4"]]), 2).exact
+    >>> e_gamma_contraction(Channel([["3/4", "1/4"], ["1/4", "3/4"]]), 2).fraction
     Fraction(1, 4)
     """
     read = number(gamma, "gamma")

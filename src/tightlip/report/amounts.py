@@ -37,8 +37,8 @@ def value_json(amount: Nats, unit: Unit) -> float | str:
 def probability_json(probability: Probability) -> dict[str, Any]:
     """A probability as JSON, with its exact value where known."""
     record: dict[str, Any] = {"value": float(probability)}
-    if probability.exact is not None:
-        record["exact"] = exact_text(probability.exact)
+    if probability.fraction is not None:
+        record["exact"] = exact_text(probability.fraction)
     return record
 
 

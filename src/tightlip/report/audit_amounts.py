@@ -60,5 +60,5 @@ def told_share(probability: Probability) -> dict[str, Any]:
     >>> told_share(Probability.of(Fraction(1, 3)))["words"], told_share(Probability(1 / 3))["words"]
     ('33.3 %', '33.4 %')
     """
-    words = percent(probability) if probability.exact is None else about(probability)
+    words = percent(probability) if probability.fraction is None else about(probability)
     return {"value": float(probability), "words": words}
