@@ -296,6 +296,26 @@ def methods() -> Iterator[Call]:
     )
 
 
+def files() -> Iterator[Call]:
+    """Saving and loading."""
+    folder = Path(tempfile.mkdtemp())
+    CHANNEL.save(folder / "channel.json", prior=PRIOR)
+    found = tl.envelope(CHANNEL, PRIOR, "1/10")
+    yield from (
+        Call("load", tl.load, {"path": str(folder / "channel.json")}),
+        Call(
+            "Channel.save",
+            CHANNEL.save,
+            {"path": folder / "again.json", "prior": PRIOR, "secret": ["a", "b"], "force": True},
+        ),
+        Call("Envelope.save", found.save, {"path": folder / "proof.json", "force": True}),
+        Call("Certificate.save", found.certificate.save, {"path": folder / "proof.json", "force": True}),
+        Call(
+            "Certificate.from_json", type(found.certificate).from_json, {"text": found.certificate.to_json()}
+        ),
+    )
+
+
 def tables() -> Iterator[Call]:
     """Policies, recodings and tables."""
     folder = Path(tempfile.mkdtemp())
@@ -491,6 +511,7 @@ def calls() -> tuple[Call, ...]:
     return (
         *plain,
         *methods(),
+        *files(),
         *tables(),
         *conversions(),
         *mechanisms(),

@@ -12,9 +12,9 @@ import pytest
 import tightlip as tl
 from exact_oracle import at_least_log, at_most_log
 from statistic_oracle import largest_total, smallest_total
-from tightlip.certificate import envelope, ordered, randomized_response, statistic, statistic_map
+from tightlip.certificate import envelope, ordered, randomized_response, statistic_map
+from tightlip.certificate.base import Certificate, kind_digest
 from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof
-from tightlip.certificate.record import kind_digest
 from tightlip.certificate.statistic_table import COST, MAXIMAL
 from tightlip.cli.main import main
 from tightlip.envelopes.ordered import ordered_envelope
@@ -292,10 +292,7 @@ class TestRenamed:
         assert "upper end fails" in err
 
 
-@pytest.mark.parametrize(
-    "form",
-    [envelope.FORMAT, ordered.FORMAT, randomized_response.FORMAT, statistic.FORMAT, statistic_map.FORMAT],
-)
+@pytest.mark.parametrize("form", sorted(Certificate.registry))
 def test_a_certificate_of_another_version_is_to_be_made_again(capsys, monkeypatch, tmp_path, form):
     for version in ("1", "99"):
         content = json.dumps({"format": f"{form.rpartition(' ')[0]} {version}"})

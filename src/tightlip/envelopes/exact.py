@@ -18,12 +18,13 @@ import numpy as np
 
 from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof
 from tightlip.certificate.quick import FloatRelease, surely_hold
+from tightlip.certificate.randomized_response import response_pair
 from tightlip.certificate.rational import RationalRelease
 from tightlip.envelopes.attack import Shares, has_mass, margin, proof, worth
 from tightlip.envelopes.bracket import Aim, Bracket, how_found, with_attack
 from tightlip.envelopes.coarse import search_by_groups, worth_grouping
 from tightlip.envelopes.pairs import Pairs, Places, pairs_of
-from tightlip.envelopes.response import channel_envelope, response_pair
+from tightlip.envelopes.response import channel_envelope
 from tightlip.envelopes.result import Envelope, read_deltas
 from tightlip.envelopes.search import Search
 from tightlip.envelopes.two_secrets import two_secrets

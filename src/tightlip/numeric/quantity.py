@@ -17,6 +17,7 @@ from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.ball import Ball, ball, enclose, log_bounds, nearest
 from tightlip.numeric.display import format_down, format_python, format_sides
 from tightlip.numeric.parse import exact_text, number
+from tightlip.numeric.proved import Proved, require_order
 
 Rounding = Literal["up", "down", "nearest"]
 _SHORT = 10**6  # a logarithm of larger numbers is told as a decimal
@@ -95,7 +96,42 @@ class Nats(float):
         return type(self), (float(self), self.ratio, self.rounding)
 
 
-class Bound(Nats):
+class ProvedLeakage(Proved):
+    """A proved leakage, in nats."""
+
+    __slots__ = ()
+
+    @property
+    def value(self) -> Nats:
+        """The sound (upper) end, in nats."""
+        return Nats(self.upper)
+
+    def in_bits(self) -> float:
+        """The sound end in bits, rounded up."""
+        return self.value.in_bits()
+
+
+class ProvedNats(Proved, Nats):
+    """A proved leakage that is a float, its sound (upper) end, in nats."""
+
+    __slots__ = ()
+
+    @property
+    def upper(self) -> float:
+        """The sound end, as a plain float."""
+        return float(self)
+
+    @property
+    def value(self) -> Nats:
+        """The sound (upper) end, in nats."""
+        return Nats(float(self), self.ratio)
+
+    @property
+    def certificate(self) -> None:
+        """None: the ends were proved as they were computed."""
+
+
+class Bound(ProvedNats):
     """A leakage known to lie in [lower, upper]; as a float it is the sound (upper) end.
 
     >>> Bound(0.4, 0.5, method="quadrature")
@@ -109,17 +145,11 @@ class Bound(Nats):
     def __new__(cls, lower: float, upper: float, method: str) -> Self:
         """Check that the ends are in order."""
         lower, upper = real_end(lower, "lower"), real_end(upper, "upper")
-        if not lower <= upper:
-            raise InvalidInput(f"lower must not exceed upper, got lower={lower!r} and upper={upper!r}.")
+        require_order(lower, upper)
         self = super().__new__(cls, upper)
         self.lower = lower
         self.method = method
         return self
-
-    @property
-    def upper(self) -> float:
-        """The sound end, as a plain float."""
-        return float(self)
 
     def __repr__(self) -> str:
         return f"{float(self)!r} nats (at least {self.lower!r}, by {self.method})"

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tightlip.certificate.envelope import EnvelopeCertificate
-from tightlip.envelopes.response import response_pair
 from tightlip.envelopes.result import Envelope
 from tightlip.errors import CertificateInvalid
 from tightlip.model.align import align
@@ -128,12 +126,7 @@ class ListCertificate(RobustCertificate):
 
 def _require_about(found: Envelope, channel: Channel, delta: Fraction) -> None:
     """Refuse an envelope of another channel or probability, however well proved."""
-    proof = _proof(found)
-    if isinstance(proof, EnvelopeCertificate):
-        same = proof.channel == channel
-    else:
-        same = response_pair(channel) == (proof.alpha, proof.beta)
-    if not same:
+    if not _proof(found).is_about(channel):
         raise CertificateInvalid("lower end fails: its envelope is about another channel.")
     if found.delta != delta:
         raise CertificateInvalid(f"lower end fails: its envelope is not about δ = {format_exactly(delta)}.")
