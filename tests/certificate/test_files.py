@@ -6,6 +6,7 @@ import pickle
 import pytest
 
 import tightlip as tl
+import tightlip.robust
 from tightlip.certificate import loading
 from tightlip.certificate.base import Certificate
 from tightlip.errors import CertificateInvalid, InvalidInput, ShapeMismatch
@@ -20,6 +21,23 @@ PROOFS = {
     "ordered": lambda: tl.envelope(FLOATS, PRIOR, "1/10", adversary="ordered"),
     "statistic": lambda: tl.statistic_maximal_leakage(FLOATS, list("xxy")),
     "statistic cost": lambda: tl.statistic.cost_leakage(FLOATS, list("xxy")),
+    "robust": lambda: tl.robust.envelope(FLOATS, tl.PriorSet(min_mass=0.1), "1/10", cells=4, tries=4),
+    "robust over a ball": lambda: tl.robust.envelope(
+        EXACT, tl.robust.PriorBall(tl.Prior(["1/2", "1/4", "1/4"]), 0.1), "1/10", cells=4, tries=4
+    ),
+    "robust over a polytope": lambda: tl.robust.envelope(
+        EXACT,
+        tl.robust.PriorPolytope([[1, 0, 0], [0, 1, -1]], ["1/10", 0.25], labels=[("c", 1), "b", "a"]),
+        "1/2",
+        cells=4,
+        tries=4,
+    ),
+    "robust over a list": lambda: tl.robust.envelope(
+        FLOATS, tl.robust.PriorList([PRIOR, tl.Prior.uniform(3)]), "1/10"
+    ),
+    "robust randomised response": lambda: tl.robust.envelope(
+        tl.mechanism.randomized_response(4, 1.0), tl.PriorSet(min_mass="1/8"), "1/4", cells=4, tries=4
+    ),
     "map": lambda: tl.statistic.maximal_leakage_of_map(list("aab"), list("xyy")),
 }
 

@@ -19,7 +19,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import numpy as np
 
@@ -71,6 +71,20 @@ class EnvelopeProof(Certificate):
     """A proof of both ends of an envelope ε(δ), each of which has a `ratio` e^ε."""
 
     __slots__ = ()
+
+    if TYPE_CHECKING:  # fields of the dataclasses below
+
+        @property
+        def prior(self) -> Prior:
+            """The prior that it is about."""
+
+        @property
+        def lower(self) -> Any:
+            """The proof of the lower end."""
+
+        @property
+        def upper(self) -> Any:
+            """The proof of the upper end."""
 
     @property
     @abstractmethod

@@ -11,8 +11,9 @@ from tightlip.certificate.statistic_table import COST, MAXIMAL
 from tightlip.numeric.display import format_down, format_sides, format_up
 from tightlip.numeric.unit import with_unit
 from tightlip.report.amounts import delta_json, float_json
+from tightlip.robust import certificate as robust
 
-_ADVERSARIES = {envelope.KIND: "any", ordered.KIND: "ordered"}
+_ADVERSARIES = {envelope.KIND: "any", ordered.KIND: "ordered", robust.KIND: "any"}
 
 
 def claim_record(claim: Claim) -> dict[str, Any]:
@@ -35,7 +36,7 @@ def claim_words(claim: Claim) -> str:
     return _SENTENCES[claim.kind](claim)
 
 
-def _envelope(whose: str) -> Callable[[Claim], str]:
+def _envelope(whose: str, some: str = "", every: str = "") -> Callable[[Claim], str]:
     """δ is told from below where an attack has at least that probability, from above where none has it."""
 
     def sentence(claim: Claim) -> str:
@@ -44,8 +45,8 @@ def _envelope(whose: str) -> Callable[[Claim], str]:
             return f"no {whose} ever leaks more than {upper} nats."
         below, above = format_sides(claim.delta)
         return (
-            f"with probability at least {below} some {whose} leaks {lower} nats, "
-            f"and none leaks more than {upper} nats with probability {above} or more."
+            f"with probability at least {below} some {whose} leaks {lower} nats{some}, "
+            f"and none leaks more than {upper} nats with probability {above} or more{every}."
         )
 
     return sentence
@@ -68,6 +69,7 @@ def _statistic(meaning: str) -> Callable[[Claim], str]:
 _SENTENCES: dict[str, Callable[[Claim], str]] = {
     envelope.KIND: _envelope("post-processing"),
     ordered.KIND: _envelope("monotone function of the outcome"),
+    robust.KIND: _envelope("post-processing", " under some prior of the set", " under any prior of the set"),
     MAXIMAL: _statistic("how much easier the release makes it to guess the secret"),
     COST: _statistic("how much easier the release makes it to name a secret that is not the true one"),
 }
