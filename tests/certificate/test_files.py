@@ -6,6 +6,7 @@ import pickle
 import pytest
 
 import tightlip as tl
+import tightlip.contraction
 import tightlip.robust
 from tightlip.certificate import loading
 from tightlip.certificate.base import Certificate
@@ -38,6 +39,15 @@ PROOFS = {
     "robust randomised response": lambda: tl.robust.envelope(
         tl.mechanism.randomized_response(4, 1.0), tl.PriorSet(min_mass="1/8"), "1/4", cells=4, tries=4
     ),
+    "Dobrushin": lambda: tl.dobrushin(FLOATS),
+    "Dobrushin, exact": lambda: tl.dobrushin(EXACT),
+    "E_γ": lambda: tl.contraction.e_gamma_contraction(FLOATS, 1.5),
+    "χ²": lambda: tl.contraction.chi_squared_contraction(FLOATS),
+    "χ² towards": lambda: tl.contraction.chi_squared_contraction(FLOATS, PRIOR),
+    "KL": lambda: tl.contraction.kl_contraction(EXACT),
+    "KL towards": lambda: tl.contraction.kl_contraction(FLOATS, PRIOR),
+    "Hellinger": lambda: tl.contraction.hellinger_contraction(FLOATS),
+    "Hellinger towards": lambda: tl.contraction.hellinger_contraction(FLOATS, tl.Prior([0.5, 0.5, 0])),
     "map": lambda: tl.statistic.maximal_leakage_of_map(list("aab"), list("xyy")),
 }
 

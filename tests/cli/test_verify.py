@@ -158,6 +158,61 @@ def test_what_is_said_of_a_set_of_priors_is_true(capsys, monkeypatch, tmp_path, 
     assert (status, "is about another channel" in err) == (1, True)
 
 
+_CONTRACTION = re.compile(rf"Valid: (the .*) is at least {_NUMBER} and at most {_NUMBER}\.\n")
+COIN = tl.Channel([["3/4", "1/4"], ["1/4", "3/4"]])
+HALF = tl.Prior.uniform(2)
+CONTRACTIONS = {  # of a coin: its Dobrushin coefficient, Σ(a − γb)₊, and the square of the first
+    "the Dobrushin coefficient, the contraction of total variation,": (lambda: tl.dobrushin(COIN), "1/2"),
+    "the contraction coefficient of E_γ at γ = 1.5": (
+        lambda: tl.contraction.e_gamma_contraction(COIN, "3/2"),
+        "3/8",
+    ),
+    "the contraction coefficient of χ² over all inputs": (
+        lambda: tl.contraction.chi_squared_contraction(COIN),
+        "1/4",
+    ),
+    "the contraction coefficient of KL over all inputs": (
+        lambda: tl.contraction.kl_contraction(COIN),
+        "1/4",
+    ),
+    "the contraction coefficient of Hellinger over all inputs": (
+        lambda: tl.contraction.hellinger_contraction(COIN),
+        "1/4",
+    ),
+    "the contraction coefficient of χ² towards the prior": (
+        lambda: tl.contraction.chi_squared_contraction(COIN, HALF),
+        "1/4",
+    ),
+    "the contraction coefficient of KL towards the prior": (
+        lambda: tl.contraction.kl_contraction(COIN, HALF),
+        "1/4",
+    ),
+    "the contraction coefficient of Hellinger towards the prior": (
+        lambda: tl.contraction.hellinger_contraction(COIN, HALF),
+        "1/4",
+    ),
+}
+
+
+@pytest.mark.parametrize("sentence", CONTRACTIONS)
+def test_what_is_said_of_a_contraction_is_true(capsys, monkeypatch, tmp_path, sentence):
+    make, truth = CONTRACTIONS[sentence]
+    proof = make().certificate
+    status, out, _ = run(capsys, monkeypatch, proof, tmp_path)
+    assert status == 0
+    said, lower, upper = _CONTRACTION.fullmatch(out).groups()
+    assert said == sentence
+    assert Fraction(lower) <= Fraction(truth) <= Fraction(upper) <= Fraction(lower) + Fraction(1, 10**5)
+    record = json.loads(run(capsys, monkeypatch, proof, tmp_path, "--json")[1])
+    assert (record["kind"], "unit" in record) == (proof.kind, False)
+    assert Fraction(record["lower"]) <= Fraction(truth) <= Fraction(record["upper"])
+    channel = tmp_path / "channel.json"
+    COIN.save(channel, prior=HALF)
+    assert run(capsys, monkeypatch, proof, tmp_path, "--channel", str(channel))[0] == 0
+    IDENTITY.save(channel, prior=HALF, force=True)
+    assert run(capsys, monkeypatch, proof, tmp_path, "--channel", str(channel))[0] == 1
+
+
 def response(size, ratio):
     """The rows of randomised response."""
     share = Fraction(1, ratio + size - 1)
@@ -256,6 +311,7 @@ class TestRenamed:
         statistic_maximal_leakage_of_map(list("aabb"), list("xyyz")).certificate,
         tl.robust.envelope(IDENTITY, tl.PriorSet(min_mass="1/20"), "1/3", cells=4, tries=4).certificate,
         tl.robust.envelope(IDENTITY, tl.robust.PriorList([PRIOR]), "1/3").certificate,
+        *(make().certificate for make, _ in CONTRACTIONS.values()),
     )
 
     @pytest.mark.parametrize("proof", PROOFS, ids=lambda proof: f"{type(proof).__name__}, {proof.kind}")

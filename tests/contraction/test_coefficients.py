@@ -13,11 +13,11 @@ from tightlip import Channel, Prior, log_of, mechanism
 from tightlip.contraction import chi_squared, coefficients, correlation
 from tightlip.contraction.coefficients import (
     chi_squared_contraction,
+    dobrushin,
     hellinger_contraction,
     kl_contraction,
 )
 from tightlip.contraction.divergences import divergence
-from tightlip.contraction.total_variation import dobrushin
 from tightlip.errors import NumericalFailure, WrongType
 
 

@@ -16,8 +16,8 @@ import contraction_oracle as oracle
 from exact_oracle import profile, rows_of
 from strategies import exact_channels, float_pairs
 from tightlip import Channel, log_of, mechanism
+from tightlip.contraction.coefficients import dobrushin, e_gamma_contraction
 from tightlip.contraction.result import Coefficient
-from tightlip.contraction.total_variation import dobrushin, e_gamma_contraction
 from tightlip.errors import InvalidInput, WrongType
 from tightlip.measures import privacy_profile
 

@@ -19,6 +19,8 @@ _HOMES = {
     "tightlip randomized response certificate": "tightlip.certificate.randomized_response",
     "tightlip statistic leakage certificate": "tightlip.certificate.statistic",
     "tightlip statistic leakage of a map certificate": "tightlip.certificate.statistic_map",
+    "tightlip contraction certificate": "tightlip.contraction.certificate",
+    "tightlip contraction by pairs certificate": "tightlip.contraction.certificate",
     "tightlip robust envelope certificate": "tightlip.robust.certificate",
     "tightlip robust envelope over a list certificate": "tightlip.robust.certificate",
 }

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from tightlip.contraction.bound import dobrushin_bound, likelihood_ratio_bound
-from tightlip.contraction.coefficients import chi_squared_contraction, hellinger_contraction, kl_contraction
+from tightlip.contraction.certificate import ContractionCertificate, PairCertificate
+from tightlip.contraction.coefficients import (
+    chi_squared_contraction,
+    dobrushin,
+    e_gamma_contraction,
+    hellinger_contraction,
+    kl_contraction,
+)
 from tightlip.contraction.divergence_bounds import DivergenceBound, divergence_bound
 from tightlip.contraction.divergences import Divergence, divergence
 from tightlip.contraction.kernels import block_kernel, optimal_kernel, valid_counts
 from tightlip.contraction.ldp_bounds import ldp_contraction_bound, ldp_kl_bound
 from tightlip.contraction.result import Coefficient
-from tightlip.contraction.total_variation import dobrushin, e_gamma_contraction
 
 __all__ = [
     "Coefficient",
+    "ContractionCertificate",
     "Divergence",
     "DivergenceBound",
+    "PairCertificate",
     "block_kernel",
     "chi_squared_contraction",
     "divergence",

@@ -72,6 +72,11 @@ class Coefficient(Proved, Probability):
             certificate=certificate,
         )
 
+    def without_fraction(self) -> Coefficient:
+        """The same where the rational value is that of rounded input."""
+        kept = Coefficient(self.lower, float(self), method=self.method, pair=self.pair, inputs=self.inputs)
+        return kept if self.certificate is None else kept.proved_by(self.certificate)
+
     @property
     def upper(self) -> float:
         """The sound end, as a plain float."""

@@ -27,14 +27,14 @@ from tightlip.model.prior import Prior, PriorSet
 from tightlip.numeric.ball import log_bounds, log_exceeds
 from tightlip.numeric.display import format_down, format_python
 from tightlip.numeric.parse import number
-from tightlip.numeric.quantity import Nats, exact_level, exact_ratio, level, level_words
+from tightlip.numeric.quantity import Nats, ProvedNats, exact_level, exact_ratio, level, level_words
 from tightlip.numeric.rounding import gamma, log_up, widen_down, widen_up
 
 _REFINED = 16
 _NOISE = 1 + Fraction(1, 10**12)
 
 
-class LeakageCapacity(Nats):
+class LeakageCapacity(ProvedNats):
     """C(K, Q(c)) in nats: a float rounded up, with the outcome, secret and prior that reach it.
 
     Attributes
@@ -63,9 +63,9 @@ class LeakageCapacity(Nats):
         return self
 
     @property
-    def upper(self) -> float:
-        """The sound end, as a plain float."""
-        return float(self)
+    def method(self) -> str:
+        """How it was found."""
+        return "closed form: the rest of the mass on the secret least likely to cause the outcome"
 
     def __reduce__(self) -> tuple[object, ...]:
         amount = Nats(float(self), self.ratio)

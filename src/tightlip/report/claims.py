@@ -8,7 +8,9 @@ from typing import Any
 from tightlip.certificate import envelope, ordered
 from tightlip.certificate.base import Claim
 from tightlip.certificate.statistic_table import COST, MAXIMAL
-from tightlip.numeric.display import format_down, format_sides, format_up
+from tightlip.contraction import certificate as contraction
+from tightlip.numeric.display import format_down, format_exactly, format_sides, format_up
+from tightlip.numeric.parse import exact_text
 from tightlip.numeric.unit import with_unit
 from tightlip.report.amounts import delta_json, float_json
 from tightlip.robust import certificate as robust
@@ -23,6 +25,8 @@ def claim_record(claim: Claim) -> dict[str, Any]:
         record["adversary"] = _ADVERSARIES[claim.kind]
     if claim.delta is not None:
         record |= delta_json(claim.delta)
+    if claim.gamma is not None:
+        record["gamma_exact"] = exact_text(claim.gamma)
     record |= {"lower": float_json(claim.lower), "upper": float_json(claim.upper)}
     return record if claim.unit is None else record | {"unit": claim.unit}
 
@@ -66,10 +70,29 @@ def _statistic(meaning: str) -> Callable[[Claim], str]:
     return sentence
 
 
+def _contraction(what: str) -> Callable[[Claim], str]:
+    def sentence(claim: Claim) -> str:
+        at = "" if claim.gamma is None else f" at γ = {format_exactly(claim.gamma)}"
+        return f"{what}{at} is at least {format_down(claim.lower)} and at most {format_up(claim.upper)}."
+
+    return sentence
+
+
+_DIVERGENCES = {contraction.CHI_SQUARED: "χ²", contraction.KL: "KL", contraction.HELLINGER: "Hellinger"}
 _SENTENCES: dict[str, Callable[[Claim], str]] = {
     envelope.KIND: _envelope("post-processing"),
     ordered.KIND: _envelope("monotone function of the outcome"),
     robust.KIND: _envelope("post-processing", " under some prior of the set", " under any prior of the set"),
     MAXIMAL: _statistic("how much easier the release makes it to guess the secret"),
     COST: _statistic("how much easier the release makes it to name a secret that is not the true one"),
+    contraction.DOBRUSHIN: _contraction("the Dobrushin coefficient, the contraction of total variation,"),
+    contraction.E_GAMMA: _contraction("the contraction coefficient of E_γ"),
+    **{
+        kind: _contraction(f"the contraction coefficient of {name} over all inputs")
+        for kind, name in _DIVERGENCES.items()
+    },
+    **{
+        kind + contraction.TOWARDS: _contraction(f"the contraction coefficient of {name} towards the prior")
+        for kind, name in _DIVERGENCES.items()
+    },
 }
