@@ -13,8 +13,7 @@ from scipy.spatial.distance import pdist
 
 from benchmarks.timing import best_times
 from tightlip import Channel
-from tightlip.contraction.coefficients import chi_squared_contraction
-from tightlip.contraction.total_variation import dobrushin
+from tightlip.contraction.coefficients import chi_squared_contraction, dobrushin
 
 LOOP_PAIRS = 20_000
 

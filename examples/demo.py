@@ -7,7 +7,6 @@ from rich.console import Console
 from rich.rule import Rule
 
 import tightlip as tl
-from tightlip.cli.channel_file import read_channel_file
 from tightlip.cli.main import main as run
 from tightlip.measures.summary import measure as measure_all
 from tightlip.numeric.display import format_up
@@ -20,7 +19,7 @@ REPORT = RECORDS.parents[1] / "build" / "demo" / "report.html"
 
 def main() -> None:
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 110)
-    given = read_channel_file(SHIPPED)
+    given = tl.load(SHIPPED)
     prior = given.require_prior(SHIPPED)
 
     console.print(Rule("1. The release"))

@@ -202,7 +202,7 @@ def classes() -> dict[str, dict[str, Any]]:
         "contraction.Coefficient": {"lower": 0.1, "upper": 0.2, "method": "m"},
         "noise.DiscreteSecret": {"points": [0, 1], "masses": [0.5, 0.5]},
         "noise.DistributionSecret": {"distribution": beta(2, 5), "cdf_error": 1e-9},
-        "contraction.Divergence": {"lower": 0.1, "upper": 0.2, "exact": None},
+        "contraction.Divergence": {"lower": 0.1, "upper": 0.2, "fraction": None},
         "noise.Gaussian": {"sigma": 1},
         "noise.GaussianSecret": {"sigma": 1, "mean": 0},
         "planning.KnownChannel": {"channel": CHANNEL},
@@ -215,7 +215,7 @@ def classes() -> dict[str, dict[str, Any]]:
         "robust.PriorList": {"priors": [PRIOR, OTHER]},
         "robust.PriorPolytope": {"rows": [[1, 0]], "bounds": ["1/2"], "min_mass": 0, "labels": ["a", "b"]},
         "PriorSet": {"secrets": 2, "min_mass": "1/4"},
-        "Probability": {"value": 0.5, "exact": None, "rounding": "up"},
+        "Probability": {"value": 0.5, "fraction": None, "rounding": "up"},
         "planning.Study": {
             "hypotheses": [PRIOR, OTHER],
             "parameters": [0, 1],
@@ -260,7 +260,7 @@ def methods() -> Iterator[Call]:
         Call("Prior.adjusted", PRIOR.adjusted, {"adjustment": 0.0}),
         Call("PriorSet.from_json", tl.PriorSet.from_json, {"text": tl.PriorSet(2, "1/4").to_json()}),
         Call("Nats.of_ratio", tl.Nats.of_ratio, {"ratio": Fraction(2), "rounding": "up"}),
-        Call("Probability.of", tl.Probability.of, {"exact": Fraction(1, 3), "rounding": "up"}),
+        Call("Probability.of", tl.Probability.of, {"fraction": Fraction(1, 3), "rounding": "up"}),
         Call("Coefficient.known", tl.contraction.Coefficient.known, {"value": Fraction(1, 3), "method": "m"}),
         Call("PointwiseLeakage.value_of", measured.value_of, {"outcome": "+"}),
         Call("PointwiseLeakage.to_dict", measured.to_dict, {"unit": "nats"}),
@@ -300,6 +300,26 @@ def methods() -> Iterator[Call]:
         ),
         Call("RiskBound.by", tl.planning.risk_lower_bound(STUDY, CHANNEL, 3).by, {"method": "fano"}),
         Call("Summary.beyond", tl.measure(CHANNEL, PRIOR).beyond, {"epsilon": 0.1}),
+    )
+
+
+def files() -> Iterator[Call]:
+    """Saving and loading."""
+    folder = Path(tempfile.mkdtemp())
+    CHANNEL.save(folder / "channel.json", prior=PRIOR)
+    found = tl.envelope(CHANNEL, PRIOR, "1/10")
+    yield from (
+        Call("load", tl.load, {"path": str(folder / "channel.json")}),
+        Call(
+            "Channel.save",
+            CHANNEL.save,
+            {"path": folder / "again.json", "prior": PRIOR, "secret": ["a", "b"], "force": True},
+        ),
+        Call("Envelope.save", found.save, {"path": folder / "proof.json", "force": True}),
+        Call("Certificate.save", found.certificate.save, {"path": folder / "proof.json", "force": True}),
+        Call(
+            "Certificate.from_json", type(found.certificate).from_json, {"text": found.certificate.to_json()}
+        ),
     )
 
 
@@ -501,6 +521,7 @@ def calls() -> tuple[Call, ...]:
     return (
         *plain,
         *methods(),
+        *files(),
         *tables(),
         *conversions(),
         *mechanisms(),

@@ -16,7 +16,7 @@ import tightlip as tl
 
 ROOT = Path(__file__).parent.parent
 FIRST = {
-    "words": {"Channel", "Prior", "PriorSet", "Nats", "Probability", "log_of"},
+    "words": {"Channel", "Prior", "PriorSet", "Nats", "Probability", "log_of", "load"},
     "measuring": {
         "measure",
         "pml",

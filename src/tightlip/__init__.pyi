@@ -12,7 +12,8 @@ from . import robust as robust
 from . import statistic as statistic
 from . import table as table
 from .auditing.run import audit as audit
-from .contraction.total_variation import dobrushin as dobrushin
+from .certificate.loading import load as load
+from .contraction.coefficients import dobrushin as dobrushin
 from .envelopes.adversaries import envelope as envelope
 from .envelopes.adversaries import envelope_curve as envelope_curve
 from .envelopes.failure import failure_probability as failure_probability

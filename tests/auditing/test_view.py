@@ -39,14 +39,14 @@ def test_a_view_is_the_definition(rows):
     lifts = oracle.lifts(joint)
     assert view.worst.leakage.ratio == max(lifts.values())
     assert lifts[counted.cell_label(view.worst.cell)] == max(lifts.values())
-    assert view.worst.posterior.exact / view.worst.prior.exact == max(lifts.values())
-    assert view.worst.prior.exact == prior[counted.secret_label(view.worst.secret)]
+    assert view.worst.posterior.fraction / view.worst.prior.fraction == max(lifts.values())
+    assert view.worst.prior.fraction == prior[counted.secret_label(view.worst.secret)]
     assert view.at_least <= view.worst.leakage
-    assert [point.above.exact for point in view.tail] == [
+    assert [point.above.fraction for point in view.tail] == [
         oracle.tail(joint, point.level.ratio) for point in view.tail
     ]
     assert view.tail[-1].above == 0
-    assert view.share_above_budget.exact == oracle.tail(joint, 2)
+    assert view.share_above_budget.fraction == oracle.tail(joint, 2)
     assert view.maximal_leakage.ratio == oracle.maximal_leakage(joint)
     costs = oracle.costs(joint)
     if None in costs.values():
@@ -54,7 +54,7 @@ def test_a_view_is_the_definition(rows):
         assert view.pmc.leakage == np.inf
         assert found not in joint
         others = [prior[x] for x in prior for y in cell if (x, y) not in joint]
-        assert view.pmc.prior.exact == max(others)
+        assert view.pmc.prior.fraction == max(others)
     else:
         assert view.pmc.leakage.ratio == max(costs.values())
     assert [risk.size for risk in view.worst_cells] == [
@@ -144,7 +144,7 @@ def test_a_tail_ends_where_nobody_leaks_more_also_where_floats_are_equal():
     gain = cell_pml(tally)
     assert gain.value(0) == tl.log_of(2)
     assert [point.level.ratio for point in tail_of(gain)[-2:]] == [2, Fraction(5, 2)]
-    assert [point.above.exact for point in tail_of(gain)[-2:]] == [Fraction(big, 2 * big + 1), 0]
+    assert [point.above.fraction for point in tail_of(gain)[-2:]] == [Fraction(big, 2 * big + 1), 0]
 
 
 def test_levels_are_fixed_and_exact():
@@ -155,7 +155,7 @@ def test_levels_are_fixed_and_exact():
 
 
 def test_a_posterior_is_capped_and_rounded_up():
-    assert risen(Fraction(1, 20), tl.log_of(4)).exact == Fraction(1, 5)
+    assert risen(Fraction(1, 20), tl.log_of(4)).fraction == Fraction(1, 5)
     assert risen(0.5, tl.log_of(4)) == 1
     assert risen(0.05, Nats(np.inf)) == 1
     assert risen(0.05, 2.1) >= 0.05 * np.exp(2.1)

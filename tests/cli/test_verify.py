@@ -12,13 +12,14 @@ import pytest
 import tightlip as tl
 from exact_oracle import at_least_log, at_most_log
 from statistic_oracle import largest_total, smallest_total
-from tightlip.certificate import envelope, ordered, randomized_response, statistic, statistic_map
+from tightlip.certificate import envelope, ordered, randomized_response, statistic_map
+from tightlip.certificate.base import Certificate, kind_digest
 from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof
-from tightlip.certificate.record import kind_digest
 from tightlip.certificate.statistic_table import COST, MAXIMAL
 from tightlip.cli.main import main
 from tightlip.envelopes.ordered import ordered_envelope
 from tightlip.envelopes.response import channel_envelope
+from tightlip.robust import certificate as robust
 from tightlip.statistic.maximal import cost_leakage as statistic_cost_leakage
 from tightlip.statistic.maximal import maximal_leakage_of_map as statistic_maximal_leakage_of_map
 
@@ -126,6 +127,92 @@ def test_a_proof_without_probability_is_about_every_post_processing(capsys, monk
     assert "upper end fails: outcome 0 has lift 10 above 9.999999999999999999999999999999" in err
 
 
+_ROBUST = re.compile(
+    rf"Valid: with probability at least {_NUMBER} some post-processing leaks {_NUMBER} nats under some prior of the "
+    rf"set, and none leaks more than {_NUMBER} nats with probability {_NUMBER} or more under any prior of the set\.\n"
+)
+
+
+@pytest.mark.parametrize("delta", ["1/10", "1/3", "1"])
+def test_what_is_said_of_a_set_of_priors_is_true(capsys, monkeypatch, tmp_path, delta):
+    """The identity of two secrets: a mass m of the rarer one gives e^ε = min(max(1/δ, 1/(1 − m)), 1/m)."""
+    prior_set, wanted = tl.PriorSet(min_mass="1/20"), Fraction(delta)
+    found = tl.robust.envelope(IDENTITY, prior_set, delta)
+    masses = {Fraction(1, 20), Fraction(1, 2), min(max(wanted, Fraction(1, 20)), Fraction(1, 2))}
+    truth = max(min(max(1 / wanted, 1 / (1 - mass)), 1 / mass) for mass in masses)
+    status, out, _ = run(capsys, monkeypatch, found.certificate, tmp_path)
+    assert status == 0
+    below, lower, upper, above = _ROBUST.fullmatch(out).groups()
+    assert Fraction(below) <= wanted <= Fraction(above)
+    assert at_most_log(float(lower), truth)
+    assert at_least_log(float(upper), truth)
+    record = json.loads(run(capsys, monkeypatch, found.certificate, tmp_path, "--json")[1])
+    assert (record["kind"], record["adversary"], record["unit"]) == ("robust envelope", "any", "nats")
+    assert at_most_log(record["lower"], truth)
+    assert at_least_log(record["upper"], truth)
+    channel = tmp_path / "channel.json"
+    IDENTITY.save(channel)
+    assert run(capsys, monkeypatch, found.certificate, tmp_path, "--channel", str(channel))[0] == 0
+    SPLIT.save(channel, force=True)
+    status, _, err = run(capsys, monkeypatch, found.certificate, tmp_path, "--channel", str(channel))
+    assert (status, "is about another channel" in err) == (1, True)
+
+
+_CONTRACTION = re.compile(rf"Valid: (the .*) is at least {_NUMBER} and at most {_NUMBER}\.\n")
+COIN = tl.Channel([["3/4", "1/4"], ["1/4", "3/4"]])
+HALF = tl.Prior.uniform(2)
+CONTRACTIONS = {  # of a coin: its Dobrushin coefficient, Σ(a − γb)₊, and the square of the first
+    "the Dobrushin coefficient, the contraction of total variation,": (lambda: tl.dobrushin(COIN), "1/2"),
+    "the contraction coefficient of E_γ at γ = 1.5": (
+        lambda: tl.contraction.e_gamma_contraction(COIN, "3/2"),
+        "3/8",
+    ),
+    "the contraction coefficient of χ² over all inputs": (
+        lambda: tl.contraction.chi_squared_contraction(COIN),
+        "1/4",
+    ),
+    "the contraction coefficient of KL over all inputs": (
+        lambda: tl.contraction.kl_contraction(COIN),
+        "1/4",
+    ),
+    "the contraction coefficient of Hellinger over all inputs": (
+        lambda: tl.contraction.hellinger_contraction(COIN),
+        "1/4",
+    ),
+    "the contraction coefficient of χ² towards the prior": (
+        lambda: tl.contraction.chi_squared_contraction(COIN, HALF),
+        "1/4",
+    ),
+    "the contraction coefficient of KL towards the prior": (
+        lambda: tl.contraction.kl_contraction(COIN, HALF),
+        "1/4",
+    ),
+    "the contraction coefficient of Hellinger towards the prior": (
+        lambda: tl.contraction.hellinger_contraction(COIN, HALF),
+        "1/4",
+    ),
+}
+
+
+@pytest.mark.parametrize("sentence", CONTRACTIONS)
+def test_what_is_said_of_a_contraction_is_true(capsys, monkeypatch, tmp_path, sentence):
+    make, truth = CONTRACTIONS[sentence]
+    proof = make().certificate
+    status, out, _ = run(capsys, monkeypatch, proof, tmp_path)
+    assert status == 0
+    said, lower, upper = _CONTRACTION.fullmatch(out).groups()
+    assert said == sentence
+    assert Fraction(lower) <= Fraction(truth) <= Fraction(upper) <= Fraction(lower) + Fraction(1, 10**5)
+    record = json.loads(run(capsys, monkeypatch, proof, tmp_path, "--json")[1])
+    assert (record["kind"], "unit" in record) == (proof.kind, False)
+    assert Fraction(record["lower"]) <= Fraction(truth) <= Fraction(record["upper"])
+    channel = tmp_path / "channel.json"
+    COIN.save(channel, prior=HALF)
+    assert run(capsys, monkeypatch, proof, tmp_path, "--channel", str(channel))[0] == 0
+    IDENTITY.save(channel, prior=HALF, force=True)
+    assert run(capsys, monkeypatch, proof, tmp_path, "--channel", str(channel))[0] == 1
+
+
 def response(size, ratio):
     """The rows of randomised response."""
     share = Fraction(1, ratio + size - 1)
@@ -217,11 +304,14 @@ def test_a_map_says_what_its_matrix_says(capsys, monkeypatch, tmp_path):
 class TestRenamed:
     """A certificate whose kind was changed is refused, or says something true."""
 
-    KINDS = (envelope.KIND, ordered.KIND, MAXIMAL, COST, "", None, ["envelope"], "largest")
+    KINDS = (envelope.KIND, ordered.KIND, MAXIMAL, COST, robust.KIND, "", None, ["envelope"], "largest")
     PROOFS = (
         *(make(Fraction(1, 3)) for make, _, _ in ENVELOPES.values()),
         *(certificate_of(*case) for case in STATISTICS.values()),
         statistic_maximal_leakage_of_map(list("aabb"), list("xyyz")).certificate,
+        tl.robust.envelope(IDENTITY, tl.PriorSet(min_mass="1/20"), "1/3", cells=4, tries=4).certificate,
+        tl.robust.envelope(IDENTITY, tl.robust.PriorList([PRIOR]), "1/3").certificate,
+        *(make().certificate for make, _ in CONTRACTIONS.values()),
     )
 
     @pytest.mark.parametrize("proof", PROOFS, ids=lambda proof: f"{type(proof).__name__}, {proof.kind}")
@@ -292,10 +382,7 @@ class TestRenamed:
         assert "upper end fails" in err
 
 
-@pytest.mark.parametrize(
-    "form",
-    [envelope.FORMAT, ordered.FORMAT, randomized_response.FORMAT, statistic.FORMAT, statistic_map.FORMAT],
-)
+@pytest.mark.parametrize("form", sorted(Certificate.registry))
 def test_a_certificate_of_another_version_is_to_be_made_again(capsys, monkeypatch, tmp_path, form):
     for version in ("1", "99"):
         content = json.dumps({"format": f"{form.rpartition(' ')[0]} {version}"})

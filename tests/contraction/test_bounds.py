@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 import contraction_oracle as oracle
 from tightlip import Channel, PriorSet, ldp, log_of, mechanism
 from tightlip.contraction.bound import dobrushin_bound, likelihood_ratio_bound
+from tightlip.contraction.coefficients import dobrushin
 from tightlip.contraction.divergence_bounds import DivergenceBound, divergence_bound
 from tightlip.contraction.divergences import Divergence, divergence
 from tightlip.contraction.kernels import block_kernel, optimal_kernel, valid_counts
 from tightlip.contraction.ldp_bounds import duchi_bound, ldp_contraction_bound, ldp_kl_bound
-from tightlip.contraction.total_variation import dobrushin
 from tightlip.errors import InvalidInput, InvalidPrior, PreconditionFailed
-from tightlip.measures.capacity import leakage_capacity
+from tightlip.robust.pointwise import leakage_capacity
 
 KINDS = ("tv", "kl", "chi2", "h2")
 
@@ -48,7 +48,7 @@ def test_the_always_valid_kernel_has_the_level_and_reaches_the_bound(case):
     level = log_of(growth)
     kernel = optimal_kernel(n, level, c)
     assert leakage_capacity(kernel, min_mass=c).ratio <= growth
-    assert dobrushin(kernel).exact == dobrushin_bound(n, level, c).exact
+    assert dobrushin(kernel).fraction == dobrushin_bound(n, level, c).fraction
     if c and growth <= 2 / (n * c):
         assert leakage_capacity(kernel, min_mass=c).ratio == growth
 
@@ -65,7 +65,7 @@ def test_block_kernels_reach_it_exactly_for_the_valid_q(case):
         if q in valid_counts(n, level, c):
             kernel = block_kernel(n, level, c, q)
             assert leakage_capacity(kernel, min_mass=c).ratio <= growth
-            assert dobrushin(kernel).exact == dobrushin_bound(n, level, c).exact
+            assert dobrushin(kernel).fraction == dobrushin_bound(n, level, c).fraction
             assert valid or clamped
         else:
             assert not valid
@@ -83,7 +83,7 @@ def test_dob_remark_2_is_wrong_for_some_q_and_for_some_levels_there_is_no_q():
     assert ldp(kernel).ratio == 15
     level = log_of("40/11")  # 5 − 2.75 ≤ q ≤ 2.75
     assert list(valid_counts(5, level, "1/10")) == []
-    assert dobrushin(optimal_kernel(5, level, "1/10")).exact == Fraction(29, 31)
+    assert dobrushin(optimal_kernel(5, level, "1/10")).fraction == Fraction(29, 31)
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 10, 11])
@@ -169,25 +169,25 @@ def test_dob_example_3_has_twice_the_distance_it_says():
     quarter = Fraction(1, 4)
     one = [quarter - delta, quarter + delta, quarter, quarter]
     two = [quarter + delta, quarter - delta, quarter, quarter]
-    assert divergence(one, two, "tv").exact == 2 * delta
+    assert divergence(one, two, "tv").fraction == 2 * delta
     c, level = Fraction(3, 20), log_of(Fraction(4, 3))
     kernel = optimal_kernel(4, level, c)
     after = [np.array(masses) @ kernel.matrix for masses in (one, two)]
-    moved = divergence(*after, "tv").exact
-    eta = dobrushin_bound(4, level, c).exact
+    moved = divergence(*after, "tv").fraction
+    eta = dobrushin_bound(4, level, c).fraction
     assert moved == eta * 2 * delta > eta * delta  # attains the right bound, breaks the paper's
     assert divergence_bound("tv", 4, level, c, tv=delta) < moved
 
 
 def test_bounds_are_rounded_up_and_exact_where_they_can_be():
     level = log_of("10/3")
-    assert dobrushin_bound(10, level, "1/20").exact == Fraction(7, 8)
-    assert dobrushin_bound(10, level, 0.05).exact is None
+    assert dobrushin_bound(10, level, "1/20").fraction == Fraction(7, 8)
+    assert dobrushin_bound(10, level, 0.05).fraction is None
     assert divergence_bound("tv", 10, level, "1/20") == 0.875
     assert Fraction(dobrushin_bound(3, log_of(2), "1/10")) >= Fraction(1, 1) / Fraction(24, 10)
-    assert dobrushin_bound(5, log_of(10), "1/10").exact == 1
-    assert dobrushin_bound(5, math.inf, "1/10").exact == 1
-    assert dobrushin_bound(5, math.inf, 0).exact == 1
+    assert dobrushin_bound(5, log_of(10), "1/10").fraction == 1
+    assert dobrushin_bound(5, math.inf, "1/10").fraction == 1
+    assert dobrushin_bound(5, math.inf, 0).fraction == 1
     assert dobrushin_bound(5, 800.0, 0) <= 1
     assert likelihood_ratio_bound(5, math.inf, 0) == math.inf
     assert likelihood_ratio_bound(5, math.inf, "1/10") == likelihood_ratio_bound(5, log_of(10), "1/10")
@@ -237,8 +237,8 @@ def test_functions_that_are_no_divergence_are_refused():
 
 def test_ldp_comparisons():
     coin = mechanism.binary_randomized_response(log_of(3))
-    assert ldp_contraction_bound("tv", log_of(3)).exact == dobrushin(coin).exact == Fraction(1, 2)
-    assert ldp_contraction_bound("h2", log_of(3)).exact == Fraction(1, 4)
+    assert ldp_contraction_bound("tv", log_of(3)).fraction == dobrushin(coin).fraction == Fraction(1, 2)
+    assert ldp_contraction_bound("h2", log_of(3)).fraction == Fraction(1, 4)
     assert ldp_contraction_bound("chi2", math.inf) == 1
     assert ldp_contraction_bound("kl", 1.0) == pytest.approx(math.tanh(0.5) ** 2, abs=1e-15)
     assert dobrushin_bound(4, 0.8, 0) == ldp_contraction_bound("tv", 0.8)

@@ -13,11 +13,11 @@ from tightlip import Channel, Prior, log_of, mechanism
 from tightlip.contraction import chi_squared, coefficients, correlation
 from tightlip.contraction.coefficients import (
     chi_squared_contraction,
+    dobrushin,
     hellinger_contraction,
     kl_contraction,
 )
 from tightlip.contraction.divergences import divergence
-from tightlip.contraction.total_variation import dobrushin
 from tightlip.errors import NumericalFailure, WrongType
 
 
@@ -152,8 +152,8 @@ def test_towards_a_prior(kind, function):
 def test_equal_rows_and_one_possible_secret():
     constant = Channel([["1/4", "3/4"]] * 3)
     for function in (chi_squared_contraction, kl_contraction, hellinger_contraction):
-        assert function(constant).exact == 0
-        assert function(constant, Prior.uniform(3)).exact == 0
+        assert function(constant).fraction == 0
+        assert function(constant, Prior.uniform(3)).fraction == 0
     coin = mechanism.randomized_response(3, 1.0)
     assert kl_contraction(coin, Prior([0.0, 1.0, 0.0])).upper == 0
 
@@ -215,7 +215,7 @@ def test_rows_that_only_floats_call_equal_are_not_equal():
     truth = tiny**2  # p₁p₂(a − b)²/(q₁q₂), up to a factor 1 + tiny
     for function in (chi_squared_contraction, kl_contraction, hellinger_contraction):
         found = function(channel, Prior.uniform(2))
-        assert found.exact is None
+        assert found.fraction is None
         assert Fraction(found.lower) <= truth <= Fraction(found.upper)
 
 

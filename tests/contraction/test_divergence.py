@@ -40,8 +40,8 @@ def pairs(draw):
 @given(pairs())
 def test_rational_kinds_are_exact_and_the_others_bracket(pair):
     p, q = pair
-    assert divergence(p, q, "tv").exact == sum(abs(a - b) for a, b in zip(p, q, strict=True)) / 2
-    assert divergence(p, q, "chi2").exact == sum((a - b) ** 2 / b for a, b in zip(p, q, strict=True))
+    assert divergence(p, q, "tv").fraction == sum(abs(a - b) for a, b in zip(p, q, strict=True)) / 2
+    assert divergence(p, q, "chi2").fraction == sum((a - b) ** 2 / b for a, b in zip(p, q, strict=True))
     found = divergence(p, q, "kl")
     with ctx.workprec(2000):
         truth = precise_kl(p, q)
@@ -81,12 +81,12 @@ def test_floats_are_scaled_to_sum_to_one_exactly():
     found = divergence(p, q, "kl")
     assert 0 <= found.lower <= found.upper < 1e-24
     assert divergence(p, p, "kl") == divergence(p, p, "h2") == 0
-    assert divergence(p, q, "tv").exact is None
+    assert divergence(p, q, "tv").fraction is None
 
 
 def test_infinite_and_disjoint():
     assert divergence([1, 0], [0, 1], "kl") == divergence([1, 0], [0, 1], "chi2") == math.inf
-    assert divergence([1, 0], [0, 1], "tv").exact == 1
+    assert divergence([1, 0], [0, 1], "tv").fraction == 1
     assert divergence([1, 0], [0, 1], "h2") == pytest.approx(2)
     assert divergence([0, 1], ["1/2", "1/2"], "kl") == pytest.approx(math.log(2))
     assert divergence([0, 1, 0], ["1/2", "1/2", 0], "kl") == pytest.approx(math.log(2))
@@ -108,4 +108,4 @@ def test_refusals_and_copies():
         divergence([1], ["1/2", "1/2"], "kl")
     found = divergence(["1/2", "1/2"], ["1/4", "3/4"], "chi2")
     twin = pickle.loads(pickle.dumps(found))
-    assert (twin, twin.lower, twin.exact) == (found, found.lower, found.exact)
+    assert (twin, twin.lower, twin.fraction) == (found, found.lower, found.fraction)

@@ -16,8 +16,8 @@ import contraction_oracle as oracle
 from exact_oracle import profile, rows_of
 from strategies import exact_channels, float_pairs
 from tightlip import Channel, log_of, mechanism
+from tightlip.contraction.coefficients import dobrushin, e_gamma_contraction
 from tightlip.contraction.result import Coefficient
-from tightlip.contraction.total_variation import dobrushin, e_gamma_contraction
 from tightlip.errors import InvalidInput, WrongType
 from tightlip.measures import privacy_profile
 
@@ -33,10 +33,10 @@ def exact_dobrushin(rows):
 def test_exact_channels_give_the_rational_and_a_pair_that_reaches_it(channel):
     found = dobrushin(channel)
     rows = rows_of(channel)
-    assert found.exact == exact_dobrushin(rows)
+    assert found.fraction == exact_dobrushin(rows)
     one, two = (rows[channel.inputs.position(label)] for label in found.pair)
-    assert sum(abs(a - b) for a, b in zip(one, two, strict=True)) / 2 == found.exact
-    assert Fraction(found.lower) <= found.exact <= Fraction(found.upper)
+    assert sum(abs(a - b) for a, b in zip(one, two, strict=True)) / 2 == found.fraction
+    assert Fraction(found.lower) <= found.fraction <= Fraction(found.upper)
 
 
 @given(float_pairs())
@@ -52,8 +52,10 @@ def test_floats_have_sound_ends_dense_and_sparse(pair):
 @given(exact_channels(), st.fractions(1, 6, max_denominator=12))
 def test_e_gamma_is_the_privacy_profile(channel, gamma):
     found = e_gamma_contraction(channel, gamma)
-    assert found.exact == profile(rows_of(channel), gamma) == privacy_profile(channel, log_of(gamma)).exact
-    assert e_gamma_contraction(channel, 1).exact == dobrushin(channel).exact
+    assert (
+        found.fraction == profile(rows_of(channel), gamma) == privacy_profile(channel, log_of(gamma)).fraction
+    )
+    assert e_gamma_contraction(channel, 1).fraction == dobrushin(channel).fraction
 
 
 @settings(max_examples=50)
@@ -63,21 +65,21 @@ def test_e_gamma_of_floats_is_sound(pair, gamma):
     truth = min(profile(rows_of(channel), Fraction(gamma)), Fraction(1))
     found = e_gamma_contraction(channel, gamma)
     assert Fraction(found.lower) <= truth <= Fraction(found.upper)
-    assert found.exact is None
+    assert found.fraction is None
 
 
 def test_denominators_beyond_floats_are_still_exact():
     tiny = Fraction(1, 3**80)
     channel = Channel([[Fraction(1, 2) + tiny, Fraction(1, 2) - tiny], ["1/2", "1/2"], ["1/2", "1/2"]])
-    assert dobrushin(channel).exact == tiny
-    assert e_gamma_contraction(channel, 1).exact == tiny
+    assert dobrushin(channel).fraction == tiny
+    assert e_gamma_contraction(channel, 1).fraction == tiny
     assert "rationals" in dobrushin(channel).method
 
 
 def test_ties_of_every_pair_cost_a_rounding_at_most():
     exact = mechanism.randomized_response(40, log_of(3))
     truth = Fraction(2, 42)
-    assert dobrushin(exact).exact == truth
+    assert dobrushin(exact).fraction == truth
     found = dobrushin(Channel(exact.floats))
     assert found.lower <= truth <= found.upper
     assert found.upper - found.lower < 1e-15
@@ -122,7 +124,7 @@ def test_no_random_pair_of_inputs_beats_e_gamma():
 def test_results_and_refusals():
     found = dobrushin(mechanism.randomized_response(3, log_of(3)))
     twin = pickle.loads(pickle.dumps(found))
-    assert (twin, twin.exact, twin.pair, twin.lower) == (found, found.exact, found.pair, found.lower)
+    assert (twin, twin.fraction, twin.pair, twin.lower) == (found, found.fraction, found.pair, found.lower)
     assert "at least" in str(found)
     with pytest.raises(InvalidInput, match="lower must not exceed"):
         Coefficient(0.5, 0.25, method="x")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tightlip import ldp
-from tightlip.measures.capacity import leakage_capacity
+from tightlip.robust.pointwise import leakage_capacity
 
 EXPERIMENT = Path(__file__).parents[2] / "experiments" / "dob_figure1.py"
 

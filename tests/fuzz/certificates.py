@@ -13,7 +13,7 @@ from exact_oracle import at_least_log, at_most_log, marginal, masses_of, pml, ro
 from fuzz.damage import damaged_json, nudged
 from fuzz.texts import as_label
 from statistic_oracle import largest_total, smallest_total
-from tightlip.certificate import envelope, ordered, randomized_response, statistic, statistic_map
+from tightlip.certificate import Certificate
 from tightlip.certificate.statistic_table import MAXIMAL
 from tightlip.cli.main import main
 from tightlip.envelopes.ordered import ordered_envelope
@@ -21,10 +21,11 @@ from tightlip.envelopes.response import channel_envelope
 from tightlip.statistic.maximal import cost_leakage as statistic_cost_leakage
 from tightlip.statistic.maximal import maximal_leakage_of_map as statistic_maximal_leakage_of_map
 
-_READERS = {
-    module.FORMAT: module._from_record
-    for module in (envelope, ordered, randomized_response, statistic, statistic_map)
-}
+
+def _read(record):
+    return Certificate.registry[record["format"]].from_parts(record)
+
+
 # what a proof says, apart from its channel and the steps of the proof
 _CLAIMS = ["delta", "ratio", "mass", "total"]
 _NEAR = Fraction(1, 10**5)  # for the oracle that works in floats
@@ -48,7 +49,7 @@ def fuzz_certificate(random, folder):
     if status == 0:
         claim, record = json.loads(shown), json.loads(path.read_text(encoding="utf-8"))
         assert claim["inputs"] == record["inputs"] == proof.digest() or not about
-        _check_claim(claim, record, _READERS[record["format"]](record))
+        _check_claim(claim, record, _read(record))
 
 
 def _channel(random, *, response):
@@ -133,7 +134,7 @@ def _hashed(text):
     """The same text with the hash of what it says; as it is where it says nothing."""
     try:
         record = json.loads(text)
-        record["inputs"] = _READERS[record["format"]](record).digest()
+        record["inputs"] = _read(record).digest()
     except (ValueError, TypeError, LookupError, ArithmeticError):
         return text
     return json.dumps(record)

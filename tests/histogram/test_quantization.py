@@ -25,10 +25,10 @@ def test_distortion_is_that_of_the_channel_for_every_bin_size(total, cells):
     space = HistogramSpace(total, cells)
     for bin_size in range(1, 2 * total + 5):
         middle = oracle.quantization(total, cells, bin_size)
-        assert Quantization(space, bin_size).distortion.upper.exact == oracle.distortion(middle)
+        assert Quantization(space, bin_size).distortion.upper.fraction == oracle.distortion(middle)
         member = oracle.quantization_by_membership(total, cells, bin_size)
         found = Quantization(space, bin_size, ordered=False).distortion
-        assert found.upper.exact == oracle.distortion(member)
+        assert found.upper.fraction == oracle.distortion(member)
 
 
 @pytest.mark.parametrize(("total", "cells"), [(t, d) for t, d in SMALL if t <= 4 and d <= 3])
@@ -65,13 +65,13 @@ def test_representatives_are_the_papers_clamped(total, cells):
 def test_the_papers_distortion_is_wrong(total, cells, bin_size, true, printed):
     assert paper(total, cells, bin_size) == printed
     assert oracle.distortion(oracle.quantization(total, cells, bin_size)) == true
-    assert Quantization(HistogramSpace(total, cells), bin_size).distortion.upper.exact == true
+    assert Quantization(HistogramSpace(total, cells), bin_size).distortion.upper.fraction == true
 
 
 def test_beyond_twice_the_secrets_the_representative_is_the_last_and_all_is_lost():
     mechanism = Quantization(HistogramSpace(4, 3), 10)
     assert mechanism.representative(0) == 4
-    assert mechanism.distortion.upper.exact == 1
+    assert mechanism.distortion.upper.fraction == 1
 
 
 @settings(max_examples=60, deadline=None)
@@ -89,7 +89,7 @@ def test_membership_is_never_worse_than_the_middle(total, cells, bin_size):
 def test_membership_agrees_with_exact_integers_where_balls_take_over():
     total, cells, bin_size = 700, 650, 5
     found = Quantization(HistogramSpace(total, cells), bin_size, ordered=False).distortion
-    assert found.upper.exact is None
+    assert found.upper.fraction is None
     rest = total - bin_size + cells - 1
     mass = comb(total + cells - 1, cells) - comb(rest, cells)
     count = comb(total + cells - 1, cells - 1) - comb(rest, cells - 1)

@@ -24,7 +24,7 @@ def test_closed_forms_are_those_of_the_channel(total, cells, growth):
     channel = oracle.randomized_response(total, cells, growth)
     response = RandomizedResponse(HistogramSpace(total, cells), ratio=growth)
     assert response.privacy.ratio == oracle.leakage(channel)
-    assert response.distortion.upper.exact == oracle.distortion(channel)
+    assert response.distortion.upper.fraction == oracle.distortion(channel)
     row = next(iter(channel.items()))
     keep, size = response.keep_probability, len(channel)
     assert row[1][row[0]] == keep + (1 - keep) / size
@@ -69,10 +69,10 @@ def test_ends_bracket_the_formula(total, cells, epsilon):
 def test_nothing_is_kept_at_epsilon_zero_and_one_cell_tells_nothing():
     silent = RandomizedResponse(CENSUS, 0)
     assert silent.privacy.ratio == 1
-    assert silent.distortion.upper.exact == Fraction(22380, 22381)
+    assert silent.distortion.upper.fraction == Fraction(22380, 22381)
     single = RandomizedResponse(HistogramSpace(7, 1), 3.0)
     assert single.privacy.ratio == 1
-    assert single.distortion.upper.exact == 0
+    assert single.distortion.upper.fraction == 0
 
 
 def test_large_spaces_need_an_epsilon_near_the_log_of_their_size():

@@ -107,14 +107,14 @@ def test_distortion_of_a_share_of_several_cells(monkeypatch, total, cells, categ
     assert found.lower <= worst <= found.upper
     assert found.upper - found.lower < 1e-12
     if not many_bins:
-        assert found.upper.exact == worst
+        assert found.upper.fraction == worst
 
 
 def test_one_cell_agrees_with_the_closed_form():
     space = HistogramSpace(11, 3)
     assert (
-        share_distortion(Quantization(space, 4), 1).upper.exact
-        == Quantization(space, 4).distortion.upper.exact
+        share_distortion(Quantization(space, 4), 1).upper.fraction
+        == Quantization(space, 4).distortion.upper.fraction
     )
 
 
@@ -180,7 +180,7 @@ def test_secrets_of_every_kind():
         assert (release.exact, release.table.total) == (True, 24)
         assert (release.distortion.lower, release.distortion.upper) == (0, 1)
     single = release_histogram(rows, ["ill"], Share({"ill": "yes"}), bin_size=4)
-    assert single.distortion.upper.exact == Fraction(2, 24)
+    assert single.distortion.upper.fraction == Fraction(2, 24)
 
 
 def test_a_release_shows_nothing_of_the_table():

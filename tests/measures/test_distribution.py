@@ -83,13 +83,13 @@ def test_arguments_in_the_wrong_order_or_of_the_wrong_type_are_named():
 
 def test_tail_and_cdf():
     leak = tl.pml(COIN, PRIOR)
-    assert leak.tail(tl.log_of("15/13")).exact == Fraction(7, 20)
-    assert leak.cdf(tl.log_of("15/13")).exact == Fraction(13, 20)
-    assert leak.tail(0.2).exact == Fraction(7, 20)
-    assert leak.tail(0).exact == 1
-    assert leak.tail(-1.0).exact == 1
-    assert leak.tail(math.inf).exact == 0
-    assert leak.cdf(math.inf).exact == 1
+    assert leak.tail(tl.log_of("15/13")).fraction == Fraction(7, 20)
+    assert leak.cdf(tl.log_of("15/13")).fraction == Fraction(13, 20)
+    assert leak.tail(0.2).fraction == Fraction(7, 20)
+    assert leak.tail(0).fraction == 1
+    assert leak.tail(-1.0).fraction == 1
+    assert leak.tail(math.inf).fraction == 0
+    assert leak.cdf(math.inf).fraction == 1
 
 
 def test_float_tails_reach_exactly_zero_and_one():
@@ -137,7 +137,7 @@ def test_quantile_of_stored_floats_whose_mass_falls_short_of_one():
 def test_mean_and_levels():
     leak = tl.pml(COIN, PRIOR)
     assert leak.mean() == pytest.approx(0.35 * math.log(15 / 7) + 0.65 * math.log(15 / 13), rel=1e-14)
-    assert [(level.ratio, p.exact) for level, p in leak.levels()] == [
+    assert [(level.ratio, p.fraction) for level, p in leak.levels()] == [
         (Fraction(15, 13), Fraction(13, 20)),
         (Fraction(15, 7), Fraction(7, 20)),
     ]
@@ -200,7 +200,7 @@ def test_a_million_outcomes():
 def test_results_survive_pickling():
     leak = pickle.loads(pickle.dumps(tl.pml(COIN, PRIOR)))
     assert leak.ratios == tl.pml(COIN, PRIOR).ratios
-    assert leak.tail(0.5).exact == Fraction(7, 20)
+    assert leak.tail(0.5).fraction == Fraction(7, 20)
 
 
 def test_conditional_results_stay_on_the_safe_side_of_ties():

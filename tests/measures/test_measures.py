@@ -185,7 +185,7 @@ class TestSoft:
             tl.measures.privacy_profile(COIN, 0.1),
             tl.measures.probabilistic_dp_tail(COIN, 0.1),
         ):
-            assert found.exact is None
+            assert found.fraction is None
             assert 0 < found < 1
 
     def test_nothing_escapes_a_high_level(self):
@@ -203,7 +203,7 @@ class TestSoft:
             )
 
     def test_at_level_zero_the_profile_is_total_variation(self):
-        assert tl.measures.privacy_profile(COIN, 0).exact == Fraction(1, 2)
+        assert tl.measures.privacy_profile(COIN, 0).fraction == Fraction(1, 2)
         assert tl.measures.privacy_profile(FLOAT_COIN, 0.0) == pytest.approx(0.5, abs=1e-14)
 
     def test_ties_of_the_privacy_loss(self):

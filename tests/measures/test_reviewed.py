@@ -52,7 +52,7 @@ def test_levels_and_thresholds_given_as_text_are_exact():
         truth = arb(fmpq(99, 100)) - (arb(fmpq(847, 100))).exp() * arb(fmpq(1, 10**6))
         assert arb(float(tl.measures.privacy_profile(channel, "8.47"))) >= truth
     leak = tl.pml(channel, tl.Prior.uniform(2))
-    assert leak.tail("0.1").exact == leak.tail(tenth).exact == 1
+    assert leak.tail("0.1").fraction == leak.tail(tenth).fraction == 1
     bound = tl.measures.dp_tail_bound(
         tl.log_of(3), Fraction(2, 3) * (Fraction(1, 2) + Fraction(1, 10**18)), 2
     )

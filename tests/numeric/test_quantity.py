@@ -146,7 +146,7 @@ def test_bits_of_nothing_and_of_everything():
 @given(st.fractions(0, 1), st.sampled_from(["up", "down", "nearest"]))
 def test_probability_of_a_rational(exact, rounding):
     found = Probability.of(exact, rounding)
-    assert found.exact == exact
+    assert found.fraction == exact
     if rounding == "up":
         assert Fraction(float(found)) >= exact
         assert found == 0 or Fraction(math.nextafter(found, -1)) < exact

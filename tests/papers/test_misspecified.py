@@ -42,7 +42,7 @@ def test_quantization_is_exact_up_to_three_missing_cells(case):
     support = MisspecifiedSupport(*case)
     for bin_size in range(1, total + 3):
         channel = oracle.misspecified_quantization(total, bin_size, known, spurious, missing)
-        assert misspecified_quantization_distortion(support, bin_size).upper.exact == oracle.distortion(
+        assert misspecified_quantization_distortion(support, bin_size).upper.fraction == oracle.distortion(
             channel
         )
         if total <= 4:
@@ -56,7 +56,7 @@ def test_randomized_response_is_exact_up_to_three_missing_cells(case):
     for growth in GROWTHS:
         channel = oracle.misspecified_response(total, growth, known, spurious, missing)
         found = misspecified_response_distortion(support, ratio=growth)
-        assert found.upper.exact == oracle.distortion(channel)
+        assert found.upper.fraction == oracle.distortion(channel)
         if comb(total + known + missing - 1, total) <= 15:
             assert misspecified_response_privacy(support, ratio=growth).ratio == oracle.leakage(channel)
 
@@ -113,11 +113,12 @@ def test_nothing_missing_is_theorem_4():
         support, space = MisspecifiedSupport(9, 2, spurious, 0), HistogramSpace(9, 2 + spurious)
         assert misspecified_quantization_privacy(support, 4).ratio == Quantization(space, 4).privacy.ratio
         quantized = misspecified_quantization_distortion(support, 4)
-        assert quantized.upper.exact == Quantization(space, 4).distortion.upper.exact
+        assert quantized.upper.fraction == Quantization(space, 4).distortion.upper.fraction
         response = RandomizedResponse(space, ratio=5)
         assert misspecified_response_privacy(support, ratio=5).ratio == response.privacy.ratio
         assert (
-            misspecified_response_distortion(support, ratio=5).upper.exact == response.distortion.upper.exact
+            misspecified_response_distortion(support, ratio=5).upper.fraction
+            == response.distortion.upper.fraction
         )
 
 
@@ -138,13 +139,13 @@ def test_the_corrected_bounds_of_appendix_h_d(total, known, spurious, missing, b
     def theorem4(cells):
         space = HistogramSpace(total, cells)
         return (
-            Quantization(space, bin_size).distortion.upper.exact,
-            RandomizedResponse(space, ratio=7).distortion.upper.exact,
+            Quantization(space, bin_size).distortion.upper.fraction,
+            RandomizedResponse(space, ratio=7).distortion.upper.fraction,
         )
 
     found = (
-        misspecified_quantization_distortion(support, bin_size).upper.exact,
-        misspecified_response_distortion(support, ratio=7).upper.exact,
+        misspecified_quantization_distortion(support, bin_size).upper.fraction,
+        misspecified_response_distortion(support, ratio=7).upper.fraction,
     )
     for low, value, high in zip(theorem4(support.estimated), found, theorem4(support.widest), strict=True):
         assert low <= value <= high

@@ -41,10 +41,10 @@ def test_measures_match_their_definitions(pair):
 def test_soft_guarantees_match_their_definitions(pair, level):
     channel, prior = pair
     rows, masses = oracle.rows_of(channel), oracle.masses_of(prior)
-    assert tl.measures.psi1(channel, prior, level).exact == oracle.psi1(rows, masses, level.ratio)
-    assert tl.measures.psi2(channel, prior, level).exact == oracle.psi2(rows, masses, level.ratio)
-    assert tl.measures.privacy_profile(channel, level).exact == oracle.profile(rows, level.ratio)
-    assert tl.measures.probabilistic_dp_tail(channel, level).exact == oracle.dp_tail(rows, level.ratio)
+    assert tl.measures.psi1(channel, prior, level).fraction == oracle.psi1(rows, masses, level.ratio)
+    assert tl.measures.psi2(channel, prior, level).fraction == oracle.psi2(rows, masses, level.ratio)
+    assert tl.measures.privacy_profile(channel, level).fraction == oracle.profile(rows, level.ratio)
+    assert tl.measures.probabilistic_dp_tail(channel, level).fraction == oracle.dp_tail(rows, level.ratio)
 
 
 @checked
@@ -70,7 +70,7 @@ def test_independence_leaks_nothing(data, size):
 def test_maximal_leakage_is_the_log_mean_exp_of_pml(pair):
     channel, prior = pair
     leak = tl.pml(channel, prior)
-    mean = sum(p.exact * level.ratio for level, p in leak.levels())
+    mean = sum(p.fraction * level.ratio for level, p in leak.levels())
     assert mean == tl.maximal_leakage(channel, prior).ratio
 
 
@@ -79,7 +79,7 @@ def test_maximal_leakage_is_the_log_mean_exp_of_pml(pair):
 def test_maximal_cost_leakage_is_the_log_mean_exp_of_minus_pmc(pair):
     channel, prior = pair
     leak = tl.pmc(channel, prior)
-    mean = sum(p.exact / level.ratio for level, p in leak.levels())
+    mean = sum(p.fraction / level.ratio for level, p in leak.levels())
     assert 1 / mean == tl.measures.maximal_cost_leakage(channel, prior).ratio
 
 
@@ -103,9 +103,10 @@ def test_post_processing_never_raises_the_worst_case(pair, data):
 def test_psi2_and_the_privacy_profile_are_safe_under_post_processing(pair, data, level):
     channel, prior = pair
     after = channel.post_process(data.draw(exact_channels(inputs=4)))
-    assert tl.measures.psi2(after, prior, level).exact <= tl.measures.psi2(channel, prior, level).exact
+    assert tl.measures.psi2(after, prior, level).fraction <= tl.measures.psi2(channel, prior, level).fraction
     assert (
-        tl.measures.privacy_profile(after, level).exact <= tl.measures.privacy_profile(channel, level).exact
+        tl.measures.privacy_profile(after, level).fraction
+        <= tl.measures.privacy_profile(channel, level).fraction
     )
 
 
@@ -113,7 +114,7 @@ def test_psi2_and_the_privacy_profile_are_safe_under_post_processing(pair, data,
 @given(exact_pairs(), levels)
 def test_psi1_is_below_the_failure_probability(pair, level):
     channel, prior = pair
-    assert tl.measures.psi1(channel, prior, level).exact <= tl.pml(channel, prior).tail(level).exact
+    assert tl.measures.psi1(channel, prior, level).fraction <= tl.pml(channel, prior).tail(level).fraction
 
 
 @checked
@@ -294,11 +295,11 @@ EVENTS = {"low": {0, 1}, "high": {2, 3}, "all": {0, 1, 2, 3}}
 def test_distribution_function_and_quantiles(pair, delta, t):
     channel, prior = pair
     for leak in (tl.pml(channel, prior), tl.pmc(channel, prior)):
-        assert leak.tail(t).exact + leak.cdf(t).exact == 1
+        assert leak.tail(t).fraction + leak.cdf(t).fraction == 1
         assert leak.left_quantile(delta) <= leak.quantile(delta) <= leak.worst
         left, right = leak.left_quantile(delta), leak.quantile(delta)
-        assert leak.tail(left).exact <= delta if left.ratio else True
-        at_least = sum(p.exact for level, p in leak.levels() if level >= right)
+        assert leak.tail(left).fraction <= delta if left.ratio else True
+        at_least = sum(p.fraction for level, p in leak.levels() if level >= right)
         assert at_least >= delta
 
 
@@ -313,8 +314,8 @@ def test_reduction_keeps_the_distribution_of_leakage(pair, data):
     assert reduced.shape[1] <= 3
     for measure in (tl.pml, tl.pmc):
         whole, small = measure(wide, prior), measure(reduced, prior)
-        assert [(v.ratio, p.exact) for v, p in whole.levels()] == [
-            (v.ratio, p.exact) for v, p in small.levels()
+        assert [(v.ratio, p.fraction) for v, p in whole.levels()] == [
+            (v.ratio, p.fraction) for v, p in small.levels()
         ]
 
 
@@ -323,8 +324,8 @@ def test_reduction_keeps_the_distribution_of_leakage(pair, data):
 def test_tail_bound_of_approximate_dp(pair, level, k):
     channel, _ = pair
     assume(level > 0)
-    delta = tl.measures.privacy_profile(channel, level).exact
-    tail = tl.measures.probabilistic_dp_tail(channel, tl.log_of(level.ratio**k)).exact
+    delta = tl.measures.privacy_profile(channel, level).fraction
+    tail = tl.measures.probabilistic_dp_tail(channel, tl.log_of(level.ratio**k)).fraction
     assert tail <= Fraction(float(tl.measures.dp_tail_bound(float(level), delta, k))) + Fraction(1, 10**12)
 
 

@@ -44,7 +44,7 @@ def test_probabilistic_pml_is_not_closed_under_post_processing():
     channel = papers.env_example_1()
     merged = channel.post_process(papers.env_example_1_merge())
     assert tl.pml(channel, prior).left_quantile("1/10").ratio == level.ratio
-    assert tl.pml(merged, prior).tail(level).exact == 1
+    assert tl.pml(merged, prior).tail(level).fraction == 1
     assert tl.pml(merged, prior).left_quantile("1/10").ratio == Fraction(6, 5)
 
 

@@ -34,19 +34,19 @@ class TestEnvExample1:
         assert leak.quantile("1/10" if channel.is_exact else 0.1) == pytest.approx(math.log(4), rel=1e-13)
 
     def test_tail_at_the_low_level_is_a_tenth(self):
-        assert tl.pml(EXAMPLE, UNIFORM).tail(tl.log_of("10/9")).exact == Fraction(1, 10)
+        assert tl.pml(EXAMPLE, UNIFORM).tail(tl.log_of("10/9")).fraction == Fraction(1, 10)
         assert tl.pml(FLOATS, UNIFORM).tail(math.log(10 / 9)) == pytest.approx(0.1, rel=1e-14)
 
     def test_psi1_rises_under_post_processing(self):
         merged = EXAMPLE.post_process(papers.env_example_1_merge())
         level = tl.log_of("10/9")
-        assert tl.measures.psi1(EXAMPLE, UNIFORM, level).exact == Fraction(13, 180)
-        assert tl.measures.psi1(merged, UNIFORM, level).exact == Fraction(2, 27)
+        assert tl.measures.psi1(EXAMPLE, UNIFORM, level).fraction == Fraction(13, 180)
+        assert tl.measures.psi1(merged, UNIFORM, level).fraction == Fraction(2, 27)
         assert tl.pml(merged, UNIFORM).ratios == (Fraction(6, 5), Fraction(6, 5))
 
     def test_psi2(self):
-        assert tl.measures.psi2(EXAMPLE, UNIFORM, tl.log_of(3)).exact == Fraction(1, 20)
-        assert tl.measures.psi2(EXAMPLE, UNIFORM, tl.log_of("10/9")).exact == Fraction(13, 90)
+        assert tl.measures.psi2(EXAMPLE, UNIFORM, tl.log_of(3)).fraction == Fraction(1, 20)
+        assert tl.measures.psi2(EXAMPLE, UNIFORM, tl.log_of("10/9")).fraction == Fraction(13, 90)
         assert tl.measures.psi2(FLOATS, UNIFORM, math.log(3)) == pytest.approx(0.05, abs=1e-14)
         assert tl.measures.psi1(FLOATS, UNIFORM, math.log(10 / 9)) == pytest.approx(13 / 180, abs=1e-14)
 

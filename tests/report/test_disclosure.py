@@ -64,7 +64,7 @@ def test_no_number_is_that_of_a_small_cell(small, budget):
     assert Names(found, found.joint).cell(worst.cell).startswith("cell ")
     shown = numbers({key: value for key, value in record.items() if key != "remedies"})
     told = [
-        worst.posterior.exact,
+        worst.posterior.fraction,
         worst.leakage.ratio,
         Fraction(sum(small), total),
         Fraction(small[1], total),
@@ -123,7 +123,7 @@ def test_words_say_that_it_is_a_range():
 
 def test_a_share_of_fewer_than_ten_people_is_a_bound():
     found = audit(table((4, 3), rest=633), "s", ["p"], budget=2.0)
-    assert found.joint.share_above_budget.exact == Fraction(7, 640)
+    assert found.joint.share_above_budget.fraction == Fraction(7, 640)
     record = record_of(found)
     assert "and at most 1.57 % of people have one that leaks more" in record["verdict"]["words"]
     assert record["views"][0]["share_above_budget"]["value"] == 1 / 64

@@ -326,7 +326,7 @@ def test_certificates_of_another_question_are_refused():
     channel, prior_set = papers.env_example_1(), PriorSet(min_mass="1/8")
     often, seldom = (robust_envelope(channel, prior_set, delta, cells=4) for delta in ("0.9", "0.2"))
     uniform = Prior.uniform(channel.inputs)
-    stranger = envelope(mechanism.identity(channel.inputs), uniform, "0.9")
+    stranger = envelope(mechanism.identity(channel.inputs), uniform, "0.9").certificate
     responses = mechanism.randomized_response(4, 1.0)
     response = robust_envelope(responses, PriorBall(Prior.uniform(4), 0), "0.9")
     broken = [
@@ -337,7 +337,9 @@ def test_certificates_of_another_question_are_refused():
         replace(often, certificate=replace(often.certificate, worst=stranger)),
         replace(
             response,
-            certificate=replace(response.certificate, worst=envelope(responses, Prior.uniform(4), "0.2")),
+            certificate=replace(
+                response.certificate, worst=envelope(responses, Prior.uniform(4), "0.2").certificate
+            ),
         ),
     ]
     for found in broken:
@@ -352,7 +354,7 @@ def test_certificates_of_lists_are_about_every_prior_of_the_list():
     found.verify()
     proof = found.certificate
     kept = proof.envelopes[1]
-    easier = tuple(envelope(channel, prior, "0.9") for prior in priors)
+    easier = tuple(envelope(channel, prior, "0.9").certificate for prior in priors)
     broken = {
         "2 priors, got 1": replace(proof, envelopes=(kept,)),
         "prior 0": replace(proof, envelopes=(kept, kept)),

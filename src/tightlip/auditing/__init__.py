@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tightlip.auditing.counted import counts_digest
 from tightlip.auditing.result import Audit
 from tightlip.auditing.risk import AuditRisks, cell_risks
 from tightlip.auditing.run import audit
@@ -14,5 +13,4 @@ __all__ = [
     "SampleMode",
     "audit",
     "cell_risks",
-    "counts_digest",
 ]

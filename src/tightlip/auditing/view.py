@@ -76,9 +76,9 @@ def tail_of(gain: CellLeakage) -> tuple[TailPoint, ...]:
     points = []
     for level in tail_levels():
         above = gain.tail(level)
-        assert above.exact is not None
-        points.append(TailPoint(level, above, Probability.of(above.exact, "down")))
-        if not above.exact:
+        assert above.fraction is not None
+        points.append(TailPoint(level, above, Probability.of(above.fraction, "down")))
+        if not above.fraction:
             break
     return tuple(points)
 

@@ -15,25 +15,28 @@ from __future__ import annotations
 
 import json
 import math
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import numpy as np
 
 from tightlip.certificate.attack import Attack
+from tightlip.certificate.base import Certificate, Claim, channel_json, kind_digest
 from tightlip.certificate.rational import NORMAL, RationalRelease, Scaled, rational
-from tightlip.certificate.record import kind_digest, read_certificate, written_certificate
 from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.jsonio import number_to_json
+from tightlip.model.labels import Label
 from tightlip.model.prior import Prior
+from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.display import format_exactly
 from tightlip.numeric.parse import number
 from tightlip.numeric.rounding import UNIT, gamma
 
-FORMAT = "tightlip envelope certificate 2"
 KIND: Final = "envelope"
 _RANGE = Fraction(1, 10**300), Fraction(10**300)
 # of the filter: so close, and so few, lifts are compared exactly
@@ -67,9 +70,87 @@ class LowerProof:
     suspects: tuple[int | None, ...]
 
 
+class EnvelopeProof(Certificate):
+    """A proof of both ends of an envelope ε(δ), each of which has a `ratio` e^ε."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # fields of the dataclasses below
+
+        @property
+        def prior(self) -> Prior:
+            """The prior that it is about."""
+
+        @property
+        def lower(self) -> Any:
+            """The proof of the lower end."""
+
+        @property
+        def upper(self) -> Any:
+            """The proof of the upper end."""
+
+    @property
+    @abstractmethod
+    def attack(self) -> Channel | None:
+        """The post-processing that reaches the lower end, where it is written out."""
+
+    @property
+    @abstractmethod
+    def probability(self) -> Fraction:
+        """The δ that the upper end is about; 0 if it is about every post-processing."""
+
+    @abstractmethod
+    def upper_at(self, delta: Fraction) -> Fraction | None:
+        """What the upper end proves of e^ε at a probability; None if nothing."""
+
+    @abstractmethod
+    def lower_at(self, delta: Fraction) -> Fraction:
+        """What the lower end proves of e^ε at a probability."""
+
+    @abstractmethod
+    def is_about(self, channel: Channel) -> bool:
+        """Whether the channel is the one that the proof is about."""
+
+    @property
+    def needs_prior(self) -> bool:
+        """An envelope is one of a channel and a prior."""
+        return True
+
+    def claim(self) -> Claim:
+        """Tell both ends at the probability of the upper one."""
+        delta = self.probability
+        lower, upper = self.ends_at(delta)
+        return Claim(self.kind, lower, upper, delta=delta)
+
+    def ends_at(self, delta: Fraction) -> tuple[float, float]:
+        """What a proof that holds says of ε(δ), in nats: the lower end rounded down, the upper one up.
+
+        At δ = 0 the upper end is what no post-processing exceeds at all, and the lower end is 0.
+
+        Raises
+        ------
+        CertificateInvalid
+            If it proves no upper end at this probability, or δ is no probability.
+        """
+        most = self.upper_at(delta) if 0 <= delta <= 1 else None
+        if most is None:
+            raise CertificateInvalid(f"the certificate proves no upper end at δ = {format_exactly(delta)}.")
+        least = self.lower_at(delta) if delta else 0
+        low = log_bounds(Fraction(least))[0] if least > 1 else 0.0  # a release that says nothing leaks 0
+        high = max(log_bounds(most)[1], 0.0)
+        if low > high:
+            raise CertificateInvalid(f"the certificate contradicts itself: {low!r} to {high!r} nats.")
+        return low, high
+
+
 @dataclass(frozen=True, slots=True)
-class EnvelopeCertificate:
+class EnvelopeCertificate(EnvelopeProof):
     """Both ends, with the channel and the prior they are about."""
+
+    FORMAT: ClassVar[str] = "tightlip envelope certificate 2"
+    KINDS: ClassVar[tuple[str, ...]] = (KIND,)
+    KEYS: ClassVar[frozenset[str]] = frozenset({"channel", "prior", "upper", "lower"})
+    ABOUT: ClassVar[str] = "channel and prior"
 
     channel: Channel
     prior: Prior
@@ -110,6 +191,11 @@ class EnvelopeCertificate:
                 and _lower_surely_holds(self.lower, release, self.channel)
             )
 
+    @property
+    def probability(self) -> Fraction:
+        """The mass of the upper end."""
+        return self.upper.mass
+
     def upper_at(self, delta: Fraction) -> Fraction | None:
         """What the upper end proves of e^ε at a probability; None if nothing."""
         return self.upper.ratio if self.upper.multipliers is None or self.upper.mass <= delta else None
@@ -133,64 +219,60 @@ class EnvelopeCertificate:
         """A hash of the kind, the channel and the prior that the proof is about."""
         return input_digest(self.kind, self.channel, self.prior)
 
-    def to_json(self) -> str:
-        """The certificate as JSON text, with everything needed to check it."""
-        return written_certificate(
-            self,
-            FORMAT,
-            {
-                "channel": self.channel.to_dict(),
-                "prior": self.prior.to_dict(),
-                "upper": {
-                    "ratio": _number(self.upper.ratio),
-                    "mass": _number(self.upper.mass),
-                    "multipliers": _numbers(self.upper.multipliers),
-                },
-                "lower": {
-                    "ratio": _number(self.lower.ratio),
-                    "mass": _number(self.lower.mass),
-                    "attack": self.attack.to_dict(),
-                    "suspects": list(self.lower.suspects),
-                },
+    def digest_for(self, channel: Channel, prior: Prior | None, secret: Sequence[Label] | None) -> str | None:
+        """Hash the kind, the channel and the prior of a file."""
+        return None if prior is None else input_digest(self.kind, channel, prior)
+
+    def is_about(self, channel: Channel) -> bool:
+        """Whether the channel is the same."""
+        return self.channel == channel
+
+    def parts(self) -> dict[str, Any]:
+        """Write the channel, the prior and both ends as JSON values."""
+        return {
+            "channel": self.channel.to_dict(),
+            "prior": self.prior.to_dict(),
+            "upper": {
+                "ratio": _number(self.upper.ratio),
+                "mass": _number(self.upper.mass),
+                "multipliers": _numbers(self.upper.multipliers),
             },
-        )
+            "lower": {
+                "ratio": _number(self.lower.ratio),
+                "mass": _number(self.lower.mass),
+                "attack": self.attack.to_dict(),
+                "suspects": list(self.lower.suspects),
+            },
+        }
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> EnvelopeCertificate:
-        """Read what `to_json` wrote; the hash must fit the channel and the prior inside."""
-        keys = {"channel", "prior", "upper", "lower"}
-        return read_certificate(text, FORMAT, [KIND], keys, _from_record, about="channel and prior")
+    def from_parts(cls, record: dict[str, Any]) -> EnvelopeCertificate:
+        """Read what `parts` wrote."""
+        channel = Channel.from_dict(record["channel"])
+        prior = Prior.from_json(json.dumps(record["prior"]))
+        upper, lower = record["upper"], record["lower"]
+        multipliers = upper["multipliers"]
+        return cls(
+            channel,
+            prior,
+            UpperProof(
+                _read(upper["ratio"]),
+                _read(upper["mass"]),
+                None if multipliers is None else tuple(_read(value) for value in multipliers),
+            ),
+            LowerProof(
+                _read(lower["ratio"]),
+                _read(lower["mass"]),
+                Attack.of(Channel.from_dict(lower["attack"])),
+                tuple(_suspect(place) for place in lower["suspects"]),
+            ),
+        )
 
 
 def input_digest(kind: str, channel: Channel, prior: Prior) -> str:
     """SHA-256 of a kind of envelope, a channel and a prior, in the channel's order of secrets."""
     aligned = align(prior, channel)
-    record = {"channel": channel.to_dict(), "prior": aligned.to_dict()["prior"]}
-    for key in ("sparse", "adjustment"):
-        record["channel"].pop(key, None)
-    return kind_digest(kind, record)
-
-
-def _from_record(record: dict[str, Any]) -> EnvelopeCertificate:
-    channel = Channel.from_dict(record["channel"])
-    prior = Prior.from_json(json.dumps(record["prior"]))
-    upper, lower = record["upper"], record["lower"]
-    multipliers = upper["multipliers"]
-    return EnvelopeCertificate(
-        channel,
-        prior,
-        UpperProof(
-            _read(upper["ratio"]),
-            _read(upper["mass"]),
-            None if multipliers is None else tuple(_read(value) for value in multipliers),
-        ),
-        LowerProof(
-            _read(lower["ratio"]),
-            _read(lower["mass"]),
-            Attack.of(Channel.from_dict(lower["attack"])),
-            tuple(_suspect(place) for place in lower["suspects"]),
-        ),
-    )
+    return kind_digest(kind, {"channel": channel_json(channel), "prior": aligned.to_dict()["prior"]})
 
 
 def _read(value: Any) -> Fraction:

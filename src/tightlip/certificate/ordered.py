@@ -14,26 +14,25 @@ cells have probability δ together.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 
 from tightlip.certificate.attack import Attack
-from tightlip.certificate.envelope import input_digest
+from tightlip.certificate.envelope import EnvelopeProof, input_digest
 from tightlip.certificate.ordered_cells import OrderedCells, leaking_starts
-from tightlip.certificate.record import read_certificate, written_certificate
 from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.jsonio import check_keys
-from tightlip.model.labels import Labels
+from tightlip.model.labels import Label, Labels
 from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_exactly
 from tightlip.numeric.parse import exact_text, number
 
-FORMAT = "tightlip ordered envelope certificate 2"
 KIND: Final = "ordered envelope"
 
 
@@ -55,11 +54,16 @@ class OrderedLowerProof:
 
 
 @dataclass(frozen=True, slots=True)
-class OrderedCertificate:
+class OrderedCertificate(EnvelopeProof):
     """Both ends of ε(δ), with the channel and the prior they are about.
 
     A δ above the probability of all outcomes (1 up to the rounding of stored floats) means that probability.
     """
+
+    FORMAT: ClassVar[str] = "tightlip ordered envelope certificate 2"
+    KINDS: ClassVar[tuple[str, ...]] = (KIND,)
+    KEYS: ClassVar[frozenset[str]] = frozenset({"channel", "prior", "delta", "upper", "lower"})
+    ABOUT: ClassVar[str] = "channel and prior"
 
     channel: Channel
     prior: Prior
@@ -96,6 +100,11 @@ class OrderedCertificate:
         shares = np.ones(len(symbols))
         return Attack(np.arange(len(symbols)), symbols, shares, outputs, Labels(names, given=True)).channel
 
+    @property
+    def probability(self) -> Fraction:
+        """δ."""
+        return self.delta
+
     def upper_at(self, delta: Fraction) -> Fraction | None:
         """What the upper end proves of e^ε at a probability; None if nothing."""
         return self.upper.ratio if self.delta <= delta else None
@@ -108,32 +117,50 @@ class OrderedCertificate:
         """A hash of the kind, the channel, with the order of its outcomes, and the prior that the proof is about."""
         return input_digest(self.kind, self.channel, self.prior)
 
-    def to_json(self) -> str:
-        """The certificate as JSON text, with everything needed to check it."""
-        return written_certificate(
-            self,
-            FORMAT,
-            {
-                "channel": self.channel.to_dict(),
-                "prior": self.prior.to_dict(),
-                "delta": exact_text(self.delta),
-                "upper": {
-                    "ratio": exact_text(self.upper.ratio),
-                    "potentials": [exact_text(value) for value in self.upper.potentials],
-                },
-                "lower": {
-                    "ratio": exact_text(self.lower.ratio),
-                    "cuts": list(self.lower.cuts),
-                    "suspects": list(self.lower.suspects),
-                },
+    def digest_for(self, channel: Channel, prior: Prior | None, secret: Sequence[Label] | None) -> str | None:
+        """Hash the kind, the channel and the prior of a file."""
+        return None if prior is None else input_digest(self.kind, channel, prior)
+
+    def is_about(self, channel: Channel) -> bool:
+        """Whether the channel is the same."""
+        return self.channel == channel
+
+    def parts(self) -> dict[str, Any]:
+        """Write the channel, the prior, δ and both ends as JSON values."""
+        return {
+            "channel": self.channel.to_dict(),
+            "prior": self.prior.to_dict(),
+            "delta": exact_text(self.delta),
+            "upper": {
+                "ratio": exact_text(self.upper.ratio),
+                "potentials": [exact_text(value) for value in self.upper.potentials],
             },
-        )
+            "lower": {
+                "ratio": exact_text(self.lower.ratio),
+                "cuts": list(self.lower.cuts),
+                "suspects": list(self.lower.suspects),
+            },
+        }
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> OrderedCertificate:
-        """Read what `to_json` wrote; the hash must fit the channel and the prior inside."""
-        keys = {"channel", "prior", "delta", "upper", "lower"}
-        return read_certificate(text, FORMAT, [KIND], keys, _from_record, about="channel and prior")
+    def from_parts(cls, record: dict[str, Any]) -> OrderedCertificate:
+        """Read what `parts` wrote."""
+        upper = check_keys(record["upper"], "upper", {"ratio", "potentials"}, set())
+        lower = check_keys(record["lower"], "lower", {"ratio", "cuts", "suspects"}, set())
+        return cls(
+            Channel.from_dict(record["channel"]),
+            Prior.from_json(json.dumps(record["prior"])),
+            _read(record["delta"], "delta"),
+            OrderedUpperProof(
+                _read(upper["ratio"], "ratio"),
+                tuple(_read(value, "potentials") for value in upper["potentials"]),
+            ),
+            OrderedLowerProof(
+                _read(lower["ratio"], "ratio"),
+                tuple(_place(cut) for cut in lower["cuts"]),
+                tuple(None if place is None else _place(place) for place in lower["suspects"]),
+            ),
+        )
 
 
 def _check_upper(proof: OrderedUpperProof, cells: OrderedCells, mass: Fraction) -> None:
@@ -192,25 +219,6 @@ def _check_lower(proof: OrderedLowerProof, cells: OrderedCells, mass: Fraction) 
         raise CertificateInvalid(
             f"lower end fails: the attack has probability {format_exactly(reached)}, not {format_exactly(mass)}."
         )
-
-
-def _from_record(record: dict[str, Any]) -> OrderedCertificate:
-    upper = check_keys(record["upper"], "upper", {"ratio", "potentials"}, set())
-    lower = check_keys(record["lower"], "lower", {"ratio", "cuts", "suspects"}, set())
-    return OrderedCertificate(
-        Channel.from_dict(record["channel"]),
-        Prior.from_json(json.dumps(record["prior"])),
-        _read(record["delta"], "delta"),
-        OrderedUpperProof(
-            _read(upper["ratio"], "ratio"),
-            tuple(_read(value, "potentials") for value in upper["potentials"]),
-        ),
-        OrderedLowerProof(
-            _read(lower["ratio"], "ratio"),
-            tuple(_place(cut) for cut in lower["cuts"]),
-            tuple(None if place is None else _place(place) for place in lower["suspects"]),
-        ),
-    )
 
 
 def _read(value: object, name: str) -> Fraction:

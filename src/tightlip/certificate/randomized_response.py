@@ -21,22 +21,27 @@ All sums are over sets {p below a number}, so k outcomes cost k exact additions.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from tightlip.certificate.envelope import KIND
-from tightlip.certificate.record import kind_digest, read_certificate, written_certificate
+from tightlip.certificate.base import kind_digest
+from tightlip.certificate.envelope import KIND, EnvelopeProof
 from tightlip.certificate.response_masses import Mask, Masses
-from tightlip.errors import CertificateInvalid
+from tightlip.errors import CertificateInvalid, WrongType, quoted
+from tightlip.model.align import align
+from tightlip.model.channel import Channel
 from tightlip.model.jsonio import check_keys
+from tightlip.model.labels import Label
+from tightlip.model.matrix import dense
 from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_exactly
 from tightlip.numeric.parse import exact_text, number
 
-FORMAT = "tightlip randomized response certificate 2"
+Pair = tuple[Fraction, Fraction]
 _TOLERANCE = Fraction(1, 10**9)
 
 
@@ -58,11 +63,16 @@ class ResponseLowerProof:
 
 
 @dataclass(frozen=True, slots=True)
-class RandomizedResponseCertificate:
+class RandomizedResponseCertificate(EnvelopeProof):
     """Both ends of ε(δ), with the two entries of the channel and the prior they are about.
 
     A δ above the probability of all outcomes (1 up to the rounding of stored floats) means that probability.
     """
+
+    FORMAT: ClassVar[str] = "tightlip randomized response certificate 2"
+    KINDS: ClassVar[tuple[str, ...]] = (KIND,)
+    KEYS: ClassVar[frozenset[str]] = frozenset({"alpha", "beta", "prior", "delta", "upper", "lower"})
+    ABOUT: ClassVar[str] = "channel and prior"
 
     alpha: Fraction
     beta: Fraction
@@ -96,6 +106,11 @@ class RandomizedResponseCertificate:
         _check_upper(self.upper, outcomes, mass)
         _check_lower(self.lower, outcomes, mass)
 
+    @property
+    def probability(self) -> Fraction:
+        """δ."""
+        return self.delta
+
     def upper_at(self, delta: Fraction) -> Fraction | None:
         """What the upper end proves of e^ε at a probability; None if nothing."""
         return self.upper.ratio if self.delta <= delta else None
@@ -108,34 +123,70 @@ class RandomizedResponseCertificate:
         """A hash of the kind, the two entries and the prior that the proof is about."""
         return response_digest(self.alpha, self.beta, self.prior)
 
-    def to_json(self) -> str:
-        """The certificate as JSON text, with everything needed to check it."""
+    def digest_for(self, channel: Channel, prior: Prior | None, secret: Sequence[Label] | None) -> str | None:
+        """Hash the kind, the two entries and the prior of a file; None for a channel of another form."""
+        pair = response_pair(channel)
+        return None if pair is None or prior is None else response_digest(*pair, align(prior, channel))
+
+    def is_about(self, channel: Channel) -> bool:
+        """Whether the channel is randomised response with these entries."""
+        return response_pair(channel) == (self.alpha, self.beta)
+
+    def parts(self) -> dict[str, Any]:
+        """Write the two entries, the prior, δ and both ends as JSON values."""
         price = self.upper.price
-        return written_certificate(
-            self,
-            FORMAT,
-            {
-                "alpha": exact_text(self.alpha),
-                "beta": exact_text(self.beta),
-                "prior": self.prior.to_dict(),
-                "delta": exact_text(self.delta),
-                "upper": {
-                    "ratio": exact_text(self.upper.ratio),
-                    "price": None if price is None else exact_text(price),
-                },
-                "lower": {
-                    "ratio": exact_text(self.lower.ratio),
-                    "frontier": exact_text(self.lower.frontier),
-                    "fraction": exact_text(self.lower.fraction),
-                },
+        return {
+            "alpha": exact_text(self.alpha),
+            "beta": exact_text(self.beta),
+            "prior": self.prior.to_dict(),
+            "delta": exact_text(self.delta),
+            "upper": {
+                "ratio": exact_text(self.upper.ratio),
+                "price": None if price is None else exact_text(price),
             },
-        )
+            "lower": {
+                "ratio": exact_text(self.lower.ratio),
+                "frontier": exact_text(self.lower.frontier),
+                "fraction": exact_text(self.lower.fraction),
+            },
+        }
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> RandomizedResponseCertificate:
-        """Read what `to_json` wrote; the hash must fit the channel and the prior inside."""
-        keys = {"alpha", "beta", "prior", "delta", "upper", "lower"}
-        return read_certificate(text, FORMAT, [KIND], keys, _from_record, about="channel and prior")
+    def from_parts(cls, record: dict[str, Any]) -> RandomizedResponseCertificate:
+        """Read what `parts` wrote."""
+        upper = check_keys(record["upper"], "upper", {"ratio", "price"}, set())
+        lower = check_keys(record["lower"], "lower", {"ratio", "frontier", "fraction"}, set())
+        price = upper["price"]
+        return cls(
+            _read(record["alpha"], "alpha"),
+            _read(record["beta"], "beta"),
+            Prior.from_json(json.dumps(record["prior"])),
+            _read(record["delta"], "delta"),
+            ResponseUpperProof(
+                _read(upper["ratio"], "ratio"), None if price is None else _read(price, "price")
+            ),
+            ResponseLowerProof(*(_read(lower[key], key) for key in ("ratio", "frontier", "fraction"))),
+        )
+
+
+def response_pair(channel: Channel) -> Pair | None:
+    """The two entries (α, β) of a channel that is randomised response, as stored; None for other channels."""
+    if not isinstance(channel, Channel):
+        raise WrongType(f"channel must be a Channel, got {quoted(channel)}; write Channel(rows).")
+    size = channel.shape[0]
+    if size < 2 or channel.shape[1] != size or (channel.is_sparse and size < channel.floats.nnz < size**2):
+        return None
+    matrix = channel.matrix
+    alpha, beta = Fraction(matrix[0, 0]), Fraction(matrix[0, 1])
+    if not alpha or alpha < beta or not bool((matrix.diagonal() == matrix[0, 0]).all()):
+        return None
+    if channel.is_sparse and channel.floats.nnz == size:  # the diagonal alone
+        return alpha, beta
+    if np.count_nonzero(dense(matrix) == matrix[0, 1]) != (
+        size * size if alpha == beta else size * size - size
+    ):
+        return None
+    return alpha, beta
 
 
 def response_digest(alpha: Fraction, beta: Fraction, prior: Prior) -> str:
@@ -254,20 +305,6 @@ def coverage(proof: ResponseLowerProof, outcomes: Outcomes) -> tuple[Mask, Mask,
     full = outcomes.masses.below(proof.frontier) & ~own
     part = outcomes.masses.at_most(proof.frontier) & ~own & ~full
     return own, full, part
-
-
-def _from_record(record: dict[str, Any]) -> RandomizedResponseCertificate:
-    upper = check_keys(record["upper"], "upper", {"ratio", "price"}, set())
-    lower = check_keys(record["lower"], "lower", {"ratio", "frontier", "fraction"}, set())
-    price = upper["price"]
-    return RandomizedResponseCertificate(
-        _read(record["alpha"], "alpha"),
-        _read(record["beta"], "beta"),
-        Prior.from_json(json.dumps(record["prior"])),
-        _read(record["delta"], "delta"),
-        ResponseUpperProof(_read(upper["ratio"], "ratio"), None if price is None else _read(price, "price")),
-        ResponseLowerProof(*(_read(lower[key], key) for key in ("ratio", "frontier", "fraction"))),
-    )
 
 
 def _read(value: object, name: str) -> Fraction:

@@ -23,10 +23,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
+from tightlip.certificate.base import Certificate, Claim, channel_json, kind_digest
 from tightlip.certificate.rational import rational
-from tightlip.certificate.record import kind_digest, read_certificate, written_certificate
 from tightlip.certificate.statistic_table import (
     COST,
     MAXIMAL,
@@ -40,11 +40,11 @@ from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.jsonio import number_to_json
 from tightlip.model.labels import Label, Labels, labels_from_json
+from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.display import format_exactly
 from tightlip.numeric.parse import number
 
-FORMAT = "tightlip statistic leakage certificate 2"
 Prices = tuple[Fraction, ...]
 
 
@@ -82,8 +82,13 @@ class PriceProof:
 
 
 @dataclass(frozen=True, slots=True)
-class StatisticCertificate:
+class StatisticCertificate(Certificate):
     """Both ends, with the channel and the secrets they are about; `secret` has a label for each row."""
+
+    FORMAT: ClassVar[str] = "tightlip statistic leakage certificate 2"
+    KINDS: ClassVar[tuple[str, ...]] = (MAXIMAL, COST)
+    KEYS: ClassVar[frozenset[str]] = frozenset({"channel", "secret", "lower", "upper"})
+    ABOUT: ClassVar[str] = "channel and secrets"
 
     channel: Channel
     secret: tuple[Label, ...]
@@ -107,20 +112,24 @@ class StatisticCertificate:
         _check_selection(self.lower, table)
         _check_tree(self.upper, table)
 
-    def ends(self) -> tuple[float, float]:
-        """The two ends in nats that the proof gives, rounded outward."""
+    def claim(self) -> Claim:
+        """Tell both ends in nats."""
         if self.kind == MAXIMAL:
-            return _nats(self.lower.total)[0], _nats(self.upper.total)[1]
+            return Claim(self.kind, _nats(self.lower.total)[0], _nats(self.upper.total)[1])
         least, most = -self.upper.total, -self.lower.total
         upper = _nats(1 / least)[1] if least > 0 else math.inf
-        return (_nats(1 / most)[0] if most > 0 else math.inf), upper
+        return Claim(self.kind, _nats(1 / most)[0] if most > 0 else math.inf, upper)
 
     def digest(self) -> str:
         """A hash of the kind, the channel and the secrets that the proof is about."""
         return statistic_digest(self.kind, self.channel, self.secret)
 
-    def to_json(self) -> str:
-        """The certificate as JSON text, with everything needed to check it."""
+    def digest_for(self, channel: Channel, prior: Prior | None, secret: Sequence[Label] | None) -> str | None:
+        """Hash the kind, the channel and the secrets of a file, each row its own where there are none."""
+        return statistic_digest(self.kind, channel, secret or tuple(channel.inputs))
+
+    def parts(self) -> dict[str, Any]:
+        """Write the channel, the secrets and both ends as JSON values."""
         upper = {
             "total": _text(self.upper.total),
             "prices": [[_text(price) for price in prices] for prices in self.upper.prices],
@@ -129,32 +138,22 @@ class StatisticCertificate:
                 for node in self.upper.nodes
             ],
         }
-        return written_certificate(
-            self,
-            FORMAT,
-            {
-                "channel": self.channel.to_dict(),
-                "secret": _secret_json(self.secret),
-                "lower": {"total": _text(self.lower.total), "rows": list(self.lower.rows)},
-                "upper": upper,
-            },
-        )
+        return {
+            "channel": self.channel.to_dict(),
+            "secret": _secret_json(self.secret),
+            "lower": {"total": _text(self.lower.total), "rows": list(self.lower.rows)},
+            "upper": upper,
+        }
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> StatisticCertificate:
-        """Read what `to_json` wrote; the hash must fit the channel and the secrets inside."""
-        keys = {"channel", "secret", "lower", "upper"}
-        return read_certificate(
-            text, FORMAT, [MAXIMAL, COST], keys, _from_record, about="channel and secrets"
-        )
+    def from_parts(cls, record: dict[str, Any]) -> StatisticCertificate:
+        """Read what `parts` wrote."""
+        return _from_record(record)
 
 
 def statistic_digest(kind: Kind, channel: Channel, secret: Sequence[Label]) -> str:
     """SHA-256 of a kind of statistic leakage, a channel and the secret of each row."""
-    record = channel.to_dict()
-    for key in ("sparse", "adjustment"):
-        record.pop(key, None)
-    return kind_digest(kind, {"channel": record, "secret": _secret_json(secret)})
+    return kind_digest(kind, {"channel": channel_json(channel), "secret": _secret_json(secret)})
 
 
 def read_labels(values: Any, argument: str) -> tuple[Label, ...]:

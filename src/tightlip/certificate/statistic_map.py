@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from tightlip.certificate.record import kind_digest, read_certificate, written_certificate
+from tightlip.certificate.base import Certificate, Claim, kind_digest
 from tightlip.certificate.statistic import SelectionProof, read_labels
 from tightlip.certificate.statistic_table import MAXIMAL
 from tightlip.errors import CertificateInvalid, quoted
+from tightlip.model.channel import Channel
 from tightlip.model.labels import Label, Labels
+from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
-
-FORMAT = "tightlip statistic leakage of a map certificate 2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,13 @@ class CoverProof:
 
 
 @dataclass(frozen=True, slots=True)
-class MapCertificate:
+class MapCertificate(Certificate):
     """Both ends, with the output and the secret of each input."""
+
+    FORMAT: ClassVar[str] = "tightlip statistic leakage of a map certificate 2"
+    KINDS: ClassVar[tuple[str, ...]] = (MAXIMAL,)
+    KEYS: ClassVar[frozenset[str]] = frozenset({"outputs", "secret", "lower", "upper"})
+    ABOUT: ClassVar[str] = "outputs and secrets"
 
     outputs: tuple[Label, ...]
     secret: tuple[Label, ...]
@@ -75,33 +80,38 @@ class MapCertificate:
                 f"upper end fails: the cover has {len(cover) + len(outside)} members, not {self.upper.total}."
             )
 
-    def ends(self) -> tuple[float, float]:
-        """The two ends in nats that the proof gives, rounded outward."""
+    def claim(self) -> Claim:
+        """Tell both ends in nats."""
         lower, upper = max(self.lower.total, Fraction(1)), Fraction(max(self.upper.total, 1))
-        return log_bounds(lower)[0], log_bounds(upper)[1]
+        return Claim(self.kind, log_bounds(lower)[0], log_bounds(upper)[1])
 
     def digest(self) -> str:
         """A hash of the kind, the outputs and secrets that the proof is about."""
         return map_digest(self.outputs, self.secret)
 
-    def to_json(self) -> str:
-        """The certificate as JSON text, with everything needed to check it."""
-        return written_certificate(
-            self,
-            FORMAT,
-            {
-                "outputs": _json(self.outputs),
-                "secret": _json(self.secret),
-                "lower": {"total": int(self.lower.total), "rows": list(self.lower.rows)},
-                "upper": {"total": self.upper.total, "outputs": _json(self.upper.outputs)},
-            },
-        )
+    def digest_for(self, channel: Channel, prior: Prior | None, secret: Sequence[Label] | None) -> None:
+        """Nothing: a plain mapping is no channel file."""
+
+    def parts(self) -> dict[str, Any]:
+        """Write the outputs, the secrets and both ends as JSON values."""
+        return {
+            "outputs": _json(self.outputs),
+            "secret": _json(self.secret),
+            "lower": {"total": int(self.lower.total), "rows": list(self.lower.rows)},
+            "upper": {"total": self.upper.total, "outputs": _json(self.upper.outputs)},
+        }
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> MapCertificate:
-        """Read what `to_json` wrote; the hash must fit the outputs and secrets inside."""
-        keys = {"outputs", "secret", "lower", "upper"}
-        return read_certificate(text, FORMAT, [MAXIMAL], keys, _from_record, about="outputs and secrets")
+    def from_parts(cls, record: dict[str, Any]) -> MapCertificate:
+        """Read what `parts` wrote."""
+        lower, upper = record["lower"], record["upper"]
+        rows = tuple(_whole(row) for row in lower["rows"])
+        return cls(
+            read_labels(record["outputs"], "outputs"),
+            read_labels(record["secret"], "secret"),
+            SelectionProof(Fraction(_whole(lower["total"])), rows),
+            CoverProof(_whole(upper["total"]), read_labels(upper["outputs"], "outputs")),
+        )
 
 
 def map_digest(outputs: Sequence[Label], secret: Sequence[Label]) -> str:
@@ -111,17 +121,6 @@ def map_digest(outputs: Sequence[Label], secret: Sequence[Label]) -> str:
 
 def _json(labels: Sequence[Label]) -> list[Any]:
     return Labels(tuple(labels), given=True).to_json() or []
-
-
-def _from_record(record: dict[str, Any]) -> MapCertificate:
-    lower, upper = record["lower"], record["upper"]
-    rows = tuple(_whole(row) for row in lower["rows"])
-    return MapCertificate(
-        read_labels(record["outputs"], "outputs"),
-        read_labels(record["secret"], "secret"),
-        SelectionProof(Fraction(_whole(lower["total"])), rows),
-        CoverProof(_whole(upper["total"]), read_labels(upper["outputs"], "outputs")),
-    )
 
 
 def _whole(value: Any) -> int:

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from tightlip.contraction.bound import dobrushin_bound, likelihood_ratio_bound
-from tightlip.contraction.coefficients import chi_squared_contraction, hellinger_contraction, kl_contraction
+from tightlip.contraction.certificate import ContractionCertificate, PairCertificate
+from tightlip.contraction.coefficients import (
+    chi_squared_contraction,
+    dobrushin,
+    e_gamma_contraction,
+    hellinger_contraction,
+    kl_contraction,
+)
 from tightlip.contraction.divergence_bounds import DivergenceBound, divergence_bound
 from tightlip.contraction.divergences import Divergence, divergence
 from tightlip.contraction.kernels import block_kernel, optimal_kernel, valid_counts
 from tightlip.contraction.ldp_bounds import ldp_contraction_bound, ldp_kl_bound
 from tightlip.contraction.result import Coefficient
 from tightlip.contraction.summary import ContractionSummary, LevelBounds, level_bounds, measure
-from tightlip.contraction.total_variation import dobrushin, e_gamma_contraction
 
 __all__ = [
     "Coefficient",
+    "ContractionCertificate",
     "ContractionSummary",
     "Divergence",
     "DivergenceBound",
     "LevelBounds",
+    "PairCertificate",
     "block_kernel",
     "chi_squared_contraction",
     "divergence",

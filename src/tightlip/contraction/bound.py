@@ -36,7 +36,7 @@ def dobrushin_bound(n: int, epsilon: Any, min_mass: Any) -> Probability:
         c in [0, 1/N]; at 0 it is the LDP bound (e^ε − 1)/(e^ε + 1).
 
     >>> from tightlip import log_of
-    >>> dobrushin_bound(10, log_of("10/3"), "1/20").exact
+    >>> dobrushin_bound(10, log_of("10/3"), "1/20").fraction
     Fraction(7, 8)
     >>> round(dobrushin_bound(3, 0.5, 0.3), 10)
     0.5569034194

@@ -16,6 +16,7 @@ most 4e, since λ(1−λ)(a + b) ≤ λa + (1−λ)b; both ends allow for it wit
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -86,20 +87,32 @@ def pairwise_contraction(channel: Channel) -> Coefficient:
 
 def _promising(matrix: Matrix, most: int) -> tuple[Pairs, FloatArray, float]:
     """The pairs with the largest bound 1 − (Σ√(ab))², best first, and the largest bound among the others."""
-    error = gamma(matrix.shape[1] + 8)
     kept: list[tuple[Pairs, FloatArray]] = []
     rest = 0.0
+    for found in _bounded_pairs(matrix):
+        kept.append(found)
+        if sum(len(found) for _, found in kept) > 4 * most:
+            kept, rest = _best(kept, most, rest)
+    kept, rest = _best(kept, most, rest)
+    return kept[0][0], kept[0][1], rest
+
+
+def contenders(matrix: Matrix, bound: float) -> Iterator[Pairs]:
+    """The pairs of rows that 1 − (Σ√(ab))² does not prove to have max_λ h(λ) ≤ bound, in blocks."""
+    for places, bounds in _bounded_pairs(matrix):
+        yield places[~(bounds <= bound)]
+
+
+def _bounded_pairs(matrix: Matrix) -> Iterator[tuple[Pairs, FloatArray]]:
+    """All pairs of rows with their bound 1 − (Σ√(ab))², rounded up, in blocks."""
+    error = gamma(matrix.shape[1] + 8)
     for (top, upper), (left, lower) in block_pairs(matrix, ordered=False):
         affinity = np.sqrt(upper) @ np.sqrt(lower).T * (1 - 2 * error)
         bounds = 1 - affinity * affinity + _NOISE
         rows, columns = np.indices(bounds.shape)
         chosen = (left + columns > top + rows).ravel()
         places = np.stack([top + rows.ravel(), left + columns.ravel()], axis=1)[chosen]
-        kept.append((places, bounds.ravel()[chosen]))
-        if sum(len(found) for _, found in kept) > 4 * most:
-            kept, rest = _best(kept, most, rest)
-    kept, rest = _best(kept, most, rest)
-    return kept[0][0], kept[0][1], rest
+        yield places, bounds.ravel()[chosen]
 
 
 def _best(
@@ -121,7 +134,7 @@ def _solved(matrix: Matrix, pairs: Pairs, floor: float) -> _Ends:
     open_ = np.flatnonzero(ends.upper > best * (1 + _CLOSE))
     if not len(open_):
         return ends
-    found = _tangent(one[open_], two[open_], _stationary(one[open_], two[open_]))
+    found = _tangent(one[open_], two[open_], stationary(one[open_], two[open_]))
     lower, upper, weight = ends.lower.copy(), ends.upper.copy(), ends.weight.copy()
     better = found.lower >= lower[open_]
     lower[open_[better]], weight[open_[better]] = found.lower[better], found.weight[better]
@@ -129,7 +142,7 @@ def _solved(matrix: Matrix, pairs: Pairs, floor: float) -> _Ends:
     return _Ends(lower, np.maximum(upper, lower), weight)
 
 
-def _stationary(one: FloatArray, two: FloatArray) -> FloatArray:
+def stationary(one: FloatArray, two: FloatArray) -> FloatArray:
     """λ where h' changes sign, by bisection; only a good place for a tangent, never trusted."""
     low, high = np.zeros(len(one)), np.ones(len(one))
     for _ in range(_STEPS):

@@ -1,6 +1,7 @@
-"""Contraction of χ², KL and Hellinger: over all inputs, or towards one prior.
+"""Contraction coefficients, each with its proof: total variation and E_γ; χ², KL and Hellinger.
 
-Over all inputs the three agree (chi_squared.py). Towards a prior Q, sup over P on Q's support of D(PK‖QK)/D(P‖Q):
+The first two are decided by one pair of rows (total_variation.py). Over all inputs the other three agree
+(chi_squared.py). Towards a prior Q, sup over P on Q's support of D(PK‖QK)/D(P‖Q):
 
 - χ² is the squared maximal correlation (correlation.py);
 - KL and H² have no closed form. They are at least the χ² value (their limit as P → Q) and at most the value over
@@ -12,20 +13,23 @@ Over all inputs the three agree (chi_squared.py). Towards a prior Q, sup over P 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from fractions import Fraction
+from typing import Any, Literal
 
 import numpy as np
 
+from tightlip.contraction.certificate import ContractionCertificate, Divergence, PairCertificate, ends_of
 from tightlip.contraction.chi_squared import pairwise_contraction
 from tightlip.contraction.correlation import correlation_contraction
 from tightlip.contraction.divergences import divergence
 from tightlip.contraction.result import Coefficient
-from tightlip.errors import WrongType, quoted
+from tightlip.contraction.total_variation import EXACT_IN_FLOATS, largest_excess, largest_variation
+from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.matrix import dense
 from tightlip.model.prior import Prior
-from tightlip.numeric.parse import FloatArray
+from tightlip.numeric.parse import FloatArray, number
 from tightlip.numeric.rounding import down
 
 _STARTS = 8
@@ -33,6 +37,59 @@ _STEPS = 60
 _FLOOR = 1e-290
 _MOST_CELLS = 10_000
 Step = Callable[[FloatArray, FloatArray, FloatArray, float], FloatArray]
+
+
+def dobrushin(channel: Channel) -> Coefficient:
+    """The Dobrushin coefficient η_TV(K) = max_{x,x'} TV(K_x, K_x'), rounded up (DOB paper, (2)).
+
+    TV(PK, QK) ≤ η_TV·TV(P, Q) for all P, Q, and no smaller number will do, also among priors that give each
+    secret a mass of at least c < 1/N.
+
+    Parameters
+    ----------
+    channel : Channel
+        Dense, sparse or exact; rows are compared in blocks, so that memory stays at a few blocks.
+
+    Returns
+    -------
+    Coefficient
+        `.pair` are the two secrets, `.fraction` the rational value where the channel is exact.
+
+    >>> from tightlip import Channel
+    >>> found = dobrushin(Channel([["1/2", "1/2"], ["1/3", "2/3"], ["1/4", "3/4"]], inputs=["a", "b", "c"]))
+    >>> found.fraction, found.pair
+    (Fraction(1, 4), ('a', 'c'))
+    """
+    _check(channel)
+    return _by_pair(channel, None, largest_variation(channel))
+
+
+def e_gamma_contraction(channel: Channel, gamma: Any) -> Coefficient:
+    """The contraction coefficient of E_γ(P‖Q) = Σ(P − γQ)₊, γ ≥ 1: max_{x,x'} E_γ(K_x‖K_x'), rounded up.
+
+    It equals the privacy profile δ*(log γ): a channel is (ε, δ)-LDP exactly if it contracts E_{e^ε} by δ.
+
+    >>> from tightlip import Channel
+    >>> e_gamma_contraction(Channel([["3/4", "1/4"], ["1/4", "3/4"]]), 2).fraction
+    Fraction(1, 4)
+    """
+    _check(channel)
+    read = number(gamma, "gamma")
+    if read < 1:
+        raise InvalidInput(
+            f"gamma must be at least 1, got {quoted(gamma)}; below 1, E_γ(P‖Q) is γ·E_{{1/γ}}(Q‖P)."
+        )
+    if read > EXACT_IN_FLOATS:
+        raise InvalidInput(f"gamma must be at most 2^51, got {quoted(gamma)}; beyond, only zeros matter.")
+    found = _by_pair(channel, Fraction(read), largest_excess(channel, Fraction(read)))
+    return found if isinstance(read, Fraction) else found.without_fraction()
+
+
+def _by_pair(channel: Channel, gamma: Fraction | None, found: Coefficient) -> Coefficient:
+    """The coefficient with the proof that the rows of its pair reach it."""
+    assert found.pair is not None
+    one, two = (channel.inputs.position(secret) for secret in found.pair)
+    return found.proved_by(PairCertificate(channel, gamma, *ends_of(found), (one, two)))
 
 
 def chi_squared_contraction(channel: Channel, prior: Prior | None = None) -> Coefficient:
@@ -44,7 +101,10 @@ def chi_squared_contraction(channel: Channel, prior: Prior | None = None) -> Coe
     0.25
     """
     _check(channel)
-    return pairwise_contraction(channel) if prior is None else correlation_contraction(channel, prior)
+    if prior is None:
+        return _over_all(channel, "chi2")
+    found = correlation_contraction(channel, prior)
+    return _proved(found, channel, align(prior, channel), "chi2", found.inputs)
 
 
 def kl_contraction(channel: Channel, prior: Prior | None = None) -> Coefficient:
@@ -56,7 +116,7 @@ def kl_contraction(channel: Channel, prior: Prior | None = None) -> Coefficient:
     True
     """
     _check(channel)
-    return pairwise_contraction(channel) if prior is None else _towards(channel, prior, "kl", _kl_step)
+    return _over_all(channel, "kl") if prior is None else _towards(channel, prior, "kl", _kl_step)
 
 
 def hellinger_contraction(channel: Channel, prior: Prior | None = None) -> Coefficient:
@@ -69,12 +129,38 @@ def hellinger_contraction(channel: Channel, prior: Prior | None = None) -> Coeff
     0.25
     """
     _check(channel)
-    return pairwise_contraction(channel) if prior is None else _towards(channel, prior, "h2", _h2_step)
+    return _over_all(channel, "h2") if prior is None else _towards(channel, prior, "h2", _h2_step)
 
 
 def _check(channel: Channel) -> None:
     if not isinstance(channel, Channel):
         raise WrongType(f"channel must be a Channel, got {quoted(channel)}; write Channel(rows).")
+
+
+def _over_all(channel: Channel, kind: Divergence) -> Coefficient:
+    found = pairwise_contraction(channel)
+    return _proved(found, channel, None, kind, found.inputs)
+
+
+def _proved(
+    found: Coefficient,
+    channel: Channel,
+    prior: Prior | None,
+    kind: Divergence,
+    inputs: tuple[Prior, Prior] | None,
+) -> Coefficient:
+    """The coefficient with the proof that its inputs reach it."""
+    own = inputs if prior is None or inputs is None else (_widened(inputs[0], prior), prior)
+    return found.proved_by(ContractionCertificate(channel, prior, kind, *ends_of(found), own))
+
+
+def _widened(inside: Prior, prior: Prior) -> Prior:
+    """A distribution on the support of a prior as one on all its secrets."""
+    if len(inside) == len(prior):
+        return inside
+    masses = np.zeros(len(prior), dtype=inside.masses.dtype)
+    masses[prior.support] = inside.masses
+    return Prior(masses + (Fraction(0) if inside.is_exact else 0.0), prior.labels)
 
 
 def _towards(channel: Channel, prior: Prior, kind: Literal["kl", "h2"], step: Step) -> Coefficient:
@@ -84,7 +170,7 @@ def _towards(channel: Channel, prior: Prior, kind: Literal["kl", "h2"], step: St
     ceiling = pairwise_contraction(inside)
     local = correlation_contraction(inside, masses)
     if local.upper == 0 or len(masses) == 1:
-        return ceiling
+        return _proved(ceiling, channel, aligned, kind, None)
     best, found = local.lower, None  # approached as P → Q, so no P stands for it
     searched = inside.shape[0] * inside.shape[1] <= _MOST_CELLS  # the rationals behind a proof grow with it
     candidate = _search(dense(inside.floats), masses.floats, local, kind, step) if searched else None
@@ -93,12 +179,13 @@ def _towards(channel: Channel, prior: Prior, kind: Literal["kl", "h2"], step: St
         ratio = _proved_ratio(inside, moved, masses, kind)
         if ratio > best:
             best, found = ratio, (moved, masses)
-    return Coefficient(
+    result = Coefficient(
         best,
         ceiling.upper,
         method=f"{'search' if searched else 'χ²'} from below, all inputs from above",
         inputs=found,
     )
+    return _proved(result, channel, aligned, kind, local.inputs if found is None else found)
 
 
 def _proved_ratio(channel: Channel, moved: Prior, prior: Prior, kind: Literal["kl", "h2"]) -> float:

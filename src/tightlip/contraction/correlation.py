@@ -53,11 +53,12 @@ def correlation_contraction(channel: Channel, prior: Prior) -> Coefficient:
     lower = _rayleigh(gram, vectors[:, -1]) - 2 * gamma(2 * size + 10) - error
     upper = _proved_ceiling(gram, float(values[-1])) + error
     direction = factor @ vectors[:, -1] if wide else vectors[:, -1]
+    inputs = _perturbed(aligned, support, direction)
     return Coefficient(
-        max(lower, 0.0),
+        max(lower, 0.0) if inputs is not None else 0.0,
         max(upper, lower, 0.0),
         method="maximal correlation, Cholesky test",
-        inputs=_perturbed(aligned, support, direction),
+        inputs=inputs,
     )
 
 
@@ -107,7 +108,7 @@ def _proved_ceiling(gram: FloatArray, guess: float) -> float:
 
 
 def _perturbed(prior: Prior, support: Any, direction: FloatArray) -> tuple[Prior, Prior] | None:
-    """A prior moved along the optimal direction as far as masses stay positive; χ² ratios do not depend on how far.
+    """A prior moved along the optimal direction, in rationals; χ² ratios do not depend on how far.
 
     None where floats show no direction.
     """
@@ -115,14 +116,13 @@ def _perturbed(prior: Prior, support: Any, direction: FloatArray) -> tuple[Prior
     move = direction * np.sqrt(masses)
     move -= masses * move.sum()
     heaviest = int(np.argmax(masses))
-    move[heaviest] = 0.0
-    move[heaviest] = -move.sum()  # its own difference cancels where it has almost all mass
-    longest = float(np.abs(move).max())
-    if not longest:
+    steps = [Fraction(step) for step in move.tolist()]
+    steps[heaviest] = Fraction(0)
+    steps[heaviest] = -sum(steps, Fraction(0))  # its own difference cancels where it has almost all mass
+    if not any(steps):
         return None
-    move /= longest
-    falling = move < 0
-    length = 0.5 * float((masses[falling] / -move[falling]).min())
-    moved = np.zeros(len(prior))
-    moved[support] = masses + length * move
-    return Prior(moved / moved.sum(), prior.labels), prior
+    moved = prior.exact().masses.copy()
+    length = min(moved[place] / -step for place, step in zip(support, steps, strict=True) if step < 0) / 2
+    for place, step in zip(support, steps, strict=True):
+        moved[place] += length * step
+    return Prior(moved, prior.labels), prior

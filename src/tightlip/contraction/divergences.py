@@ -28,20 +28,20 @@ Masses = list[tuple[Fraction, Fraction]]
 class Divergence(float):
     """A divergence known to lie in [lower, upper]; as a float it is the upper end.
 
-    `exact` is the rational value of tv and chi2 where both distributions were exact.
+    `fraction` is the rational value of tv and chi2 where both distributions were exact.
     """
 
-    __slots__ = ("exact", "lower")
+    __slots__ = ("fraction", "lower")
     lower: float
-    exact: Fraction | None
+    fraction: Fraction | None
 
-    def __new__(cls, lower: float, upper: float, exact: Fraction | None = None) -> Self:
+    def __new__(cls, lower: float, upper: float, fraction: Fraction | None = None) -> Self:
         """Check that the ends are in order."""
         lower, upper = real_end(lower, "lower"), real_end(upper, "upper")
         if not 0 <= lower <= upper:
             raise InvalidInput(f"lower must be in [0, upper], got lower={lower!r} and upper={upper!r}.")
         self = super().__new__(cls, upper)
-        self.lower, self.exact = lower, exact
+        self.lower, self.fraction = lower, fraction
         return self
 
     @property
@@ -50,7 +50,7 @@ class Divergence(float):
         return float(self)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.lower, float(self), self.exact)
+        return type(self), (self.lower, float(self), self.fraction)
 
 
 def divergence(p: Any, q: Any, kind: Kind) -> Divergence:
@@ -67,7 +67,7 @@ def divergence(p: Any, q: Any, kind: Kind) -> Divergence:
     Divergence
         Infinite for kl and chi2 where q has 0 and p has not.
 
-    >>> divergence(["1/2", "1/2"], ["1/4", "3/4"], "chi2").exact
+    >>> divergence(["1/2", "1/2"], ["1/4", "3/4"], "chi2").fraction
     Fraction(1, 3)
     >>> divergence([0.5, 0.5], [1, 0], "kl")
     inf

@@ -24,7 +24,7 @@ def ldp_contraction_bound(divergence: Kind, epsilon: Any) -> Probability:
     """The largest contraction coefficient of any ε-LDP channel, rounded up.
 
     >>> from tightlip import log_of
-    >>> ldp_contraction_bound("tv", log_of(3)).exact, ldp_contraction_bound("kl", log_of(3)).exact
+    >>> ldp_contraction_bound("tv", log_of(3)).fraction, ldp_contraction_bound("kl", log_of(3)).fraction
     (Fraction(1, 2), Fraction(1, 4))
     """
     check_kind(divergence)

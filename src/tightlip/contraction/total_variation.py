@@ -24,16 +24,14 @@ from numpy.typing import NDArray
 
 from tightlip.contraction.pairs import Leading, Table, city_block, leading_pairs
 from tightlip.contraction.result import Coefficient
-from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.measures.joint import exact_sum
 from tightlip.model.channel import Channel
 from tightlip.model.matrix import dense_row
-from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Probability
 from tightlip.numeric.rounding import UNIT, down, gamma, up
 
 _REFINED = 16
-_EXACT_IN_FLOATS = 1 << 51  # sums of integers up to twice this are exact
+EXACT_IN_FLOATS = 1 << 51  # sums of integers up to twice this are exact
 _EXACT_IN_INTEGERS = 1 << 61
 
 
@@ -50,52 +48,30 @@ class _Measure:
     method: str
 
 
-def dobrushin(channel: Channel) -> Coefficient:
-    """The Dobrushin coefficient η_TV(K) = max_{x,x'} TV(K_x, K_x'), rounded up (DOB paper, (2)).
-
-    TV(PK, QK) ≤ η_TV·TV(P, Q) for all P, Q, and no smaller number will do, also among priors that give each
-    secret a mass of at least c < 1/N.
-
-    Parameters
-    ----------
-    channel : Channel
-        Dense, sparse or exact; rows are compared in blocks, so that memory stays at a few blocks.
-
-    Returns
-    -------
-    Coefficient
-        `.pair` are the two secrets, `.exact` the rational value where the channel is exact.
-
-    >>> from tightlip import Channel
-    >>> found = dobrushin(Channel([["1/2", "1/2"], ["1/3", "2/3"], ["1/4", "3/4"]], inputs=["a", "b", "c"]))
-    >>> found.exact, found.pair
-    (Fraction(1, 4), ('a', 'c'))
-    """
+def largest_variation(channel: Channel) -> Coefficient:
+    """The largest total variation of two rows; see `dobrushin`."""
     half = Fraction(1, 2)
     return _largest(
         channel,
-        _Measure(city_block, _total_variation, _variation_integers, half, 0.0, False, "all pairs of rows"),
+        _Measure(city_block, total_variation, _variation_integers, half, 0.0, False, "all pairs of rows"),
     )
 
 
-def e_gamma_contraction(channel: Channel, gamma: Any) -> Coefficient:
-    """The contraction coefficient of E_γ(P‖Q) = Σ(P − γQ)₊, γ ≥ 1: max_{x,x'} E_γ(K_x‖K_x'), rounded up.
+def largest_excess(channel: Channel, factor: Fraction) -> Coefficient:
+    """The largest E_γ of two rows; see `e_gamma_contraction`."""
+    return _largest(channel, _excess(factor))
 
-    It equals the privacy profile δ*(log γ): a channel is (ε, δ)-LDP exactly if it contracts E_{e^ε} by δ.
 
-    >>> from tightlip import Channel
-    >>> e_gamma_contraction(Channel([["3/4", "1/4"], ["1/4", "3/4"]]), 2).exact
-    Fraction(1, 4)
-    """
-    read = number(gamma, "gamma")
-    if read < 1:
-        raise InvalidInput(
-            f"gamma must be at least 1, got {quoted(gamma)}; below 1, E_γ(P‖Q) is γ·E_{{1/γ}}(Q‖P)."
-        )
-    if read > _EXACT_IN_FLOATS:
-        raise InvalidInput(f"gamma must be at most 2^51, got {quoted(gamma)}; beyond, only zeros matter.")
-    found = _largest(channel, _excess(Fraction(read)))
-    return found if isinstance(read, Fraction) else _without_exact(found)
+def total_variation(one: NDArray[Any], two: NDArray[Any]) -> Fraction:
+    """½ Σ_y |a_y − b_y| of two rows as stored."""
+    return (exact_sum(np.maximum(one, two)) - exact_sum(np.minimum(one, two))) / 2
+
+
+def excess(one: NDArray[Any], two: NDArray[Any], factor: Fraction) -> Fraction:
+    """Σ_y (a_y − γ b_y)₊ of two rows as stored."""
+    pairs = zip(one.tolist(), two.tolist(), strict=True)
+    terms = (Fraction(a) - factor * Fraction(b) for a, b in pairs if a)
+    return sum((term for term in terms if term > 0), Fraction(0))
 
 
 def _excess(factor: Fraction) -> _Measure:
@@ -107,9 +83,7 @@ def _excess(factor: Fraction) -> _Measure:
         return np.array([np.maximum(row - scaled, 0.0).sum(axis=1) for row in upper])
 
     def exact(one: NDArray[Any], two: NDArray[Any]) -> Fraction:
-        pairs = zip(one.tolist(), two.tolist(), strict=True)
-        terms = (Fraction(a) - factor * Fraction(b) for a, b in pairs if a)
-        return sum((term for term in terms if term > 0), Fraction(0))
+        return excess(one, two, factor)
 
     def integers(rows: NDArray[Any], unit: int) -> tuple[NDArray[Any], Table, int] | None:
         if unit * factor.numerator >= _EXACT_IN_INTEGERS // rows.shape[1]:
@@ -125,8 +99,6 @@ def _excess(factor: Fraction) -> _Measure:
 
 
 def _largest(channel: Channel, measure: _Measure) -> Coefficient:
-    if not isinstance(channel, Channel):
-        raise WrongType(f"channel must be a Channel, got {quoted(channel)}; write Channel(rows).")
     if channel.is_exact:
         return _largest_exact(channel, measure)
     leading = _float_leading(channel.matrix, measure, cap=_REFINED)
@@ -185,18 +157,10 @@ def _best_of(channel: Channel, leading: Leading, measure: _Measure) -> tuple[tup
     return leading.pairs[best], values[best]
 
 
-def _total_variation(one: NDArray[Any], two: NDArray[Any]) -> Fraction:
-    return (exact_sum(np.maximum(one, two)) - exact_sum(np.minimum(one, two))) / 2
-
-
 def _variation_integers(rows: NDArray[Any], unit: int) -> tuple[NDArray[Any], Table, int] | None:
     """Whole numbers that floats hold exactly, and so do sums of their differences."""
-    return (rows.astype(np.float64), city_block, 2 * unit) if unit <= _EXACT_IN_FLOATS else None
+    return (rows.astype(np.float64), city_block, 2 * unit) if unit <= EXACT_IN_FLOATS else None
 
 
 def _names(channel: Channel, pair: tuple[int, int]) -> tuple[Any, Any]:
     return channel.inputs[pair[0]], channel.inputs[pair[1]]
-
-
-def _without_exact(found: Coefficient) -> Coefficient:
-    return Coefficient(found.lower, found.upper, method=found.method, pair=found.pair)

@@ -85,8 +85,8 @@ def read_level(epsilon: object, argument: str = "epsilon") -> Amount:
 def read_mass(p_min: object) -> Mass:
     """Read a smallest mass: a number in (0, 1/2] or 1, or anything with a `min_mass`."""
     given = getattr(p_min, "min_mass", p_min)
-    if isinstance(given, Probability) and given.exact is not None:
-        given = given.exact
+    if isinstance(given, Probability) and given.fraction is not None:
+        given = given.fraction
     value = number(given, "p_min")
     known = isinstance(value, Fraction)
     mass = Fraction(value)

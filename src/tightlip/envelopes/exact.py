@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof
+from tightlip.certificate.randomized_response import response_pair
 from tightlip.certificate.rational import RationalRelease
 from tightlip.envelopes.aggregation import should_aggregate, solve_by_groups
 from tightlip.envelopes.attack import MassTest, Shares, evaluate, lower_proof, margin
@@ -26,7 +27,7 @@ from tightlip.envelopes.bracketing import Bracket, Goal
 from tightlip.envelopes.column_generation import ColumnGeneration
 from tightlip.envelopes.limits import LIMITS, Limits
 from tightlip.envelopes.pairs import Pairs, Places, pairs_of
-from tightlip.envelopes.response import channel_envelope, response_pair
+from tightlip.envelopes.response import channel_envelope
 from tightlip.envelopes.result import Envelope, read_deltas
 from tightlip.envelopes.two_secrets import solve_two_secrets
 from tightlip.errors import InvalidInput

@@ -27,6 +27,7 @@ from tightlip.model.prior import Prior
 from tightlip.numeric.ball import ball, enclose, exp_bounds, log_bounds, log_exceeds
 from tightlip.numeric.display import format_down, format_exactly, format_up
 from tightlip.numeric.parse import FloatArray
+from tightlip.numeric.proved import MET, Proved
 from tightlip.numeric.quantity import Probability, exact_level, exact_ratio, level_repr
 
 # how far above the level to solve, relatively: at first as close as roundings allow, then, where the ends are still
@@ -39,7 +40,7 @@ _CLOSE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class FailureProbability:
+class FailureProbability(Proved):
     """δ_c(ε) between two sound ends; `lower` is reached by `attack`."""
 
     epsilon: float
@@ -53,6 +54,11 @@ class FailureProbability:
     def value(self) -> Probability:
         """The sound (upper) end."""
         return Probability(self.upper)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the ends met, so that they are roundings of one probability."""
+        return self.gap <= MET * self.upper
 
     def verify(self) -> None:
         """Check the certificate in rational arithmetic, without a solver, and that it proves these very ends.

@@ -15,6 +15,7 @@ from tightlip.certificate.randomized_response import (
     Outcomes,
     RandomizedResponseCertificate,
     coverage,
+    response_pair,
 )
 from tightlip.envelopes.response_ranking import certify
 from tightlip.envelopes.result import Envelope, read_delta, rest_label
@@ -22,7 +23,6 @@ from tightlip.errors import InvalidInput, ShapeMismatch, WrongType, quoted
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Labels
-from tightlip.model.matrix import dense
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.quantity import exact_ratio, level
@@ -101,26 +101,6 @@ def is_randomized_response(channel: Channel) -> Fraction | float | None:
         return None
     alpha, beta = pair
     return alpha / beta if beta else math.inf
-
-
-def response_pair(channel: Channel) -> Pair | None:
-    """The two entries (α, β) of a channel that is randomised response, as stored; None for other channels."""
-    if not isinstance(channel, Channel):
-        raise WrongType(f"channel must be a Channel, got {quoted(channel)}; write Channel(rows).")
-    size = channel.shape[0]
-    if size < 2 or channel.shape[1] != size or (channel.is_sparse and size < channel.floats.nnz < size**2):
-        return None
-    matrix = channel.matrix
-    alpha, beta = Fraction(matrix[0, 0]), Fraction(matrix[0, 1])
-    if not alpha or alpha < beta or not bool((matrix.diagonal() == matrix[0, 0]).all()):
-        return None
-    if channel.is_sparse and channel.floats.nnz == size:  # the diagonal alone
-        return alpha, beta
-    if np.count_nonzero(dense(matrix) == matrix[0, 1]) != (
-        size * size if alpha == beta else size * size - size
-    ):
-        return None
-    return alpha, beta
 
 
 def response_entries(size: int, epsilon: float) -> Pair:

@@ -54,7 +54,7 @@ class MaxLMechanism:
         The secret is the share of the first cell.
 
     >>> mechanism = MaxLMechanism(HistogramSpace(4, 2), [[1, 3], [3, 1]])
-    >>> mechanism.privacy.ratio, mechanism.distortion.upper.exact
+    >>> mechanism.privacy.ratio, mechanism.distortion.upper.fraction
     (Fraction(2, 1), Fraction(1, 4))
     """
 

@@ -86,7 +86,7 @@ class Privacy:
 
 @dataclass(frozen=True, slots=True)
 class Distortion:
-    """Worst-case expected total variation distance, in [lower, upper]; `.exact` on an end is its rational.
+    """Worst-case expected total variation distance, in [lower, upper]; `.fraction` of an end is its rational.
 
     >>> Distortion.of(Fraction(1, 2), "formula").value
     0.5
@@ -119,5 +119,5 @@ class Distortion:
     @classmethod
     def between(cls, lower: Distortion, upper: Distortion, method: str) -> Self:
         """From the lower end of one to the upper end of another."""
-        met = lower.upper.exact is not None and lower.upper.exact == upper.upper.exact
+        met = lower.upper.fraction is not None and lower.upper.fraction == upper.upper.fraction
         return cls(lower.lower, upper.upper, met, method)

@@ -50,7 +50,7 @@ class Quantization:
         distortion then has no closed form, and its ends are 0 and 1.
 
     >>> mechanism = Quantization(HistogramSpace(11, 3), bin_size=4)
-    >>> mechanism.privacy.ratio, mechanism.distortion.upper.exact
+    >>> mechanism.privacy.ratio, mechanism.distortion.upper.fraction
     (Fraction(3, 1), Fraction(13, 22))
     >>> [mechanism.representative(k) for k in range(mechanism.bins)]
     [2, 6, 10]

@@ -42,7 +42,7 @@ class RandomizedResponse:
         How many values the secret takes; the share of one cell when left out.
 
     >>> response = RandomizedResponse(HistogramSpace(10, 4), ratio=50)
-    >>> response.privacy.ratio, response.distortion.upper.exact
+    >>> response.privacy.ratio, response.distortion.upper.fraction
     (Fraction(165, 67), Fraction(429, 670))
     """
 

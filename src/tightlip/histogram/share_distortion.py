@@ -49,7 +49,7 @@ def share_distortion(mechanism: Quantization, category_cells: int) -> Distortion
         Exact where the numbers are short and the bins few; otherwise two ends that differ by rounding.
 
     >>> from tightlip.histogram.space import HistogramSpace
-    >>> share_distortion(Quantization(HistogramSpace(4, 4), 1), 2).upper.exact
+    >>> share_distortion(Quantization(HistogramSpace(4, 4), 1), 2).upper.fraction
     Fraction(1, 2)
     """
     if mechanism.bins <= _MOST_BINS_ONE_BY_ONE:
@@ -77,7 +77,7 @@ def _one_by_one(mechanism: Quantization, cells: int) -> Distortion:
         middle, members = mechanism.representative(bin_index), mechanism.members(bin_index)
         found.append(_at(total, middle, members[0], cells, other))
         found.append(_at(total, total - middle, total - members[-1], other, cells))
-    worst = max(found, key=lambda one: (one.upper, one.upper.exact or 0))
+    worst = max(found, key=lambda one: (one.upper, one.upper.fraction or 0))
     lowest = max(found, key=lambda one: one.lower)
     return Distortion(lowest.lower, worst.upper, worst.exact, _METHOD)
 

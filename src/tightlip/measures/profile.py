@@ -45,7 +45,7 @@ def psi1(channel: Channel, prior: Prior, epsilon: Any) -> Probability:
         A level in nats; `log_of("10/9")` keeps exact input exact.
 
     >>> from tightlip import log_of, papers, Prior
-    >>> psi1(papers.env_example_1(), Prior.uniform(4), log_of("10/9")).exact
+    >>> psi1(papers.env_example_1(), Prior.uniform(4), log_of("10/9")).fraction
     Fraction(13, 180)
     """
     joint, growth = join(channel, prior), _Growth.of(epsilon)
@@ -63,7 +63,7 @@ def psi2(channel: Channel, prior: Prior, epsilon: Any) -> Probability:
     """ψ2(ε) = max_x Σ_y (K_xy − e^ε q_y)₊ (ENV paper, section III); no post-processing raises it.
 
     >>> from tightlip import log_of, papers, Prior
-    >>> psi2(papers.env_example_1(), Prior.uniform(4), log_of("10/9")).exact
+    >>> psi2(papers.env_example_1(), Prior.uniform(4), log_of("10/9")).fraction
     Fraction(13, 90)
     """
     joint, growth = join(channel, prior), _Growth.of(epsilon)
@@ -80,7 +80,7 @@ def privacy_profile(channel: Channel, epsilon: Any, prior: Prior | None = None) 
     `prior` only restricts the secrets to its support.
 
     >>> from tightlip import log_of, mechanism
-    >>> privacy_profile(mechanism.randomized_response(3, log_of(3)), log_of(2)).exact
+    >>> privacy_profile(mechanism.randomized_response(3, log_of(3)), log_of(2)).fraction
     Fraction(1, 5)
     """
     growth, matrix = _Growth.of(epsilon), _supported(channel, prior)
@@ -97,7 +97,7 @@ def probabilistic_dp_tail(channel: Channel, epsilon: Any, prior: Prior | None = 
 
     >>> from tightlip import log_of, mechanism
     >>> rr = mechanism.randomized_response(3, log_of(3))
-    >>> probabilistic_dp_tail(rr, log_of(2)).exact, probabilistic_dp_tail(rr, log_of(3)).exact
+    >>> probabilistic_dp_tail(rr, log_of(2)).fraction, probabilistic_dp_tail(rr, log_of(3)).fraction
     (Fraction(3, 5), Fraction(0, 1))
     """
     growth, matrix = _Growth.of(epsilon), _supported(channel, prior)

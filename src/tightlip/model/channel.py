@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.arguments import flag, instance
+from tightlip.arguments import path as read_path
 from tightlip.errors import InvalidChannel, InvalidInput, ShapeMismatch, WrongType, quoted
 from tightlip.model.counts import read_counts, shares
 from tightlip.model.jsonio import as_object, check_keys, number_to_json, read_adjustment
@@ -291,6 +292,27 @@ class Channel:
     def to_json(self) -> str:
         """The channel as JSON text that `from_json` reads back without loss."""
         return json.dumps(self.to_dict())
+
+    def save(self, path: Any, *, prior: Prior | None = None, secret: Any = None, force: bool = False) -> None:
+        """Write a channel file, which `tightlip.load` and every command read.
+
+        Parameters
+        ----------
+        path : of the file
+        prior : Prior, optional
+        secret : optional, a label for each row, or a mapping from the inputs
+        force : whether a file that exists is replaced
+
+        Raises
+        ------
+        InvalidInput
+            When the file exists and `force` is not set, or cannot be written.
+        """
+        from tightlip.files import write_whole
+        from tightlip.model.channel_file import channel_file_text
+
+        place, replace = read_path(path, "path"), flag(force, "force")
+        write_whole(place, channel_file_text(self, prior, secret), force=replace)
 
     def to_dict(self) -> dict[str, Any]:
         """The channel as plain JSON values."""

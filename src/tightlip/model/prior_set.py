@@ -9,6 +9,7 @@ Every number counts as the rational that it stores. Members are all distribution
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -19,10 +20,11 @@ from numpy.typing import NDArray
 
 from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, InvalidPrior, ShapeMismatch, quoted
+from tightlip.model.jsonio import check_keys, number_to_json
 from tightlip.model.labelled import column_labels, named_once, row_labels, vector
-from tightlip.model.labels import Label, Labels, match
+from tightlip.model.labels import Label, Labels, labels_from_json, match
 from tightlip.model.matrix import freeze
-from tightlip.model.prior import Prior, as_prior
+from tightlip.model.prior import Prior, PriorSet, as_prior
 from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import number, numbers
 from tightlip.numeric.rational_program import RationalProgram
@@ -180,6 +182,52 @@ class PriorPolytope:
 
     def __repr__(self) -> str:
         return f"PriorPolytope({len(self.bounds)} bounds on {len(self.labels)} secrets)"
+
+
+AnyPriorSet = PriorSet | PriorBall | PriorList | PriorPolytope
+
+
+def prior_set_to_dict(prior_set: AnyPriorSet) -> dict[str, Any]:
+    """A set of priors as plain JSON values, under the name of its kind.
+
+    >>> prior_set_to_dict(PriorSet(min_mass="1/10"))
+    {'floor': {'secrets': None, 'min_mass': '1/10'}}
+    """
+    if isinstance(prior_set, PriorSet):
+        return {"floor": {"secrets": prior_set.secrets, "min_mass": number_to_json(prior_set.min_mass)}}
+    if isinstance(prior_set, PriorBall):
+        return {"ball": {"center": prior_set.center.to_dict(), "radius": number_to_json(prior_set.radius)}}
+    if isinstance(prior_set, PriorList):
+        return {"list": [prior.to_dict() for prior in prior_set]}
+    record: dict[str, Any] = {
+        "rows": [[number_to_json(entry) for entry in row] for row in prior_set.rows.tolist()],
+        "bounds": [number_to_json(bound) for bound in prior_set.bounds.tolist()],
+        "min_mass": number_to_json(prior_set.min_mass),
+        "labels": prior_set.labels.to_json() if prior_set.labels.given else None,
+    }
+    return {"polytope": record}
+
+
+def prior_set_from_dict(record: Any) -> AnyPriorSet:
+    """Read what `prior_set_to_dict` gave.
+
+    >>> prior_set_from_dict(prior_set_to_dict(PriorBall(Prior(["1/2", "1/2"]), "1/5")))
+    PriorBall(center=Prior(0: 1/2, 1: 1/2), radius=Fraction(1, 5))
+    """
+    parts = check_keys(record, "prior set", set(), {"floor", "ball", "list", "polytope"})
+    if len(parts) != 1:
+        raise InvalidInput(f"prior set must have one kind, got {sorted(parts)}.")
+    ((kind, own),) = parts.items()
+    if kind == "floor":
+        return PriorSet.from_json(json.dumps(own))
+    if kind == "ball":
+        check_keys(own, "ball", {"center", "radius"}, set())
+        return PriorBall(Prior.from_json(json.dumps(own["center"])), own["radius"])
+    if kind == "list":
+        return PriorList([Prior.from_json(json.dumps(prior)) for prior in listed(own, "list", "priors")])
+    check_keys(own, "polytope", {"rows", "bounds", "min_mass", "labels"}, set())
+    labels = labels_from_json(own["labels"], "labels")
+    return PriorPolytope(own["rows"], own["bounds"], min_mass=own["min_mass"], labels=labels)
 
 
 def _read(values: Any, argument: str, dimensions: int) -> NDArray[Any]:

@@ -19,6 +19,7 @@ from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.ball import Ball, ball, enclose, log_bounds, nearest
 from tightlip.numeric.display import format_down, format_python, format_sides
 from tightlip.numeric.parse import exact_text, number
+from tightlip.numeric.proved import Proved, require_order
 
 Rounding = Literal["up", "down", "nearest"]
 _SHORT = 10**6  # a logarithm of larger numbers is told as a decimal
@@ -68,6 +69,11 @@ class Nats(float):
             return cls(nearest(lambda: ball(ratio).log()) if upper else 0.0, ratio, rounding)
         return cls(lower if rounding == "down" else upper, ratio, rounding)
 
+    @property
+    def exact(self) -> bool:
+        """Whether the amount is known exactly, as the logarithm of `ratio`, and the float is a rounding of it."""
+        return self.ratio is not None
+
     def in_bits(self) -> float:
         """The same amount in bits, rounded in the same direction."""
         if math.isinf(self) or not self:
@@ -92,7 +98,42 @@ class Nats(float):
         return type(self), (float(self), self.ratio, self.rounding)
 
 
-class Bound(Nats):
+class ProvedLeakage(Proved):
+    """A proved leakage, in nats."""
+
+    __slots__ = ()
+
+    @property
+    def value(self) -> Nats:
+        """The sound (upper) end, in nats."""
+        return Nats(self.upper)
+
+    def in_bits(self) -> float:
+        """The sound end in bits, rounded up."""
+        return self.value.in_bits()
+
+
+class ProvedNats(Proved, Nats):
+    """A proved leakage that is a float, its sound (upper) end, in nats."""
+
+    __slots__ = ()
+
+    @property
+    def upper(self) -> float:
+        """The sound end, as a plain float."""
+        return float(self)
+
+    @property
+    def value(self) -> Nats:
+        """The sound (upper) end, in nats."""
+        return Nats(float(self), self.ratio)
+
+    @property
+    def certificate(self) -> None:
+        """None: the ends were proved as they were computed."""
+
+
+class Bound(ProvedNats):
     """A leakage known to lie in [lower, upper]; as a float it is the sound (upper) end.
 
     >>> Bound(0.4, 0.5, method="quadrature")
@@ -106,17 +147,11 @@ class Bound(Nats):
     def __new__(cls, lower: float, upper: float, method: str) -> Self:
         """Check that the ends are in order."""
         lower, upper = real_end(lower, "lower"), real_end(upper, "upper")
-        if not lower <= upper:
-            raise InvalidInput(f"lower must not exceed upper, got lower={lower!r} and upper={upper!r}.")
+        require_order(lower, upper)
         self = super().__new__(cls, upper)
         self.lower = lower
         self.method = method
         return self
-
-    @property
-    def upper(self) -> float:
-        """The sound end, as a plain float."""
-        return float(self)
 
     def __repr__(self) -> str:
         return f"{float(self)!r} nats (at least {self.lower!r}, by {self.method})"
@@ -128,44 +163,50 @@ class Bound(Nats):
 
 
 class Probability(float):
-    """A probability; `exact` holds the rational where the input was exact.
+    """A probability; `fraction` holds the rational where the input was exact.
 
-    >>> Probability(0.1), Probability(0.5, Fraction(1, 2)).exact
-    (0.1, Fraction(1, 2))
+    >>> half = Probability(0.5, Fraction(1, 2))
+    >>> half, half.fraction, half.exact, Probability(0.1).exact
+    (0.5, Fraction(1, 2), True, False)
     """
 
-    __slots__ = ("exact", "rounding")
-    exact: Fraction | None
+    __slots__ = ("fraction", "rounding")
+    fraction: Fraction | None
     rounding: Rounding
 
-    def __new__(cls, value: float, exact: Fraction | None = None, rounding: Rounding = "up") -> Self:
+    def __new__(cls, value: float, fraction: Fraction | None = None, rounding: Rounding = "up") -> Self:
         """Check that the value is a probability."""
         own = value if type(value) is float else real_end(value, "probability")
         if not 0 <= own <= 1:
             raise InvalidInput(f"probability must be in [0, 1], got {own!r}; this is a bug in the caller.")
         self = super().__new__(cls, own)
-        self.exact = exact
+        self.fraction = fraction
         self.rounding = rounding
         return self
 
     @classmethod
-    def of(cls, exact: Fraction, rounding: Rounding = "up") -> Self:
+    def of(cls, fraction: Fraction, rounding: Rounding = "up") -> Self:
         """An exact probability as the nearest double on the asked side.
 
         >>> Probability.of(Fraction(1, 3)) > 1/3
         True
         """
         choice(rounding, "rounding", get_args(Rounding))
-        exact = _rational(exact, "probability")
-        value = real_end(exact, "probability")
-        if rounding == "up" and Fraction(value) < exact:
+        fraction = _rational(fraction, "probability")
+        value = real_end(fraction, "probability")
+        if rounding == "up" and Fraction(value) < fraction:
             value = math.nextafter(value, math.inf)
-        if rounding == "down" and Fraction(value) > exact:
+        if rounding == "down" and Fraction(value) > fraction:
             value = math.nextafter(value, -math.inf)
-        return cls(value, exact, rounding)
+        return cls(value, fraction, rounding)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the probability is known exactly, as `fraction`, and the float is a rounding of it."""
+        return self.fraction is not None
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (float(self), self.exact, self.rounding)
+        return type(self), (float(self), self.fraction, self.rounding)
 
 
 def real_end(value: object, argument: str) -> float:

@@ -57,14 +57,14 @@ class Comparison:
     @property
     def ratio(self) -> Fraction | None:
         """Δ_RR/Δ_QM, exact; None where Δ_QM is 0."""
-        response, quantization = self.response.upper.exact, self.quantization.upper.exact
+        response, quantization = self.response.upper.fraction, self.quantization.upper.fraction
         assert response is not None
         return response / quantization if quantization else None
 
     @property
     def winner(self) -> Winner:
         """Which of randomised response and quantization by the middle has the smaller distortion."""
-        response, quantization = self.response.upper.exact, self.quantization.upper.exact
+        response, quantization = self.response.upper.fraction, self.quantization.upper.fraction
         assert response is not None
         assert quantization is not None
         if response == quantization:
@@ -76,7 +76,7 @@ def compare(space: HistogramSpace, bin_size: int) -> Comparison:
     """The mechanisms at the privacy of quantization with bins of `bin_size`.
 
     >>> case = compare(HistogramSpace(11, 3), 2)
-    >>> case.response.upper.exact, case.quantization.upper.exact, case.winner
+    >>> case.response.upper.fraction, case.quantization.upper.fraction, case.winner
     (Fraction(4, 11), Fraction(6, 11), 'randomized response')
     """
     middle, member = Quantization(space, bin_size), Quantization(space, bin_size, ordered=False)

@@ -140,7 +140,7 @@ def misspecified_response_distortion(
 ) -> Distortion:
     """Δ of randomised response whose list of cells is wrong.
 
-    >>> misspecified_response_distortion(MisspecifiedSupport(5, 2, 0, 1), ratio=2).upper.exact
+    >>> misspecified_response_distortion(MisspecifiedSupport(5, 2, 0, 1), ratio=2).upper.fraction
     Fraction(7, 11)
     """
     read_support(support)
@@ -152,7 +152,7 @@ def misspecified_response_distortion(
 def misspecified_quantization_distortion(support: MisspecifiedSupport, bin_size: int) -> Distortion:
     """Δ of quantization by the middle whose list of cells is wrong.
 
-    >>> misspecified_quantization_distortion(MisspecifiedSupport(5, 2, 0, 1), 3).upper.exact
+    >>> misspecified_quantization_distortion(MisspecifiedSupport(5, 2, 0, 1), 3).upper.fraction
     Fraction(3, 5)
     """
     read_support(support)

@@ -109,7 +109,7 @@ def no_more(share: float | Fraction) -> str:
     >>> no_more(Fraction(2, 5)), no_more(Fraction(1, 3)), no_more(Probability(0.25))
     ('40 %', 'at most 33.4 %', 'at most 25 %')
     """
-    above, bound = at_most(share), isinstance(share, Probability) and share.exact is None
+    above, bound = at_most(share), isinstance(share, Probability) and share.fraction is None
     return above if above == at_least(share) and not bound else f"at most {above}"
 
 
@@ -141,7 +141,7 @@ def surely(share: float) -> str:
 
 
 def _exact(share: float | Fraction) -> Fraction:
-    exact = share.exact if isinstance(share, Probability) else None
+    exact = share.fraction if isinstance(share, Probability) else None
     return Fraction(share) if exact is None else exact
 
 
@@ -169,8 +169,8 @@ def value_json(amount: Nats, unit: Unit) -> float | str:
 def probability_json(probability: Probability) -> dict[str, Any]:
     """A probability as JSON, with its exact value where known."""
     record: dict[str, Any] = {"value": float(probability)}
-    if probability.exact is not None:
-        record["exact"] = exact_text(probability.exact)
+    if probability.fraction is not None:
+        record["exact"] = exact_text(probability.fraction)
     return record
 
 
@@ -278,7 +278,7 @@ def told_share(probability: Probability) -> Share:
     >>> told_share(Probability.of(Fraction(1, 3))).words, told_share(Probability(1 / 3)).words
     ('33.3 %', '33.4 %')
     """
-    words = percent(probability) if probability.exact is None else about(probability)
+    words = percent(probability) if probability.fraction is None else about(probability)
     return Share(float(probability), words)
 
 

@@ -165,7 +165,7 @@ class _Few:
 
     def share(self, share: Probability | None) -> Probability | None:
         """At most ten people's share in place of that of fewer."""
-        if share is None or share.exact is None or not self._hides(share.exact):
+        if share is None or share.fraction is None or not self._hides(share.fraction):
             return share
         return Probability(
             float(Probability.of(min(Fraction(SMALL, self.audit.total), Fraction(1))))
@@ -223,7 +223,7 @@ def _lift(posterior: Probability, prior: Probability) -> Fraction:
 
 
 def _exact(share: Probability) -> Fraction:
-    return Fraction(share) if share.exact is None else share.exact
+    return Fraction(share) if share.fraction is None else share.fraction
 
 
 def remedy_toml(

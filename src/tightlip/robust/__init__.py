@@ -5,16 +5,20 @@ from __future__ import annotations
 from tightlip.measures.capacity import allowed_zeros
 from tightlip.model.prior import PriorSet
 from tightlip.model.prior_set import PriorBall, PriorList, PriorPolytope
+from tightlip.robust.certificate import ListCertificate, RegionCertificate, RobustCertificate
 from tightlip.robust.envelope_search import envelope
 from tightlip.robust.maximal import maximal_leakage
 from tightlip.robust.pointwise import leakage_capacity, pmc
 from tightlip.robust.result import RobustEnvelope, RobustLeakage
 
 __all__ = [
+    "ListCertificate",
     "PriorBall",
     "PriorList",
     "PriorPolytope",
     "PriorSet",
+    "RegionCertificate",
+    "RobustCertificate",
     "RobustEnvelope",
     "RobustLeakage",
     "allowed_zeros",

@@ -20,14 +20,14 @@ from tightlip.envelopes.adversaries import envelope as one_prior_envelope
 from tightlip.envelopes.result import Envelope, read_delta
 from tightlip.errors import CertificateInvalid, InvalidInput, quoted
 from tightlip.model.channel import Channel
-from tightlip.model.prior_set import PriorList
+from tightlip.model.prior_set import AnyPriorSet, PriorList
 from tightlip.numeric.display import several
 from tightlip.numeric.parse import FloatArray, float_number
 from tightlip.robust.cells import DualBound, partition
-from tightlip.robust.certificate import ListCertificate, RegionCertificate
+from tightlip.robust.certificate import ListCertificate, RegionCertificate, RobustCertificate
 from tightlip.robust.corners import Cover, Simplex, cover_of
 from tightlip.robust.proof import CellsProof, Chords, Likelihoods, WholeProof
-from tightlip.robust.region import AnyPriorSet, Region, mean, region_of
+from tightlip.robust.region import Region, mean, region_of
 from tightlip.robust.result import RobustEnvelope, log_ends
 from tightlip.robust.worst_prior import Seeker, seek
 
@@ -92,24 +92,26 @@ def envelope(
     if cover is None or not cover.divisible or not uppers:
         uppers.append(_by_chords(region, known, mass, seeker))
     proof, ratio, how = min(uppers, key=lambda upper: upper[1])
-    certificate = RegionCertificate(channel, prior_set, wanted, seeker.worst, ratio, proof)
-    return _result(certificate, f"{how}; lower end the worst of {len(seeker.known)} priors")
+    certificate = RegionCertificate(channel, prior_set, wanted, seeker.worst.proof(), ratio, proof)
+    return _result(certificate, seeker.worst, f"{how}; lower end the worst of {len(seeker.known)} priors")
 
 
 def _over_list(channel: Channel, priors: PriorList, delta: Fraction) -> RobustEnvelope:
-    found = tuple(one_prior_envelope(channel, prior, delta) for prior in priors)
-    return _result(ListCertificate(channel, priors, delta, found), f"the largest of {len(found)} envelopes")
+    found = [one_prior_envelope(channel, prior, delta) for prior in priors]
+    certificate = ListCertificate(channel, priors, delta, tuple(one.proof() for one in found))
+    worst = next(one for one in found if one.certificate is certificate.witness)
+    return _result(certificate, worst, f"the largest of {len(found)} envelopes")
 
 
-def _result(certificate: RegionCertificate | ListCertificate, method: str) -> RobustEnvelope:
+def _result(certificate: RobustCertificate, worst: Envelope, method: str) -> RobustEnvelope:
     upper = log_ends(certificate.upper_ratio)[1]
     return RobustEnvelope(
         delta=certificate.delta,
-        lower=min(certificate.witness.lower, upper),
+        lower=min(worst.lower, upper),
         upper=upper,
         method=method,
         prior=certificate.prior,
-        attack=certificate.witness.attack,
+        attack=worst.attack,
         certificate=certificate,
     )
 

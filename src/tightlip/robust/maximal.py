@@ -11,8 +11,9 @@ from fractions import Fraction
 from tightlip.model.channel import Channel
 from tightlip.model.matrix import column_max
 from tightlip.model.prior import Prior
+from tightlip.model.prior_set import AnyPriorSet
 from tightlip.numeric.quantity import Nats
-from tightlip.robust.region import AnyPriorSet, as_prior, region_of
+from tightlip.robust.region import as_prior, region_of
 from tightlip.robust.result import RobustLeakage, log_ends
 
 

@@ -26,10 +26,9 @@ from tightlip.measures.pointwise import pml as one_prior_pml
 from tightlip.model.channel import Channel
 from tightlip.model.matrix import dense_column
 from tightlip.model.prior import Prior
-from tightlip.model.prior_set import PriorBall, PriorList, PriorPolytope
+from tightlip.model.prior_set import AnyPriorSet, PriorBall, PriorList, PriorPolytope
 from tightlip.numeric.quantity import Nats
 from tightlip.robust.region import (
-    AnyPriorSet,
     Point,
     Region,
     as_prior,

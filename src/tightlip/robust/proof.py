@@ -16,15 +16,18 @@ from functools import cached_property
 from typing import Any
 
 from tightlip.certificate.rational import rational
-from tightlip.errors import CertificateInvalid
+from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.channel import Channel
+from tightlip.model.jsonio import check_keys
 from tightlip.model.matrix import dense
 from tightlip.numeric.display import format_exactly
+from tightlip.numeric.parse import exact_text, number
 from tightlip.robust.corners import Simplex, cover_of
 from tightlip.robust.region import Point, Region, dot
 
 Multipliers = tuple[Fraction, ...] | None
 Path = tuple[int, ...]  # which simplex, then which half each time
+_LONGEST = 300  # steps of a path in a file: halved so often a cell has no more points than floats tell apart
 
 
 @dataclass(frozen=True)
@@ -137,6 +140,10 @@ class WholeProof:
         _require_positive(self.multipliers, known)
         _require(chords.total(self.multipliers, ratio), mass, "the whole set")
 
+    def to_dict(self) -> dict[str, Any]:
+        """Write the multipliers as JSON values."""
+        return {"whole": _to_json(self.multipliers)}
+
 
 @dataclass(frozen=True, slots=True)
 class CellsProof:
@@ -156,6 +163,10 @@ class CellsProof:
                 for point in cell:
                     _require(known.total(point, multipliers, ratio), mass, f"cell {path}")
 
+    def to_dict(self) -> dict[str, Any]:
+        """Write the path and the multipliers of each cell as JSON values."""
+        return {"cells": [[list(path), _to_json(kept)] for path, kept in self.leaves.items()]}
+
     def _cells(self, cell: Simplex, path: Path, *, divisible: bool) -> Iterator[tuple[Path, Simplex]]:
         if path in self.leaves:
             yield path, cell
@@ -164,6 +175,31 @@ class CellsProof:
             raise CertificateInvalid(f"upper end fails: cell {path} of the set is not covered.")
         for side, half in enumerate(halves(cell)):
             yield from self._cells(half, (*path, side), divisible=divisible)
+
+
+def proof_from_dict(record: Any) -> CellsProof | WholeProof:
+    """Read what `to_dict` of a proof wrote."""
+    parts = check_keys(record, "proof", set(), {"whole", "cells"})
+    if len(parts) != 1:
+        raise ValueError("the proof must be of cells or of the whole set")
+    if "whole" in parts:
+        return WholeProof(_from_json(parts["whole"]))
+    return CellsProof({_read_path(path): _from_json(kept) for path, kept in parts["cells"]})
+
+
+def _to_json(multipliers: Multipliers) -> list[str] | None:
+    return None if multipliers is None else [exact_text(value) for value in multipliers]
+
+
+def _from_json(values: Any) -> Multipliers:
+    return None if values is None else tuple(Fraction(number(value, "multipliers")) for value in values)
+
+
+def _read_path(path: Any) -> Path:
+    steps = tuple(path)
+    if len(steps) > _LONGEST or not all(type(step) is int for step in steps):
+        raise ValueError(f"a path must be at most {_LONGEST} whole numbers, got {quoted(path)}")
+    return steps
 
 
 def halves(cell: Simplex) -> tuple[Simplex, Simplex]:

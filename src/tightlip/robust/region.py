@@ -25,12 +25,11 @@ from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.labels import match
 from tightlip.model.prior import Prior, PriorSet
-from tightlip.model.prior_set import PriorBall, PriorList, PriorPolytope
+from tightlip.model.prior_set import AnyPriorSet, PriorBall, PriorList, PriorPolytope
 from tightlip.numeric.rational_program import RationalProgram
 
 Point = tuple[Fraction, ...]
 Halfspace = tuple[tuple[Fraction, ...], Fraction]  # row and bound: row · p ≤ bound
-AnyPriorSet = PriorSet | PriorBall | PriorList | PriorPolytope
 
 _MOST_HALFSPACES = 64
 _MOST_HULL = 1000

@@ -6,19 +6,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
 
-from tightlip.errors import CertificateInvalid, InvalidInput
+from tightlip.errors import CertificateInvalid
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.display import format_down, format_exactly, format_python, format_up
-from tightlip.numeric.quantity import Nats
+from tightlip.numeric.proved import require_order
+from tightlip.numeric.quantity import Nats, ProvedLeakage, ProvedNats
 from tightlip.robust.certificate import RobustCertificate
 
-_SAME = 4e-9  # in nats: twice what one prior's envelope leaves open
 
-
-class RobustLeakage(Nats):
+class RobustLeakage(ProvedNats):
     """The largest leakage under any prior of a set, in nats: a float rounded up, with the prior that reaches it.
 
     Attributes
@@ -29,17 +28,15 @@ class RobustLeakage(Nats):
     outcome, secret : the worst outcome and the secret that it speaks for (or against); None for an average
     prior : the worst prior, a member of the set in the channel's order; None where no one member stands for it
     attained : whether the leakage under `prior` is this; False where members next to it only come as near as one likes
-    exact : whether the ends are two roundings of one number; always so here, a search would say False
     """
 
-    __slots__ = ("attained", "exact", "lower", "method", "outcome", "prior", "secret")
+    __slots__ = ("attained", "lower", "method", "outcome", "prior", "secret")
     lower: float
     method: str
     outcome: Label
     secret: Label
     prior: Prior | None
     attained: bool
-    exact: bool
 
     def __new__(
         cls,
@@ -56,13 +53,8 @@ class RobustLeakage(Nats):
         self = super().__new__(cls, amount, amount.ratio)
         self.lower, self.method = lower, method
         self.outcome, self.secret = outcome, secret
-        self.prior, self.attained, self.exact = prior, attained, True
+        self.prior, self.attained = prior, attained
         return self
-
-    @property
-    def upper(self) -> float:
-        """The sound end, as a plain float."""
-        return float(self)
 
     def __reduce__(self) -> tuple[object, ...]:
         witness = self.prior, self.attained, self.outcome, self.secret
@@ -89,7 +81,7 @@ def log_ends(ratio: Fraction) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class RobustEnvelope:
+class RobustEnvelope(ProvedLeakage):
     """sup over the priors of a set of ε_c(δ): what some post-processing reaches with probability δ under some prior.
 
     Attributes
@@ -112,23 +104,7 @@ class RobustEnvelope:
     certificate: RobustCertificate
 
     def __post_init__(self) -> None:
-        if not self.lower <= self.upper:
-            raise InvalidInput(f"lower must not exceed upper, got {self.lower!r} and {self.upper!r}.")
-
-    @property
-    def value(self) -> Nats:
-        """The sound (upper) end, in nats."""
-        return Nats(self.upper)
-
-    @property
-    def gap(self) -> float:
-        """upper − lower, in nats."""
-        return self.upper - self.lower
-
-    @property
-    def exact(self) -> bool:
-        """Whether the ends meet as closely as those of one prior's envelope do, within 4e-9 nats."""
-        return self.gap <= _SAME
+        require_order(self.lower, self.upper)
 
     def verify(self) -> None:
         """Check the proof of both ends in rational arithmetic, without a solver.
@@ -136,20 +112,14 @@ class RobustEnvelope:
         Raises
         ------
         CertificateInvalid
-            If it does not prove them.
+            If it does not prove them, or is about another δ.
         """
-        self.certificate.verify()
         if self.certificate.delta != self.delta:
             raise CertificateInvalid(
                 f"the certificate is about δ = {format_exactly(self.certificate.delta)}, "
                 f"not {format_exactly(self.delta)}."
             )
-        low = log_ends(self.certificate.lower_ratio)[0]
-        high = log_ends(self.certificate.upper_ratio)[1]
-        if high > self.upper or self.lower > low:
-            raise CertificateInvalid(
-                f"the certificate proves {low!r} to {high!r} nats, not {self.lower!r} to {self.upper!r}."
-            )
+        ProvedLeakage.verify(self)  # super() does not know a class that slots made anew
 
     def __repr__(self) -> str:
         return (

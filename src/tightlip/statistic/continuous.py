@@ -25,7 +25,7 @@ from tightlip.errors import InvalidInput, PreconditionFailed, WrongType, quoted
 from tightlip.model.labels import Label, Labels
 from tightlip.model.noise import Gaussian, Laplace, Noise
 from tightlip.numeric.ball import Ball, ball, enclose
-from tightlip.numeric.quantity import Nats
+from tightlip.numeric.quantity import Nats, ProvedLeakage
 from tightlip.numeric.real import Real, exact, real
 from tightlip.numeric.tails import laplace_mass, normal_mass
 
@@ -35,7 +35,7 @@ Interval = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
-class NoiseStatisticLeakage:
+class NoiseStatisticLeakage(ProvedLeakage):
     """Π of additive noise, in nats: `lower` is reached by `selection` (secret → parameter), `upper` is proved."""
 
     lower: float
@@ -44,13 +44,8 @@ class NoiseStatisticLeakage:
     method: str
 
     @property
-    def value(self) -> Nats:
-        """The sound (upper) end, in nats."""
-        return Nats(self.upper)
-
-    def in_bits(self) -> float:
-        """The sound end in bits, rounded up."""
-        return self.value.in_bits()
+    def certificate(self) -> None:
+        """None: the ends were proved as they were computed."""
 
 
 def noise_leakage(noise: Noise, regions: Mapping[Label, Any]) -> NoiseStatisticLeakage:

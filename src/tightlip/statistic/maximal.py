@@ -228,8 +228,9 @@ def _result(
     exact: bool,
     ratio: Fraction | None,
 ) -> StatisticLeakage:
-    lower, upper = certificate.ends()
-    return StatisticLeakage(min(lower, upper), upper, exact, selection, method, certificate, ratio)
+    claim = certificate.claim()
+    lower = min(claim.lower, claim.upper)
+    return StatisticLeakage(lower, claim.upper, exact, selection, method, certificate, ratio)
 
 
 def _matching_words(found: Matching) -> str:

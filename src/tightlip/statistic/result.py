@@ -3,39 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Protocol
 
-from tightlip.errors import CertificateInvalid, InvalidInput
+from tightlip.certificate.base import Certificate
 from tightlip.model.labels import Label
 from tightlip.numeric.display import format_down, format_up, several
-from tightlip.numeric.quantity import Nats
+from tightlip.numeric.proved import require_order
+from tightlip.numeric.quantity import Nats, ProvedLeakage
 from tightlip.showing import Tabled
 
 
-class Certificate(Protocol):
-    """A proof of both ends that can be checked again without a solver."""
-
-    def verify(self) -> None:
-        """Raise CertificateInvalid unless the proof holds."""
-
-    def ends(self) -> tuple[float, float]:
-        """The ends in nats that the proof gives."""
-
-    @property
-    def kind(self) -> str:
-        """The number that it bounds."""
-
-    def digest(self) -> str:
-        """A hash of the kind and of what the proof is about."""
-
-    def to_json(self) -> str:
-        """The proof with everything needed to check it."""
-
-
 @dataclass(frozen=True, slots=True)
-class StatisticLeakage(Tabled):
+class StatisticLeakage(ProvedLeakage, Tabled):
     """A leakage about a known statistic, in nats.
 
     Attributes
@@ -51,44 +31,19 @@ class StatisticLeakage(Tabled):
 
     lower: float
     upper: float
-    exact: bool
+    exact: bool = field()  # not decided by the floats, as it is by default
     selection: Mapping[Label, Label]
     method: str
     certificate: Certificate
     ratio: Fraction | None = None
 
     def __post_init__(self) -> None:
-        if not self.lower <= self.upper:
-            raise InvalidInput(f"lower must not exceed upper, got {self.lower!r} and {self.upper!r}.")
+        require_order(self.lower, self.upper)
 
     @property
     def value(self) -> Nats:
         """The sound (upper) end, in nats."""
         return Nats(self.upper, self.ratio)
-
-    @property
-    def gap(self) -> float:
-        """upper − lower, in nats."""
-        return self.upper - self.lower if self.upper > self.lower else 0.0
-
-    def verify(self) -> None:
-        """Check the certificate in rational arithmetic, without a solver.
-
-        Raises
-        ------
-        CertificateInvalid
-            If it does not prove both ends.
-        """
-        self.certificate.verify()
-        low, high = self.certificate.ends()
-        if high > self.upper or self.lower > low:
-            raise CertificateInvalid(
-                f"the certificate proves {low!r} to {high!r} nats, not {self.lower!r} to {self.upper!r}."
-            )
-
-    def in_bits(self) -> float:
-        """The sound end in bits, rounded up."""
-        return self.value.in_bits()
 
     def __repr__(self) -> str:
         kind = "exact" if self.exact else "ends not met"

@@ -1,0 +1,98 @@
+"""What a certificate says, in one sentence for each kind and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tightlip.certificate import envelope, ordered
+from tightlip.certificate.base import Claim
+from tightlip.certificate.statistic_table import COST, MAXIMAL
+from tightlip.contraction import certificate as contraction
+from tightlip.numeric.display import format_down, format_exactly, format_sides, format_up
+from tightlip.numeric.parse import exact_text
+from tightlip.numeric.unit import with_unit
+from tightlip.report.amounts import delta_json, float_json
+from tightlip.robust import certificate as robust
+
+_ADVERSARIES = {envelope.KIND: "any", ordered.KIND: "ordered", robust.KIND: "any"}
+
+
+def claim_record(claim: Claim) -> dict[str, Any]:
+    """The claim as JSON values: the kind, what it is about, both ends and their unit."""
+    record: dict[str, Any] = {"kind": claim.kind}
+    if claim.kind in _ADVERSARIES:
+        record["adversary"] = _ADVERSARIES[claim.kind]
+    if claim.delta is not None:
+        record |= delta_json(claim.delta)
+    if claim.gamma is not None:
+        record["gamma_exact"] = exact_text(claim.gamma)
+    record |= {"lower": float_json(claim.lower), "upper": float_json(claim.upper)}
+    return record if claim.unit is None else record | {"unit": claim.unit}
+
+
+def claim_words(claim: Claim) -> str:
+    """The claim as a sentence.
+
+    >>> claim_words(Claim(MAXIMAL, 0.5, 0.6)).partition(", ")[0]
+    'the statistic maximal leakage'
+    """
+    return _SENTENCES[claim.kind](claim)
+
+
+def _envelope(whose: str, some: str = "", every: str = "") -> Callable[[Claim], str]:
+    """δ is told from below where an attack has at least that probability, from above where none has it."""
+
+    def sentence(claim: Claim) -> str:
+        lower, upper = format_down(claim.lower), format_up(claim.upper)
+        if not claim.delta:
+            return f"no {whose} ever leaks more than {upper} nats."
+        below, above = format_sides(claim.delta)
+        return (
+            f"with probability at least {below} some {whose} leaks {lower} nats{some}, "
+            f"and none leaks more than {upper} nats with probability {above} or more{every}."
+        )
+
+    return sentence
+
+
+def _statistic(meaning: str) -> Callable[[Claim], str]:
+    def sentence(claim: Claim) -> str:
+        least, most = (
+            with_unit(format_down(claim.lower), "nats"),
+            with_unit(format_up(claim.upper), "nats"),
+        )
+        return (
+            f"the {claim.kind}, {meaning}, is at least {least} under some prior and at most {most} "
+            "under every prior."
+        )
+
+    return sentence
+
+
+def _contraction(what: str) -> Callable[[Claim], str]:
+    def sentence(claim: Claim) -> str:
+        at = "" if claim.gamma is None else f" at γ = {format_exactly(claim.gamma)}"
+        return f"{what}{at} is at least {format_down(claim.lower)} and at most {format_up(claim.upper)}."
+
+    return sentence
+
+
+_DIVERGENCES = {contraction.CHI_SQUARED: "χ²", contraction.KL: "KL", contraction.HELLINGER: "Hellinger"}
+_SENTENCES: dict[str, Callable[[Claim], str]] = {
+    envelope.KIND: _envelope("post-processing"),
+    ordered.KIND: _envelope("monotone function of the outcome"),
+    robust.KIND: _envelope("post-processing", " under some prior of the set", " under any prior of the set"),
+    MAXIMAL: _statistic("how much easier the release makes it to guess the secret"),
+    COST: _statistic("how much easier the release makes it to name a secret that is not the true one"),
+    contraction.DOBRUSHIN: _contraction("the Dobrushin coefficient, the contraction of total variation,"),
+    contraction.E_GAMMA: _contraction("the contraction coefficient of E_γ"),
+    **{
+        kind: _contraction(f"the contraction coefficient of {name} over all inputs")
+        for kind, name in _DIVERGENCES.items()
+    },
+    **{
+        kind + contraction.TOWARDS: _contraction(f"the contraction coefficient of {name} towards the prior")
+        for kind, name in _DIVERGENCES.items()
+    },
+}
