@@ -19,17 +19,24 @@ from fractions import Fraction
 
 import numpy as np
 
+from tightlip.certificate.envelope import EnvelopeCertificate
+from tightlip.envelopes.adversaries import envelope
+from tightlip.envelopes.pairs import Places
 from tightlip.errors import SolverFailure
 from tightlip.model.channel import Channel
 from tightlip.model.matrix import dense
+from tightlip.model.prior import Prior
 from tightlip.noise.grid import NoiseGrid
 from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.parse import FloatArray
 
 _AIM = 1e-6  # how much more than δ the attack is meant to reach, relative
-_STEP = 2e-6  # stop when log t is known to this
-_ROUNDING = 1e-8  # shares closer than this to none or all are meant to be none or all
-_USED = 1e-7  # outcomes with a smaller share of δ are dropped
+_GAP = 1e-6  # between the ends of t that the engine finds, relative
+_ROUNDING = 1e-8
+_TRIALS = 5  # at a probability that makes up for the bounds of the cells' masses
+_HELD = 1e-12  # cells with a smaller share of δ are one outcome
+_LEAST = 1e-60  # no cell is meant to have a larger lift
+_SHARE = 1e-9  # of the largest probability that every suspect can have
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,69 +90,72 @@ def _likelihoods(ends: FloatArray, grid: NoiseGrid) -> FloatArray:
     return np.array(rows)
 
 
-def best_attack(cells: OutcomeCells, delta: float, ceiling: float) -> tuple[CellAttack, CellAttack]:
-    """The attack with about the largest t ≤ ceiling at which it has probability δ, and one just beyond."""
-    from scipy.optimize import brentq
-
-    target = min(delta * (1 + _AIM), float(cells.below.sum()) * (1 - _ROUNDING))
-    best, beyond = (solved(cells, ratio, delta) for ratio in (1.0, ceiling * math.exp(2 * _STEP)))
-
-    def excess(level: float) -> float:
-        nonlocal best, beyond
-        found = solved(cells, math.exp(level), delta)
-        reached = _excess(cells, found, target)
-        if reached >= 0:
-            best = max(best, found, key=_ratio)
-        else:
-            beyond = min(beyond, found, key=_ratio)
-        return reached
-
-    if _excess(cells, best, target) > 0 > _excess(cells, beyond, target):
-        root = brentq(excess, math.log(best.ratio), math.log(beyond.ratio), xtol=_STEP, rtol=1e-15)
-        for level in (root - _STEP, root + _STEP):
-            if best.ratio < math.exp(level) < beyond.ratio:
-                excess(level)
-    return best, beyond
+def best_attack(cells: OutcomeCells, delta: Fraction) -> CellAttack:
+    """The attack with about the largest t at which it has probability δ, and the multipliers of its program."""
+    target = min(float(delta) * (1 + _AIM), float(cells.below.sum()) * (1 - _ROUNDING))
+    program = _Program.of(cells, float(delta))
+    wanted = target * float(cells.above.sum() / cells.below.sum())
+    for _ in range(_TRIALS):
+        found = program.solved(wanted)
+        reached = float((found.weights * cells.below).sum())
+        if reached >= target * (1 - _ROUNDING) or wanted >= program.mass:
+            break
+        wanted *= target / reached * (1 + _ROUNDING) if reached else 2.0
+    return found
 
 
-def _ratio(attack: CellAttack) -> float:
-    return attack.ratio
+def attack_beyond(cells: OutcomeCells, delta: Fraction, margin: float) -> CellAttack:
+    """The same for a probability that is smaller by this share: a larger t, and less extreme multipliers."""
+    program = _Program.of(cells, float(delta))
+    return program.solved(float(delta) * (1 - margin))
 
 
-def _value(cells: OutcomeCells, attack: CellAttack) -> float:
-    return float((attack.weights * cells.below).sum())
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """The cells as a finite channel whose prior makes P_Y their upper bounds, up to the factor `mass`.
 
+    Every suspect has probability η, so little that the background row that is left after them, q − η Σ K, is
+    positive and has a lift of hardly more than 1. Cells that are improbable even for δ are one outcome.
+    """
 
-def _excess(cells: OutcomeCells, attack: CellAttack, target: float) -> float:
-    return math.log(max(_value(cells, attack), 1e-6 * target) / target)
+    channel: Channel
+    prior: Prior
+    places: Places
+    mass: float
 
+    @classmethod
+    def of(cls, cells: OutcomeCells, delta: float) -> _Program:
+        held = cells.below > _HELD * delta
+        places = np.where(held, np.cumsum(held) - 1, held.sum())
+        mass = float(cells.above.sum())
+        overall = np.bincount(places, weights=cells.above) / mass
+        hits = np.array([np.bincount(places, weights=row) for row in cells.hits])
+        hits /= hits.sum(axis=1, keepdims=True)
+        overall = np.maximum(overall, hits.max(axis=0) * _LEAST)
+        overall /= overall.sum()
+        each = _SHARE * float((overall / hits.sum(axis=0)).min())
+        rest = 1 - len(hits) * each
+        background = (overall - each * hits.sum(axis=0)) / rest
+        channel = Channel(np.vstack([hits, background / background.sum()]))
+        return cls(channel, Prior(np.append(np.full(len(hits), each), rest)), places, mass)
 
-def solved(cells: OutcomeCells, ratio: float, delta: float) -> CellAttack:
-    """Solve the program at t, in units of δ: v = w q/δ."""
-    from scipy.optimize import linprog
-    from scipy.sparse import coo_array
-
-    held = np.flatnonzero(cells.below > 1e-12 * delta)
-    low, high, hits = cells.below[held], cells.above[held], cells.hits[:, held]
-    count, width = hits.shape
-    gains = hits / (low * ratio) - high / low
-    scale = np.abs(gains).max(axis=1, keepdims=True)
-    columns = np.arange(count * width)
-    rows = np.concatenate([np.tile(np.arange(width), count), width + np.repeat(np.arange(count), width)])
-    values = np.concatenate([np.ones(count * width), (-gains / scale).ravel()])
-    matrix = coo_array((values, (rows, np.tile(columns, 2))), shape=(width + count, count * width))
-    limits = np.concatenate([low / delta, np.zeros(count)])
-    found = linprog(-np.ones(count * width), A_ub=matrix.tocsr(), b_ub=limits, method="highs")
-    if found.status != 0:
-        raise SolverFailure(
-            f"the program for the attack stopped with status {found.status} ({found.message}) at t={ratio:g}; "
-            "use other cells."
-        )
-    masses = np.maximum(found.x.reshape(count, width), 0.0)
-    weights = np.zeros_like(cells.hits)
-    weights[:, held] = masses * delta / low
-    used = tuple(np.flatnonzero(masses.sum(axis=1) > _USED).tolist())
-    return CellAttack(ratio, weights, -found.ineqlin.marginals[width:] / scale[:, 0], used)
+    def solved(self, delta: float) -> CellAttack:
+        """What the engine of finite channels finds for this probability, in units of the upper bounds."""
+        found = envelope(self.channel, self.prior, min(delta / self.mass, 1.0), gap=_GAP)
+        if not isinstance(found.certificate, EnvelopeCertificate):
+            raise SolverFailure(
+                f"the program for the attack gave no multipliers (method: {found.method}); use other cells."
+            )
+        lower, upper = found.certificate.lower, found.certificate.upper
+        count, ratio = self.channel.shape[0] - 1, float(upper.ratio)
+        suspects = np.array([count if s is None else s for s in lower.suspects])
+        shares = np.zeros((count + 1, self.channel.shape[1]))
+        np.add.at(shares, (suspects[lower.attack.symbols], lower.attack.outcomes), lower.attack.shares)
+        multipliers = np.full(count, math.inf)
+        if upper.multipliers is not None:
+            multipliers = np.array([float(value) * ratio for value in upper.multipliers[:-1]])
+        used = np.flatnonzero((shares[:-1] * np.bincount(self.places, minlength=1)).sum(axis=1) > 0)
+        return CellAttack(ratio / self.mass, shares[:-1, self.places], multipliers, tuple(used.tolist()))
 
 
 def as_channel(attack: CellAttack, names: list[str], places: list[str], *, whole: bool) -> Channel:

@@ -25,9 +25,9 @@ from tightlip.noise.attack import (
     CellAttack,
     OutcomeCells,
     as_channel,
+    attack_beyond,
     best_attack,
     certified,
-    solved,
 )
 from tightlip.noise.dual import extended, upper_end
 from tightlip.noise.grid import BoundedReal, NoiseGrid
@@ -112,10 +112,10 @@ def _bracketed(
     reach = -float(ndtri(1e-7 * float(delta)))
     grid = NoiseGrid.over(release, secret, count, reach)
     cells = OutcomeCells.of(grid, count)
-    attack, beyond = best_attack(cells, float(delta), math.exp(closed))
+    attack = best_attack(cells, delta)
     channel = _named(release, grid, cells, attack, whole=delta == 1)
     lower = certified(channel, attack, cells, grid, delta)
-    upper = _proved_upper(grid, cells, beyond, delta, closed)
+    upper = _proved_upper(grid, cells, attack, delta, closed)
     above = "closed form ℒ + log 1/δ" if upper == closed else f"dual integrated over {len(grid.nodes)} nodes"
     same = "; Y is continuous, so a deterministic attack does as well" if adversary == "deterministic" else ""
     method = f"attack on {count} cells certified by ball arithmetic, {above} with proved error{same}"
@@ -125,13 +125,13 @@ def _bracketed(
 
 
 def _proved_upper(
-    grid: NoiseGrid, cells: OutcomeCells, beyond: CellAttack, delta: Fraction, closed: float
+    grid: NoiseGrid, cells: OutcomeCells, attack: CellAttack, delta: Fraction, closed: float
 ) -> float:
     """The best of a few duals: where the program's value jumps, multipliers of a larger t are less extreme."""
-    start, upper = math.log(beyond.ratio), closed
+    start, upper = math.log(attack.ratio), closed
     for margin in _MARGINS:
-        program = solved(cells, beyond.ratio * (1 + margin), float(delta)) if margin else beyond
-        found = upper_end(extended(grid, program), delta, beyond.ratio, upper)
+        program = attack_beyond(cells, delta, margin) if margin else attack
+        found = upper_end(extended(grid, program), delta, attack.ratio, upper)
         before, upper = upper, upper if found is None else min(found, upper)
         if upper - start <= max(_ENOUGH, margin) or (margin and upper - start > 0.9 * (before - start)):
             break

@@ -79,7 +79,7 @@ def extended(grid: NoiseGrid, attack: CellAttack) -> Dual:
     chosen = np.unique(np.linspace(0, len(grid.nodes) - 1, _SAMPLES).round().astype(int))
     nodes, overall = grid.nodes[chosen], (grid.below[chosen] + grid.above[chosen]) / 2
     weights = np.gradient(nodes)
-    used = np.maximum(attack.multipliers[list(attack.used)], 1.0)
+    used = np.clip(attack.multipliers[list(attack.used)], 1.0, _LARGEST)
     spots = np.array([float(grid.suspects[i]) for i in attack.used])
     best = _target(grid.gaussian, spots, used, nodes, overall, attack.ratio)
     found = np.empty_like(grid.low)
