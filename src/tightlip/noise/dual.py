@@ -35,6 +35,7 @@ from tightlip.numeric.parse import FloatArray
 _SAMPLES = 600
 _LARGEST = 1e9
 _HALVINGS = 50
+_BEYOND = 1 + 1e-6  # multipliers are chosen for a t that is surely too large for the cells
 _FINE = 1e-6  # relative: no end is looked for more closely
 
 
@@ -81,7 +82,8 @@ def extended(grid: NoiseGrid, attack: CellAttack) -> Dual:
     weights = np.gradient(nodes)
     used = np.clip(attack.multipliers[list(attack.used)], 1.0, _LARGEST)
     spots = np.array([float(grid.suspects[i]) for i in attack.used])
-    best = _target(grid.gaussian, spots, used, nodes, overall, attack.ratio)
+    ratio = attack.ratio * _BEYOND
+    best = _target(grid.gaussian, spots, used, nodes, overall, ratio)
     found = np.empty_like(grid.low)
     for start in range(0, len(found), 2000):
         part = slice(start, start + 2000)
@@ -89,7 +91,7 @@ def extended(grid: NoiseGrid, attack: CellAttack) -> Dual:
             NoiseGrid(
                 grid.gaussian, grid.low[part], grid.high[part], nodes, overall, overall, overall, ()
             ).likelihoods(nodes)
-            / attack.ratio
+            / ratio
             - overall
         )
         found[part] = _least_violating(slopes, overall - best, weights)
