@@ -60,8 +60,9 @@ class OutcomeCells:
 
     @classmethod
     def of(cls, grid: NoiseGrid, cells: int) -> OutcomeCells:
-        """Join the gaps between nodes into about this many cells."""
-        chosen = np.unique(np.linspace(0, len(grid.nodes) - 1, cells + 1).round().astype(int))
+        """Join the gaps between nodes into at most this many cells, about equally long."""
+        wanted = np.linspace(grid.nodes[0], grid.nodes[-1], cells + 1)
+        chosen = np.unique(np.searchsorted((grid.nodes[1:] + grid.nodes[:-1]) / 2, wanted))
         low, high = (np.add.reduceat(masses, chosen[:-1]) for masses in grid.masses())
         ends = np.concatenate([[-math.inf], grid.nodes[chosen], [math.inf]])
         if grid.gaussian:  # beyond the nodes, only that f_Y is a mixture of f(·|x)

@@ -79,7 +79,7 @@ class NoiseGrid:
         start, width = Fraction(secret.support[0]), Fraction(release.noise.width)
         length = (Fraction(secret.support[1]) - start) / width
         span = _up(length)
-        edges = np.linspace(0.0, span, max(3 * cells, math.ceil(_PER_WIDTH * span)) + 1)
+        edges = np.linspace(0.0, span, cells * max(3, math.ceil(_PER_WIDTH * span / cells)) + 1)
         places = [edges]
         if gaussian:  # the bounds of f'' need steps well below 1/D
             finest = reach / max(_FINEST, 3 * cells)  # also for a secret much narrower than the noise
