@@ -36,6 +36,7 @@ _ROUNDING = 1e-8
 _TRIALS = 5  # at a probability that makes up for the bounds of the cells' masses
 _HELD = 1e-12  # cells with a smaller share of δ are one outcome
 _LEAST = 1e-60  # no cell is meant to have a larger lift
+_HALVINGS = 60
 _SHARE = 1e-9  # of the largest probability that every suspect can have
 
 
@@ -71,11 +72,11 @@ class OutcomeCells:
             tails_low, tails_high = grid.below[[0, -1]], grid.above[[0, -1]] * (1 + 1e-15)
         low = np.concatenate([tails_low[:1], low * (1 - 1e-11), tails_low[1:]])
         high = np.concatenate([tails_high[:1], high * (1 + 1e-11), tails_high[1:]])
-        return cls(ends, low, high, _likelihoods(ends, grid))
+        return cls(ends, low, high, _peaks(ends, grid) if grid.finer else likelihoods(ends, grid.suspects, grid))
 
 
-def _likelihoods(ends: FloatArray, grid: NoiseGrid) -> FloatArray:
-    """P(cell|x) for every suspect, in plain floats, for the solver only."""
+def likelihoods(ends: FloatArray, suspects: tuple[Fraction, ...], grid: NoiseGrid) -> FloatArray:
+    """P(cell|x) for these suspects, in plain floats, for the search only."""
     from scipy.special import ndtr
 
     def tail(u: FloatArray) -> FloatArray:
@@ -84,11 +85,20 @@ def _likelihoods(ends: FloatArray, grid: NoiseGrid) -> FloatArray:
         return np.where(u > 0, np.exp(-np.abs(u)) / 2, 1 - np.exp(-np.abs(u)) / 2)
 
     rows = []
-    for suspect in grid.suspects:
+    for suspect in suspects:
         a, b = ends[:-1] - float(suspect), ends[1:] - float(suspect)
         flip = a < 0
         rows.append(tail(np.where(flip, -b, a)) - tail(np.where(flip, -a, b)))
     return np.array(rows)
+
+
+def _peaks(ends: FloatArray, grid: NoiseGrid) -> FloatArray:
+    """The same with f(·|x) in the middle of each cell: what cells and suspects can reach that are split further."""
+    found = likelihoods(ends[[0, 1, -2, -1]], grid.suspects, grid)
+    places = np.array([float(suspect) for suspect in grid.suspects])
+    middles, lengths = (ends[1:-2] + ends[2:-1]) / 2, np.diff(ends[1:-1])
+    inner = np.exp(-np.abs(middles - places[:, None])) / 2 * lengths
+    return np.hstack([found[:, :1], inner, found[:, -1:]])
 
 
 def best_attack(cells: OutcomeCells, delta: Fraction) -> CellAttack:
@@ -159,13 +169,81 @@ class _Program:
         return CellAttack(ratio / self.mass, shares[:-1, self.places], multipliers, tuple(used.tolist()))
 
 
-def as_channel(attack: CellAttack, names: list[str], places: list[str], *, whole: bool) -> Channel:
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Which outcomes point to whom: weights by outcome of the attack and cell; the suspects are in the support."""
+
+    suspects: tuple[Fraction, ...]
+    weights: FloatArray
+    cells: OutcomeCells
+
+
+def assigned(attack: CellAttack, cells: OutcomeCells, grid: NoiseGrid) -> Assignment:
+    """The solver's attack, its cells and suspects split into as many parts as the grid has."""
+    count = (len(cells.ends) - 3) if grid.finer else 1
+    split, rest = divmod(len(grid.finer), count)
+    fine = OutcomeCells.of(grid, count * split) if split > 1 else cells
+    if rest or len(fine.below) != count * split + 2:
+        return Assignment(tuple(grid.suspects[i] for i in attack.used), attack.weights[list(attack.used)], cells)
+    suspects, rows = [], []
+    for place in attack.used:
+        shifted = 0 < place < len(grid.suspects) - 1
+        whole = _spread(attack.weights[place], split)
+        if shifted:
+            near = grid.finer[(place - 1) * split : place * split]
+            parts = _parted(whole, likelihoods(fine.ends, near, grid), fine.above, attack.ratio, split)
+        if not shifted or parts is None:
+            suspects.append(grid.suspects[place])
+            rows.append(whole)
+        else:
+            suspects.extend(near)
+            rows.extend(parts)
+    return Assignment(tuple(suspects), np.array(rows), fine)
+
+
+def _spread(weights: FloatArray, split: int) -> FloatArray:
+    """The same weights for the parts of each cell."""
+    return np.concatenate([weights[:1], np.repeat(weights[1:-1], split), weights[-1:]])
+
+
+def _parted(
+    weights: FloatArray, hits: FloatArray, overall: FloatArray, ratio: float, split: int
+) -> FloatArray | None:
+    """Split what one suspect gets among parts of it (rows of `hits`); None if one part would reach less than all.
+
+    Cells that lift the ratio go part by part: the j-th part of each to the j-th suspect, as far away as before. The
+    others are shared out over all parts of the cell, such that the suspects reach one ratio r:
+    α_j = (Σ own K_j − r Σ own q)/(r Σ q − Σ K_j) with Σ α_j = 1, which falls in r.
+    """
+    inner = np.arange(len(weights)) - 1
+    lifting = weights * (hits[split // 2] >= ratio * overall)
+    lifting[[0, -1]] = 0.0
+    own = lifting * (inner % split == np.arange(split)[:, None])
+    others = weights - lifting
+    gained, spent = (own * hits).sum(axis=1), own @ overall
+    given, price = hits @ others, float(others @ overall)
+    if not spent.all():
+        return None
+    if not price:
+        reached = float((gained / spent).min())
+        return own if reached > float(weights @ hits[split // 2] / (weights @ overall)) else None
+    low, high = float((given / price).max()), float((gained / spent).max())
+    shares = np.zeros(split)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        shares = np.maximum(gained - middle * spent, 0.0) / np.maximum(middle * price - given, 1e-300)
+        low, high = (middle, high) if shares.sum() > 1 else (low, middle)
+    parts: FloatArray = own + np.outer(shares / max(float(shares.sum()), 1.0), others)
+    return parts
+
+
+def as_channel(found: Assignment, names: list[str], places: list[str], *, whole: bool) -> Channel:
     """The attack as a channel from cells of Y to suspects, the last outcome meaning nothing.
 
     Where δ = 1 (`whole`) what the solver left over goes to the first suspect on the left half, to the
     last on the right, so that nothing is left to the outcome that means nothing.
     """
-    rows = np.clip(attack.weights[list(attack.used)].T, 0.0, 1.0)
+    rows = np.clip(found.weights.T, 0.0, 1.0)
     rows /= np.maximum(rows.sum(axis=1, keepdims=True), 1.0)
     rest = np.maximum(1 - rows.sum(axis=1, keepdims=True), 0.0)
     if whole:
@@ -185,13 +263,11 @@ class _Outcome:
     above: Fraction
 
 
-def certified(
-    channel: Channel, attack: CellAttack, cells: OutcomeCells, grid: NoiseGrid, delta: Fraction
-) -> float:
+def certified(channel: Channel, found: Assignment, grid: NoiseGrid, delta: Fraction) -> float:
     """A proved lower end in nats: the level that outcomes of total probability at least δ reach."""
-    outcomes = _measured(channel, attack, cells, grid)
+    outcomes, unused = _measured(channel, found, grid)
     outcomes.sort(key=lambda outcome: outcome.ratio, reverse=True)
-    left = sum((outcome.above for outcome in outcomes), Fraction(0)) + _unused(channel, cells)
+    left = sum((outcome.above for outcome in outcomes), unused)
     reached = Fraction(0)
     for outcome in outcomes:
         reached, left = reached + outcome.below, left - outcome.above
@@ -200,31 +276,32 @@ def certified(
     return 0.0
 
 
-def _measured(channel: Channel, attack: CellAttack, cells: OutcomeCells, grid: NoiseGrid) -> list[_Outcome]:
-    shares = _shares(channel)
+def _measured(channel: Channel, found: Assignment, grid: NoiseGrid) -> tuple[list[_Outcome], Fraction]:
+    """The outcomes that point to a suspect, and an upper bound of the probability of the one that means nothing."""
+    cells, ends = found.cells, found.cells.ends.tolist()
     below, above = (_rationals(masses) for masses in (cells.below, cells.above))
-    ends, outcomes = cells.ends.tolist(), []
-    for symbol, place in enumerate(attack.used):
+    shares, outcomes = _shares(channel), []
+    for suspect, column in zip(found.suspects, shares, strict=False):
         hit, low, high = Fraction(0), Fraction(0), Fraction(0)
-        for cell in [i for i, row in enumerate(shares) if row[symbol]]:
-            share = shares[cell][symbol]
-            hit += share * Fraction(grid.hit(ends[cell], ends[cell + 1], grid.suspects[place]))
+        for cell, share in column:
+            hit += share * Fraction(grid.hit(ends[cell], ends[cell + 1], suspect))
             low, high = low + share * below[cell], high + share * above[cell]
-        outcomes.append(_Outcome(hit / high, low, high))
-    return outcomes
+        if high:
+            outcomes.append(_Outcome(hit / high, low, high))
+    return outcomes, sum((share * above[cell] for cell, share in shares[-1]), Fraction(0))
 
 
-def _unused(channel: Channel, cells: OutcomeCells) -> Fraction:
-    """An upper bound of the probability of the outcome that means nothing."""
-    pairs = zip(_shares(channel), _rationals(cells.above), strict=True)
-    return sum((row[-1] * mass for row, mass in pairs), Fraction(0))
-
-
-def _shares(channel: Channel) -> list[list[Fraction]]:
-    """The stored rows as rationals that sum to 1 exactly."""
-    rows = [[Fraction(entry) for entry in row] for row in dense(channel.matrix).tolist()]
-    totals = [sum(row) for row in rows]
-    return [[entry / total for entry in row] for row, total in zip(rows, totals, strict=True)]
+def _shares(channel: Channel) -> list[list[tuple[int, Fraction]]]:
+    """For each outcome of the attack its cells and their shares, as rationals that sum to 1 exactly for each cell."""
+    matrix = dense(channel.matrix)
+    columns: list[list[tuple[int, Fraction]]] = [[] for _ in range(matrix.shape[1])]
+    for cell, row in enumerate(matrix):
+        held = np.flatnonzero(row).tolist()
+        entries = [Fraction(row[symbol]) for symbol in held]
+        total = sum(entries)
+        for symbol, entry in zip(held, entries, strict=True):
+            columns[symbol].append((cell, entry / total))
+    return columns
 
 
 def _rationals(values: FloatArray) -> list[Fraction]:

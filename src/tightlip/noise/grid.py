@@ -39,6 +39,8 @@ _PER_WIDTH = 20  # at least so many cells of x per noise width, and no more susp
 _FINER = (
     16  # parts of a cell of x for f_Y alone: its bounds are off by half of such a part, and cost a cdf each
 )
+_PEAK = 0.006  # noise widths: length of the outcomes for which one is suspected, with Laplace noise
+_MOST_PARTS = 15
 _FINEST = 4000  # steps beyond the secret that are always fine enough
 _BEND = 0.5  # largest product of step and D
 
@@ -60,6 +62,7 @@ class NoiseGrid:
     moment : upper bounds of M at the nodes, for Gaussian noise; 0 for Laplace noise
     suspects : places that are surely in the support, ends first and last
     inside : for Laplace noise upper bounds of P{X strictly between neighbouring nodes}
+    finer : places surely in the support, equally many near each suspect but the ends; none where it makes no sense
     """
 
     gaussian: bool
@@ -71,6 +74,7 @@ class NoiseGrid:
     moment: FloatArray
     suspects: tuple[Fraction, ...]
     inside: FloatArray | float = 1.0
+    finer: tuple[Fraction, ...] = ()
 
     @classmethod
     def over(cls, release: AdditiveNoise, secret: BoundedReal, cells: int, reach: float) -> NoiseGrid:
@@ -79,7 +83,9 @@ class NoiseGrid:
         start, width = Fraction(secret.support[0]), Fraction(release.noise.width)
         length = (Fraction(secret.support[1]) - start) / width
         span = _up(length)
-        edges = np.linspace(0.0, span, cells * max(3, math.ceil(_PER_WIDTH * span / cells)) + 1)
+        split = _split(span, cells, gaussian or isinstance(secret, DiscreteSecret))
+        edges = np.linspace(0.0, span, cells * max(3, math.ceil(_PER_WIDTH * span / cells), split) + 1)
+        finer: tuple[Fraction, ...] = ()
         places = [edges]
         if gaussian:  # the bounds of f'' need steps well below 1/D
             finest = reach / max(_FINEST, 3 * cells)  # also for a secret much narrower than the noise
@@ -91,6 +97,9 @@ class NoiseGrid:
             nodes = np.unique(np.concatenate(places))
             below, above, moment = _uniform_density(nodes, length, gaussian)
             suspects = _spread(length, cells)
+            if split > 1:
+                finer = _middles(length, cells * split)
+                suspects = (Fraction(0), *finer[split // 2 :: split], length)
             inside = np.diff(nodes) / _down(length) * (1 + MARGIN)
         elif isinstance(secret, DiscreteSecret):
             atoms = [((x - start) / width, mass) for x, mass in secret.atoms]
@@ -107,11 +116,14 @@ class NoiseGrid:
             cut = np.unique(np.append(cut, float(secret.distribution.median())))
             low, high = _placed(cut, start, width)
             nodes = np.unique(np.concatenate([*places, np.maximum(low, 0.0), high]))
-            parts = _parts(cut, secret, start, width)
+            parts = _parts(cut, secret, start, width, _FINER if split == 1 else math.ceil(3 * _FINER / split))
             below, above, moment = (_mixture if gaussian else _laplace_mixture)(nodes, *parts, gaussian)
             inside = _inside(nodes, parts[0], parts[1], parts[3])
-            suspects = _shown(secret, start, width, length, cells)
-        return cls(gaussian, low, high, nodes, below, above, moment, suspects, inside)
+            suspects = _shown(secret, start, width, _spread(length, cells))
+            if split > 1:
+                finer = _shown(secret, start, width, _middles(length, cells * split))
+                suspects = (suspects[0], *finer[split // 2 :: split], suspects[-1])
+        return cls(gaussian, low, high, nodes, below, above, moment, suspects, inside, finer)
 
     @property
     def gaps(self) -> FloatArray:
@@ -201,10 +213,10 @@ def _uniform_density(nodes: FloatArray, length: Fraction, gaussian: bool) -> _De
 
 
 def _parts(
-    cuts: FloatArray, secret: DistributionSecret, start: Fraction, width: Fraction
+    cuts: FloatArray, secret: DistributionSecret, start: Fraction, width: Fraction, finer: int
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Ends of parts of the cells of x, and bounds of their masses: f_Y is in a Riemann–Stieltjes bracket."""
-    split = [np.linspace(a, b, _FINER, endpoint=False) for a, b in pairwise(cuts.tolist())]
+    split = [np.linspace(a, b, finer, endpoint=False) for a, b in pairwise(cuts.tolist())]
     fine = np.unique(np.concatenate([*split, cuts[-1:]]))
     masses = TailMasses.of(secret.distribution, secret.cdf_error)
     with quiet():
@@ -270,10 +282,22 @@ def _remaining(terms: FloatArray) -> FloatArray:
     return _running(terms[::-1])[::-1]
 
 
+def _split(span: float, cells: int, whole: bool) -> int:
+    """Into how many parts, an odd number, the suspects and cells of Laplace noise are split after the search.
+
+    Whoever is suspected at once for outcomes over a length h of f(·|x) reaches h/4 nats less than at the peak.
+    """
+    return 1 if whole else min(2 * math.ceil(span / cells / (2 * _PEAK)) + 1, _MOST_PARTS)
+
+
+def _middles(length: Fraction, parts: int) -> tuple[Fraction, ...]:
+    return tuple(length * (2 * k + 1) / (2 * parts) for k in range(parts))
+
+
 def _spread(length: Fraction, cells: int) -> tuple[Fraction, ...]:
     """Both ends, and the middles of equal parts; a suspect off the middle of its outcomes reaches less."""
     parts = max(_SUSPECTS, min(cells, math.ceil(_PER_WIDTH * length)))
-    return (Fraction(0), *(length * (2 * k + 1) / (2 * parts) for k in range(parts)), length)
+    return (Fraction(0), *_middles(length, parts), length)
 
 
 def _thinned(places: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
@@ -282,12 +306,12 @@ def _thinned(places: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
 
 
 def _shown(
-    secret: DistributionSecret, start: Fraction, width: Fraction, length: Fraction, cells: int
+    secret: DistributionSecret, start: Fraction, width: Fraction, places: tuple[Fraction, ...]
 ) -> tuple[Fraction, ...]:
-    """Places that a positive density or a quantile shows to be in the support."""
-    wanted = [float(start + width * place) for place in _spread(length, cells)]
-    shown = {support_point_near(secret.distribution, place) for place in wanted}
-    return tuple((Fraction(place) - start) / width for place in sorted(shown))
+    """Places near these that a positive density or a quantile shows to be in the support."""
+    wanted = [float(start + width * place) for place in places]
+    shown = sorted(support_point_near(secret.distribution, place) for place in wanted)
+    return tuple((Fraction(place) - start) / width for place in shown)
 
 
 def _down(value: Fraction) -> float:
