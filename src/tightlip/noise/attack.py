@@ -196,8 +196,9 @@ def assigned(attack: CellAttack, cells: OutcomeCells, grid: NoiseGrid) -> Assign
             suspects.append(grid.suspects[place])
             rows.append(whole)
         else:
-            suspects.extend(near)
-            rows.extend(parts)
+            held = [j for j, row in enumerate(parts) if row.any()]
+            suspects.extend(near[j] for j in held)
+            rows.extend(parts[j] for j in held)
     return Assignment(tuple(suspects), np.array(rows), fine)
 
 
@@ -213,28 +214,43 @@ def _parted(
 
     Cells that lift the ratio go part by part: the j-th part of each to the j-th suspect, as far away as before. The
     others are shared out over all parts of the cell, such that the suspects reach one ratio r:
-    α_j = (Σ own K_j − r Σ own q)/(r Σ q − Σ K_j) with Σ α_j = 1, which falls in r.
+    α_j = (Σ own K_j − r Σ own q)/(r Σ q − Σ K_j) with Σ α_j = 1, which falls in r. What a suspect has got that does
+    not reach r by itself is shared out like the others where that is better.
     """
     inner = np.arange(len(weights)) - 1
-    lifting = weights * (hits[split // 2] >= ratio * overall)
-    lifting[[0, -1]] = 0.0
+    good = (hits[split // 2] >= ratio * overall)[1:-1].reshape(-1, split)[:, split // 2]
+    lifting = weights * np.concatenate([[False], np.repeat(good, split), [False]])
     own = lifting * (inner % split == np.arange(split)[:, None])
-    others = weights - lifting
     gained, spent = (own * hits).sum(axis=1), own @ overall
-    given, price = hits @ others, float(others @ overall)
+    others = weights - lifting
     if not spent.all():
         return None
-    if not price:
-        reached = float((gained / spent).min())
-        return own if reached > float(weights @ hits[split // 2] / (weights @ overall)) else None
-    low, high = float((given / price).max()), float((gained / spent).max())
-    shares = np.zeros(split)
+    alone = gained / spent
+    if not others.any():
+        return own if alone.min() > weights @ hits[split // 2] / (weights @ overall) else None
+    best, parts = 0.0, own
+    while True:
+        level, shares = _even(gained, spent, hits @ others, float(others @ overall))
+        short = (alone < level) & (spent > 0)
+        reached = min(level, float(alone[short].min(initial=math.inf)))
+        if reached > best:
+            best, parts = reached, own + np.outer(shares, others)
+        if not short.any() or (short | (spent == 0)).all():
+            return parts
+        others = others + own[short].sum(axis=0)
+        own = np.where(short[:, None], 0.0, own)
+        gained, spent = np.where(short, 0.0, gained), np.where(short, 0.0, spent)
+
+
+def _even(gained: FloatArray, spent: FloatArray, given: FloatArray, price: float) -> tuple[float, FloatArray]:
+    """The ratio r that suspects reach alike, and the shares α of the others that they get for it."""
+    low, high = float((given / price).max()), float((gained / np.maximum(spent, 1e-300)).max())
+    shares = np.zeros(len(gained))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         shares = np.maximum(gained - middle * spent, 0.0) / np.maximum(middle * price - given, 1e-300)
         low, high = (middle, high) if shares.sum() > 1 else (low, middle)
-    parts: FloatArray = own + np.outer(shares / max(float(shares.sum()), 1.0), others)
-    return parts
+    return high, shares / max(float(shares.sum()), 1.0)
 
 
 def as_channel(found: Assignment, names: list[str], places: list[str], *, whole: bool) -> Channel:
@@ -283,24 +299,26 @@ def _measured(channel: Channel, found: Assignment, grid: NoiseGrid) -> tuple[lis
     shares, outcomes = _shares(channel), []
     for suspect, column in zip(found.suspects, shares, strict=False):
         hit, low, high = Fraction(0), Fraction(0), Fraction(0)
-        for cell, share in column:
-            hit += share * Fraction(grid.hit(ends[cell], ends[cell + 1], suspect))
-            low, high = low + share * below[cell], high + share * above[cell]
+        for cell, least, most in column:
+            hit += least * Fraction(grid.hit(ends[cell], ends[cell + 1], suspect))
+            low, high = low + least * below[cell], high + most * above[cell]
         if high:
             outcomes.append(_Outcome(hit / high, low, high))
-    return outcomes, sum((share * above[cell] for cell, share in shares[-1]), Fraction(0))
+    return outcomes, sum((most * above[cell] for cell, _, most in shares[-1]), Fraction(0))
 
 
-def _shares(channel: Channel) -> list[list[tuple[int, Fraction]]]:
-    """For each outcome of the attack its cells and their shares, as rationals that sum to 1 exactly for each cell."""
+def _shares(channel: Channel) -> list[list[tuple[int, Fraction, Fraction]]]:
+    """For each outcome of the attack its cells, and bounds of their shares: stored rows may miss 1 by a rounding."""
     matrix = dense(channel.matrix)
-    columns: list[list[tuple[int, Fraction]]] = [[] for _ in range(matrix.shape[1])]
+    columns: list[list[tuple[int, Fraction, Fraction]]] = [[] for _ in range(matrix.shape[1])]
     for cell, row in enumerate(matrix):
         held = np.flatnonzero(row).tolist()
-        entries = [Fraction(row[symbol]) for symbol in held]
+        entries = [Fraction(float(row[symbol])) for symbol in held]
         total = sum(entries)
         for symbol, entry in zip(held, entries, strict=True):
-            columns[symbol].append((cell, entry / total))
+            near = float(entry / total)  # floats add up fast
+            least, most = (near, near) if total == 1 else (math.nextafter(near, end) for end in (0.0, 2.0))
+            columns[symbol].append((cell, Fraction(least), Fraction(most)))
     return columns
 
 

@@ -32,9 +32,10 @@ from tightlip.noise.grid import MARGIN, NoiseGrid
 from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.parse import FloatArray
 
-_SAMPLES = 600
+_SAMPLES = 600  # and with split cells, for their peaks,
+_MORE_SAMPLES = 2400
 _LARGEST = 1e9
-_HALVINGS = 50
+_HALVINGS = 30
 _BEYOND = 1 + 1e-6  # multipliers are chosen for a t that is surely too large for the cells
 _FINE = 1e-6  # relative: no end is looked for more closely
 
@@ -77,7 +78,8 @@ def corrections(grid: NoiseGrid) -> tuple[FloatArray, FloatArray]:
 
 def extended(grid: NoiseGrid, attack: CellAttack) -> Dual:
     """Give every cell of x a multiplier, from those of the used suspects."""
-    chosen = np.unique(np.linspace(0, len(grid.nodes) - 1, _SAMPLES).round().astype(int))
+    samples = _MORE_SAMPLES if grid.finer else _SAMPLES
+    chosen = np.unique(np.linspace(0, len(grid.nodes) - 1, samples).round().astype(int))
     nodes, overall = grid.nodes[chosen], (grid.below[chosen] + grid.above[chosen]) / 2
     weights = np.gradient(nodes)
     used = np.clip(attack.multipliers[list(attack.used)], 1.0, _LARGEST)

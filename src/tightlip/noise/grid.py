@@ -114,8 +114,8 @@ class NoiseGrid:
             cut = np.array([float(start + width * Fraction(edge)) for edge in edges.tolist()])
             cut[0], cut[-1] = (float(end) for end in secret.support)
             cut = np.unique(np.append(cut, float(secret.distribution.median())))
-            low, high = _placed(cut, start, width)
-            nodes = np.unique(np.concatenate([*places, np.maximum(low, 0.0), high]))
+            low, high = edges[:-1], edges[1:]
+            nodes = np.unique(np.concatenate(places))
             parts = _parts(cut, secret, start, width, _FINER if split == 1 else math.ceil(3 * _FINER / split))
             below, above, moment = (_mixture if gaussian else _laplace_mixture)(nodes, *parts, gaussian)
             inside = _inside(nodes, parts[0], parts[1], parts[3])
