@@ -5,8 +5,11 @@ end. The best one at t = e^ε solves the program of the finite envelope on the c
 
     maximise Σ q w   subject to   Σ_x w(cell, x) ≤ 1,   Σ_cell w(cell, x)(P(cell|x) − t q⁺) ≥ 0,
 
-with the lower bound q of P_Y(cell) in the mass and the upper bound q⁺ in the constraint. The solver is
-not trusted: `certified` recomputes every outcome of the stored channel from proved bounds.
+with the lower bound q of P_Y(cell) in the mass and the upper bound q⁺ in the constraint. It is solved by the engine
+of finite channels, with q⁺ for q and a little more than δ. With Laplace noise a suspect reaches the less the longer
+the cell around it, by a quarter of its length, however many cells there are; so the program takes f(·|x) in the middle
+of each cell, and afterwards cells and suspects are split into parts (`assigned`). None of that is trusted: `certified`
+recomputes every outcome of the stored channel from proved bounds.
 Y is continuous, so the randomised assignment has a deterministic equal: within a cell, subsets can have
 prescribed shares under finitely many atomless laws at once (Dvoretzky, Wald and Wolfowitz).
 """
@@ -72,7 +75,9 @@ class OutcomeCells:
             tails_low, tails_high = grid.below[[0, -1]], grid.above[[0, -1]] * (1 + 1e-15)
         low = np.concatenate([tails_low[:1], low * (1 - 1e-11), tails_low[1:]])
         high = np.concatenate([tails_high[:1], high * (1 + 1e-11), tails_high[1:]])
-        return cls(ends, low, high, _peaks(ends, grid) if grid.finer else likelihoods(ends, grid.suspects, grid))
+        return cls(
+            ends, low, high, _peaks(ends, grid) if grid.finer else likelihoods(ends, grid.suspects, grid)
+        )
 
 
 def likelihoods(ends: FloatArray, suspects: tuple[Fraction, ...], grid: NoiseGrid) -> FloatArray:
@@ -184,7 +189,9 @@ def assigned(attack: CellAttack, cells: OutcomeCells, grid: NoiseGrid) -> Assign
     split, rest = divmod(len(grid.finer), count)
     fine = OutcomeCells.of(grid, count * split) if split > 1 else cells
     if rest or len(fine.below) != count * split + 2:
-        return Assignment(tuple(grid.suspects[i] for i in attack.used), attack.weights[list(attack.used)], cells)
+        return Assignment(
+            tuple(grid.suspects[i] for i in attack.used), attack.weights[list(attack.used)], cells
+        )
     suspects, rows = [], []
     for place in attack.used:
         shifted = 0 < place < len(grid.suspects) - 1
@@ -228,13 +235,13 @@ def _parted(
     alone = gained / spent
     if not others.any():
         return own if alone.min() > weights @ hits[split // 2] / (weights @ overall) else None
-    best, parts = 0.0, own
+    best, parts = 0.0, np.asarray(own)
     while True:
         level, shares = _even(gained, spent, hits @ others, float(others @ overall))
         short = (alone < level) & (spent > 0)
         reached = min(level, float(alone[short].min(initial=math.inf)))
         if reached > best:
-            best, parts = reached, own + np.outer(shares, others)
+            best, parts = reached, np.asarray(own + np.outer(shares, others))
         if not short.any() or (short | (spent == 0)).all():
             return parts
         others = others + own[short].sum(axis=0)

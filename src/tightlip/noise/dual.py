@@ -36,7 +36,7 @@ _SAMPLES = 600  # and with split cells, for their peaks,
 _MORE_SAMPLES = 2400
 _LARGEST = 1e9
 _HALVINGS = 30
-_BEYOND = 1 + 1e-6  # multipliers are chosen for a t that is surely too large for the cells
+_BEYOND = 1e-6  # relative: multipliers are chosen for a t that is too large for the cells
 _FINE = 1e-6  # relative: no end is looked for more closely
 
 
@@ -84,7 +84,7 @@ def extended(grid: NoiseGrid, attack: CellAttack) -> Dual:
     weights = np.gradient(nodes)
     used = np.clip(attack.multipliers[list(attack.used)], 1.0, _LARGEST)
     spots = np.array([float(grid.suspects[i]) for i in attack.used])
-    ratio = attack.ratio * _BEYOND
+    ratio = attack.ratio * (1 + min(_BEYOND, 1e-3 * max(math.log(attack.ratio), 0.0)))
     best = _target(grid.gaussian, spots, used, nodes, overall, ratio)
     found = np.empty_like(grid.low)
     for start in range(0, len(found), 2000):
