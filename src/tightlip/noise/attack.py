@@ -45,9 +45,13 @@ _SHARE = 1e-9  # of the largest probability that every suspect can have
 
 @dataclass(frozen=True, slots=True)
 class CellAttack:
-    """The solver's assignment at level t: weights by suspect and cell, and the multipliers μ = λt."""
+    """The solver's assignment at level t: weights by suspect and cell, and the multipliers μ = λt.
+
+    `ratio` is t for the upper bounds of the cells' masses, `scaled` for these over their sum.
+    """
 
     ratio: float
+    scaled: float
     weights: FloatArray
     multipliers: FloatArray
     used: tuple[int, ...]
@@ -171,7 +175,8 @@ class _Program:
         if upper.multipliers is not None:
             multipliers = np.array([float(value) * ratio for value in upper.multipliers[:-1]])
         used = np.flatnonzero((shares[:-1] * np.bincount(self.places, minlength=1)).sum(axis=1) > 0)
-        return CellAttack(ratio / self.mass, shares[:-1, self.places], multipliers, tuple(used.tolist()))
+        weights = shares[:-1, self.places]
+        return CellAttack(ratio / self.mass, ratio, weights, multipliers, tuple(used.tolist()))
 
 
 @dataclass(frozen=True, slots=True)

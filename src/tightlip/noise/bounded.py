@@ -131,10 +131,11 @@ def _proved_upper(
     grid: NoiseGrid, cells: OutcomeCells, attack: CellAttack, delta: Fraction, closed: float
 ) -> float:
     """The best of a few duals: where the program's value jumps, multipliers of a larger t are less extreme."""
-    start, upper = math.log(attack.ratio), closed
+    least, upper = max(attack.ratio, 1.0), closed
+    start = math.log(least)
     for margin in _MARGINS:
         program = attack_beyond(cells, delta, margin) if margin else attack
-        found = upper_end(extended(grid, program), delta, attack.ratio, upper)
+        found = upper_end(extended(grid, program), delta, least, upper)
         before, upper = upper, upper if found is None else min(found, upper)
         if upper - start <= max(_ENOUGH, margin) or (margin and upper - start > 0.9 * (before - start)):
             break

@@ -84,7 +84,7 @@ def extended(grid: NoiseGrid, attack: CellAttack) -> Dual:
     weights = np.gradient(nodes)
     used = np.clip(attack.multipliers[list(attack.used)], 1.0, _LARGEST)
     spots = np.array([float(grid.suspects[i]) for i in attack.used])
-    ratio = attack.ratio * (1 + min(_BEYOND, 1e-3 * max(math.log(attack.ratio), 0.0)))
+    ratio = attack.scaled * (1 + min(_BEYOND, 1e-3 * max(math.log(attack.scaled), 0.0)))
     best = _target(grid.gaussian, spots, used, nodes, overall, ratio)
     found = np.empty_like(grid.low)
     for start in range(0, len(found), 2000):
