@@ -34,7 +34,8 @@ from tightlip.numeric.parse import FloatArray
 
 _SAMPLES = 600  # and with split cells, for their peaks,
 _MORE_SAMPLES = 2400
-_LARGEST = 1e9
+_LARGEST = 1e9  # of μ; with Gaussian noise less, as the tails, 10⁻⁷ of δ each, count μ times
+_LARGEST_GAUSSIAN = 5e5
 _HALVINGS = 30
 _BEYOND = 1e-6  # relative: multipliers are chosen for a t that is too large for the cells
 _FINE = 1e-6  # relative: no end is looked for more closely
@@ -82,7 +83,8 @@ def extended(grid: NoiseGrid, attack: CellAttack) -> Dual:
     chosen = np.unique(np.linspace(0, len(grid.nodes) - 1, samples).round().astype(int))
     nodes, overall = grid.nodes[chosen], (grid.below[chosen] + grid.above[chosen]) / 2
     weights = np.gradient(nodes)
-    used = np.clip(attack.multipliers[list(attack.used)], 1.0, _LARGEST)
+    largest = _LARGEST_GAUSSIAN if grid.gaussian else _LARGEST
+    used = np.clip(attack.multipliers[list(attack.used)], 1.0, largest)
     spots = np.array([float(grid.suspects[i]) for i in attack.used])
     ratio = attack.scaled * (1 + min(_BEYOND, 1e-3 * max(math.log(attack.scaled), 0.0)))
     best = _target(grid.gaussian, spots, used, nodes, overall, ratio)
@@ -96,7 +98,7 @@ def extended(grid: NoiseGrid, attack: CellAttack) -> Dual:
             / ratio
             - overall
         )
-        found[part] = _least_violating(slopes, overall - best, weights)
+        found[part] = _least_violating(slopes, overall - best, weights, largest)
     return Dual(grid, found)
 
 
@@ -110,9 +112,11 @@ def _target(
     return found
 
 
-def _least_violating(slopes: FloatArray, offset: FloatArray, weights: FloatArray) -> FloatArray:
-    """For each row the μ in [1, 10⁹] that minimises ∫ (offset + μ·slope)₊, which is convex in μ."""
-    low, high = np.zeros(len(slopes)), np.full(len(slopes), math.log(_LARGEST))
+def _least_violating(
+    slopes: FloatArray, offset: FloatArray, weights: FloatArray, largest: float
+) -> FloatArray:
+    """For each row the μ from 1 to the largest that minimises ∫ (offset + μ·slope)₊, which is convex in μ."""
+    low, high = np.zeros(len(slopes)), np.full(len(slopes), math.log(largest))
     settled = np.zeros(len(slopes), dtype=bool)
     middle = low
     for _ in range(_HALVINGS):
