@@ -23,12 +23,14 @@ from tightlip.model.channel import Channel
 from tightlip.model.noise import AdditiveNoise, Gaussian
 from tightlip.model.secret import BoundedSecret, GaussianSecret
 from tightlip.noise.attack import (
+    Assignment,
     CellAttack,
     OutcomeCells,
     as_channel,
+    assigned,
+    attack_beyond,
     best_attack,
     certified,
-    solved,
 )
 from tightlip.noise.dual import extended, upper_end
 from tightlip.noise.grid import BoundedReal, NoiseGrid
@@ -113,45 +115,45 @@ def _bracketed(
     reach = -float(ndtri(1e-7 * float(delta)))
     grid = NoiseGrid.over(release, secret, count, reach)
     cells = OutcomeCells.of(grid, count)
-    attack, beyond = best_attack(cells, float(delta), math.exp(closed))
-    channel = _named(release, grid, cells, attack, whole=delta == 1)
-    lower = certified(channel, attack, cells, grid, delta)
-    upper = _proved_upper(grid, cells, beyond, delta, closed)
+    attack = best_attack(cells, delta)
+    found = assigned(attack, cells, grid)
+    channel = _named(release, found, whole=delta == 1)
+    lower = certified(channel, found, grid, delta)
+    upper = _proved_upper(grid, cells, attack, delta, closed)
     above = "closed form ℒ + log 1/δ" if upper == closed else f"dual integrated over {len(grid.nodes)} nodes"
     same = "; Y is continuous, so a deterministic attack does as well" if adversary == "deterministic" else ""
-    method = f"attack on {count} cells certified by ball arithmetic, {above} with proved error{same}"
+    method = f"attack on {len(found.cells.below)} cells certified by ball arithmetic, {above} with proved error{same}"
     if upper - lower > _ENOUGH:
         method += f"; with these cells the ends are {format_up(upper - lower, 2)} nats apart, more bring them closer"
     return Envelope(delta, lower, upper, method, adversary, witness=channel)
 
 
 def _proved_upper(
-    grid: NoiseGrid, cells: OutcomeCells, beyond: CellAttack, delta: Fraction, closed: float
+    grid: NoiseGrid, cells: OutcomeCells, attack: CellAttack, delta: Fraction, closed: float
 ) -> float:
     """The best of a few duals: where the program's value jumps, multipliers of a larger t are less extreme."""
-    start, upper = math.log(beyond.ratio), closed
+    least, upper = max(attack.ratio, 1.0), closed
+    start = math.log(least)
     for margin in _MARGINS:
-        program = solved(cells, beyond.ratio * (1 + margin), float(delta)) if margin else beyond
-        found = upper_end(extended(grid, program), delta, beyond.ratio, upper)
+        program = attack_beyond(cells, delta, margin) if margin else attack
+        found = upper_end(extended(grid, program), delta, least, upper)
         before, upper = upper, upper if found is None else min(found, upper)
         if upper - start <= max(_ENOUGH, margin) or (margin and upper - start > 0.9 * (before - start)):
             break
     return upper
 
 
-def _named(
-    release: AdditiveNoise, grid: NoiseGrid, cells: OutcomeCells, attack: CellAttack, *, whole: bool
-) -> Channel:
+def _named(release: AdditiveNoise, found: Assignment, *, whole: bool) -> Channel:
     """The attack with cells and suspects in the units of the release."""
     start, width = Fraction(release.secret.support[0]), Fraction(release.noise.width)
 
     def place(z: float | Fraction) -> str:
         return repr(z) if isinstance(z, float) and math.isinf(z) else repr(float(start + width * Fraction(z)))
 
-    ends = [place(end) for end in cells.ends.tolist()]
+    ends = [place(end) for end in found.cells.ends.tolist()]
     places = _distinct([f"({a}, {b})" for a, b in pairwise(ends)])
-    names = _distinct([f"x = {place(grid.suspects[i])}" for i in attack.used])
-    return as_channel(attack, names, places, whole=whole)
+    names = _distinct([f"x = {place(suspect)}" for suspect in found.suspects])
+    return as_channel(found, names, places, whole=whole)
 
 
 def _distinct(labels: list[str]) -> list[str]:

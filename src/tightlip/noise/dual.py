@@ -32,9 +32,12 @@ from tightlip.noise.grid import MARGIN, NoiseGrid
 from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.parse import FloatArray
 
-_SAMPLES = 600
-_LARGEST = 1e9
-_HALVINGS = 50
+_SAMPLES = 600  # and with split cells, for their peaks,
+_MORE_SAMPLES = 2400
+_LARGEST = 1e9  # of μ; with Gaussian noise less, as the tails, 10⁻⁷ of δ each, count μ times
+_LARGEST_GAUSSIAN = 5e5
+_HALVINGS = 30
+_BEYOND = 1e-6  # relative: multipliers are chosen for a t that is too large for the cells
 _FINE = 1e-6  # relative: no end is looked for more closely
 
 
@@ -76,12 +79,15 @@ def corrections(grid: NoiseGrid) -> tuple[FloatArray, FloatArray]:
 
 def extended(grid: NoiseGrid, attack: CellAttack) -> Dual:
     """Give every cell of x a multiplier, from those of the used suspects."""
-    chosen = np.unique(np.linspace(0, len(grid.nodes) - 1, _SAMPLES).round().astype(int))
+    samples = _MORE_SAMPLES if grid.finer else _SAMPLES
+    chosen = np.unique(np.linspace(0, len(grid.nodes) - 1, samples).round().astype(int))
     nodes, overall = grid.nodes[chosen], (grid.below[chosen] + grid.above[chosen]) / 2
     weights = np.gradient(nodes)
-    used = np.maximum(attack.multipliers[list(attack.used)], 1.0)
+    largest = _LARGEST_GAUSSIAN if grid.gaussian else _LARGEST
+    used = np.clip(attack.multipliers[list(attack.used)], 1.0, largest)
     spots = np.array([float(grid.suspects[i]) for i in attack.used])
-    best = _target(grid.gaussian, spots, used, nodes, overall, attack.ratio)
+    ratio = attack.scaled * (1 + min(_BEYOND, 1e-3 * max(math.log(attack.scaled), 0.0)))
+    best = _target(grid.gaussian, spots, used, nodes, overall, ratio)
     found = np.empty_like(grid.low)
     for start in range(0, len(found), 2000):
         part = slice(start, start + 2000)
@@ -89,10 +95,10 @@ def extended(grid: NoiseGrid, attack: CellAttack) -> Dual:
             NoiseGrid(
                 grid.gaussian, grid.low[part], grid.high[part], nodes, overall, overall, overall, ()
             ).likelihoods(nodes)
-            / attack.ratio
+            / ratio
             - overall
         )
-        found[part] = _least_violating(slopes, overall - best, weights)
+        found[part] = _least_violating(slopes, overall - best, weights, largest)
     return Dual(grid, found)
 
 
@@ -106,9 +112,11 @@ def _target(
     return found
 
 
-def _least_violating(slopes: FloatArray, offset: FloatArray, weights: FloatArray) -> FloatArray:
-    """For each row the μ in [1, 10⁹] that minimises ∫ (offset + μ·slope)₊, which is convex in μ."""
-    low, high = np.zeros(len(slopes)), np.full(len(slopes), math.log(_LARGEST))
+def _least_violating(
+    slopes: FloatArray, offset: FloatArray, weights: FloatArray, largest: float
+) -> FloatArray:
+    """For each row the μ from 1 to the largest that minimises ∫ (offset + μ·slope)₊, which is convex in μ."""
+    low, high = np.zeros(len(slopes)), np.full(len(slopes), math.log(largest))
     settled = np.zeros(len(slopes), dtype=bool)
     middle = low
     for _ in range(_HALVINGS):

@@ -31,6 +31,7 @@ from tightlip.numeric.tails import laplace_mass, normal_mass
 
 MARGIN = 1e-11  # relative, for exp, ndtr and float sums
 TINY = 1e-300
+_SUMMED = 3e-16  # what each term adds to the error of a running sum, relative to the sum
 _BITS = 128
 _CHUNK = 1 << 21
 _SUSPECTS = 64  # at least; one for each cell of a wide secret costs time and lifts the lower end
@@ -38,6 +39,8 @@ _PER_WIDTH = 20  # at least so many cells of x per noise width, and no more susp
 _FINER = (
     16  # parts of a cell of x for f_Y alone: its bounds are off by half of such a part, and cost a cdf each
 )
+_PEAK = 0.006  # noise widths: length of the outcomes for which one is suspected, with Laplace noise
+_MOST_PARTS = 15
 _FINEST = 4000  # steps beyond the secret that are always fine enough
 _BEND = 0.5  # largest product of step and D
 
@@ -58,6 +61,8 @@ class NoiseGrid:
     below, above : proved bounds of f_Y at the nodes
     moment : upper bounds of M at the nodes, for Gaussian noise; 0 for Laplace noise
     suspects : places that are surely in the support, ends first and last
+    inside : for Laplace noise upper bounds of P{X strictly between neighbouring nodes}
+    finer : places surely in the support, equally many near each suspect but the ends; none where it makes no sense
     """
 
     gaussian: bool
@@ -68,6 +73,8 @@ class NoiseGrid:
     above: FloatArray
     moment: FloatArray
     suspects: tuple[Fraction, ...]
+    inside: FloatArray | float = 1.0
+    finer: tuple[Fraction, ...] = ()
 
     @classmethod
     def over(cls, release: AdditiveNoise, secret: BoundedReal, cells: int, reach: float) -> NoiseGrid:
@@ -76,7 +83,9 @@ class NoiseGrid:
         start, width = Fraction(secret.support[0]), Fraction(release.noise.width)
         length = (Fraction(secret.support[1]) - start) / width
         span = _up(length)
-        edges = np.linspace(0.0, span, max(3 * cells, math.ceil(_PER_WIDTH * span)) + 1)
+        split = _split(span, cells, gaussian or isinstance(secret, DiscreteSecret))
+        edges = np.linspace(0.0, span, cells * max(3, math.ceil(_PER_WIDTH * span / cells), split) + 1)
+        finer: tuple[Fraction, ...] = ()
         places = [edges]
         if gaussian:  # the bounds of f'' need steps well below 1/D
             finest = reach / max(_FINEST, 3 * cells)  # also for a secret much narrower than the noise
@@ -88,22 +97,33 @@ class NoiseGrid:
             nodes = np.unique(np.concatenate(places))
             below, above, moment = _uniform_density(nodes, length, gaussian)
             suspects = _spread(length, cells)
+            if split > 1:
+                finer = _middles(length, cells * split)
+                suspects = (Fraction(0), *finer[split // 2 :: split], length)
+            inside = np.diff(nodes) / _down(length) * (1 + MARGIN)
         elif isinstance(secret, DiscreteSecret):
             atoms = [((x - start) / width, mass) for x, mass in secret.atoms]
             low = np.array([_down(x) for x, _ in atoms])
             high = np.array([_up(x) for x, _ in atoms])
             nodes = np.unique(np.concatenate([*places, np.maximum(low, 0.0), high]))
-            below, above, moment = _discrete_density(nodes, low, high, [mass for _, mass in atoms], gaussian)
+            weights = np.array([float(mass) for _, mass in atoms])
+            below, above, moment = _mixture(nodes, low, high, weights, weights, gaussian)
+            inside = _inside(nodes, low, high, weights)
             suspects = _thinned(tuple(x for x, _ in atoms))
         else:
             cut = np.array([float(start + width * Fraction(edge)) for edge in edges.tolist()])
             cut[0], cut[-1] = (float(end) for end in secret.support)
             cut = np.unique(np.append(cut, float(secret.distribution.median())))
-            low, high = _placed(cut, start, width)
-            nodes = np.unique(np.concatenate([*places, np.maximum(low, 0.0), high]))
-            below, above, moment = _distribution_density(nodes, cut, secret, start, width, gaussian)
-            suspects = _shown(secret, start, width, length, cells)
-        return cls(gaussian, low, high, nodes, below, above, moment, suspects)
+            low, high = edges[:-1], edges[1:]
+            nodes = np.unique(np.concatenate(places))
+            parts = _parts(cut, secret, start, width, _FINER if split == 1 else math.ceil(3 * _FINER / split))
+            below, above, moment = (_mixture if gaussian else _laplace_mixture)(nodes, *parts, gaussian)
+            inside = _inside(nodes, parts[0], parts[1], parts[3])
+            suspects = _shown(secret, start, width, _spread(length, cells))
+            if split > 1:
+                finer = _shown(secret, start, width, _middles(length, cells * split))
+                suspects = (suspects[0], *finer[split // 2 :: split], suspects[-1])
+        return cls(gaussian, low, high, nodes, below, above, moment, suspects, inside, finer)
 
     @property
     def gaps(self) -> FloatArray:
@@ -130,8 +150,13 @@ class NoiseGrid:
         """Bounds of P{Y between neighbouring nodes}."""
         gaps = self.gaps
         low, high = self.below[:-1] + self.below[1:], self.above[:-1] + self.above[1:]
-        if not self.gaussian:  # f falls and rises by e^{±h} at most
-            return low * -np.expm1(-gaps / 2) * (1 - MARGIN), high * np.expm1(gaps / 2) * (1 + MARGIN)
+        if not self.gaussian:
+            # f_Y'' = f_Y − dF_X against the kernel (y − a)(b − y)/2 ≤ h²/8 of the trapezoidal rule, whose integral is
+            # h³/12; and f falls and rises by e^{±h} at most
+            bent = gaps**2 / 6 * np.exp(gaps) * np.minimum(self.above[:-1], self.above[1:]) * (1 + MARGIN)
+            least = np.maximum(low * -np.expm1(-gaps / 2), (low - bent) * gaps / 2)
+            most = np.minimum(high * np.expm1(gaps / 2), (high + gaps / 4 * self.inside) * gaps / 2)
+            return least * (1 - MARGIN), most * (1 + MARGIN)
         bent = self.bend() / 12
         arched = gaps**2 / (6 * (1 - gaps**2 / 8))  # max ≤ twice the mean of the two nodes
         least = low * gaps / 2 * (1 - MARGIN) - gaps**3 * np.minimum(bent[:-1], bent[1:])
@@ -187,28 +212,25 @@ def _uniform_density(nodes: FloatArray, length: Fraction, gaussian: bool) -> _De
     return below, above, moment
 
 
-def _discrete_density(
-    nodes: FloatArray, low: FloatArray, high: FloatArray, masses: list[Fraction], gaussian: bool
-) -> _Densities:
-    weights = np.array([float(mass) for mass in masses])
-    return _mixture(nodes, low, high, weights, weights, gaussian)
-
-
-def _distribution_density(
-    nodes: FloatArray,
-    cuts: FloatArray,
-    secret: DistributionSecret,
-    start: Fraction,
-    width: Fraction,
-    gaussian: bool,
-) -> _Densities:
-    """Bounds of each cell's mass make it a mixture: a Riemann–Stieltjes bracket, on parts of the cells of x."""
-    parts = [np.linspace(a, b, _FINER, endpoint=False) for a, b in pairwise(cuts.tolist())]
-    fine = np.unique(np.concatenate([*parts, cuts[-1:]]))
+def _parts(
+    cuts: FloatArray, secret: DistributionSecret, start: Fraction, width: Fraction, finer: int
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Ends of parts of the cells of x, and bounds of their masses: f_Y is in a Riemann–Stieltjes bracket."""
+    split = [np.linspace(a, b, finer, endpoint=False) for a, b in pairwise(cuts.tolist())]
+    fine = np.unique(np.concatenate([*split, cuts[-1:]]))
     masses = TailMasses.of(secret.distribution, secret.cdf_error)
     with quiet():
         least, most = (np.exp(logs) for logs in masses.of_cells(fine, *masses.log_tails(fine)))
-    return _mixture(nodes, *_placed(fine, start, width), least, most, gaussian)
+    return *_placed(fine, start, width), least, most
+
+
+def _inside(nodes: FloatArray, low: FloatArray, high: FloatArray, most: FloatArray) -> FloatArray:
+    """Upper bounds of the mass of the parts that meet the open gaps between nodes; parts ascend."""
+    total = _running(most)
+    first = np.searchsorted(high, nodes[:-1], side="right")
+    beyond = np.searchsorted(low, nodes[1:], side="left")
+    inside: FloatArray = np.maximum(total[beyond] - total[np.minimum(first, beyond)], 0.0)
+    return inside + _SUMMED * len(most)
 
 
 def _placed(cuts: FloatArray, start: Fraction, width: Fraction) -> tuple[FloatArray, FloatArray]:
@@ -234,10 +256,48 @@ def _mixture(
     return below * (1 - MARGIN), above * (1 + MARGIN) + TINY, moment * (1 + MARGIN) + TINY * gaussian
 
 
+def _laplace_mixture(
+    nodes: FloatArray, low: FloatArray, high: FloatArray, least: FloatArray, most: FloatArray, _: bool
+) -> _Densities:
+    """The same by running sums of e^{±x}, for ascending parts in [0, 100]."""
+    before = np.searchsorted(high, nodes, side="right")  # so many are wholly on the left
+    after = np.maximum(np.searchsorted(low, nodes, side="left"), before)  # from here on they are on the right
+    down, up = np.exp(-nodes) / 2, np.exp(nodes) / 2
+    below = down * _running(least * np.exp(low))[before] + up * _remaining(least * np.exp(-high))[after]
+    above = down * _running(most * np.exp(high))[before] + up * _remaining(most * np.exp(-low))[after]
+    for i in np.flatnonzero(after > before).tolist():
+        around = slice(before[i], after[i])
+        far = np.maximum(nodes[i] - low[around], high[around] - nodes[i])
+        below[i] += float(least[around] @ np.exp(-far)) / 2
+        above[i] += float(most[around].sum()) / 2
+    margin = MARGIN + _SUMMED * len(low)
+    return below * (1 - margin), above * (1 + margin) + TINY, np.zeros_like(nodes)
+
+
+def _running(terms: FloatArray) -> FloatArray:
+    return np.insert(np.cumsum(terms), 0, 0.0)
+
+
+def _remaining(terms: FloatArray) -> FloatArray:
+    return _running(terms[::-1])[::-1]
+
+
+def _split(span: float, cells: int, whole: bool) -> int:
+    """Into how many parts, an odd number, the suspects and cells of Laplace noise are split after the search.
+
+    Whoever is suspected at once for outcomes over a length h of f(·|x) reaches h/4 nats less than at the peak.
+    """
+    return 1 if whole else min(2 * math.ceil(span / cells / (2 * _PEAK)) + 1, _MOST_PARTS)
+
+
+def _middles(length: Fraction, parts: int) -> tuple[Fraction, ...]:
+    return tuple(length * (2 * k + 1) / (2 * parts) for k in range(parts))
+
+
 def _spread(length: Fraction, cells: int) -> tuple[Fraction, ...]:
     """Both ends, and the middles of equal parts; a suspect off the middle of its outcomes reaches less."""
     parts = max(_SUSPECTS, min(cells, math.ceil(_PER_WIDTH * length)))
-    return (Fraction(0), *(length * (2 * k + 1) / (2 * parts) for k in range(parts)), length)
+    return (Fraction(0), *_middles(length, parts), length)
 
 
 def _thinned(places: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
@@ -246,12 +306,12 @@ def _thinned(places: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
 
 
 def _shown(
-    secret: DistributionSecret, start: Fraction, width: Fraction, length: Fraction, cells: int
+    secret: DistributionSecret, start: Fraction, width: Fraction, places: tuple[Fraction, ...]
 ) -> tuple[Fraction, ...]:
-    """Places that a positive density or a quantile shows to be in the support."""
-    wanted = [float(start + width * place) for place in _spread(length, cells)]
-    shown = {support_point_near(secret.distribution, place) for place in wanted}
-    return tuple((Fraction(place) - start) / width for place in sorted(shown))
+    """Places near these that a positive density or a quantile shows to be in the support."""
+    wanted = [float(start + width * place) for place in places]
+    shown = sorted(support_point_near(secret.distribution, place) for place in wanted)
+    return tuple((Fraction(place) - start) / width for place in shown)
 
 
 def _down(value: Fraction) -> float:
