@@ -124,7 +124,8 @@ def _bracketed(
     same = "; Y is continuous, so a deterministic attack does as well" if adversary == "deterministic" else ""
     method = f"attack on {len(found.cells.below)} cells certified by ball arithmetic, {above} with proved error{same}"
     if upper - lower > _ENOUGH:
-        method += f"; with these cells the ends are {format_up(upper - lower, 2)} nats apart, other numbers of cells may bring them closer"
+        apart = format_up(upper - lower, 2)
+        method += f"; with these cells the ends are {apart} nats apart, other numbers of cells may bring them closer"
     return Envelope(delta, lower, upper, method, adversary, witness=channel)
 
 
