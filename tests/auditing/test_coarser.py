@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 import audit_oracle as oracle
-from tightlip.auditing.coarser import coarser
 from tightlip.auditing.counted import Counted
+from tightlip.auditing.lattice import coarser
 from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.mapping import Mapping

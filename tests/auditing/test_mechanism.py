@@ -121,7 +121,7 @@ def test_an_audit_says_what_erasure_gives_away():
     found = audit_counts(lambda _: counted, plan, kinds={}, delta=Fraction(1, 2), budget=tl.log_of("5/4"))
     view = found.views["s"]
     assert view.worst.leakage.ratio == Fraction(3, 2)
-    assert view.share_above_budget.exact == Fraction(1, 2)
+    assert view.share_above_budget.fraction == Fraction(1, 2)
     assert view.maximal_leakage.ratio == Fraction(5, 4)
     cells = {view.counted.cell_label(cell): view.counted.holders_of(cell) for cell in range(3)}
     assert cells == {("a",): 4, ("b",): 4, ("lost",): 0}

@@ -10,13 +10,12 @@ import pandas as pd
 import pytest
 
 import audit_oracle as oracle
-from tightlip.auditing import climb as climbing
+from tightlip.auditing import lattice as climbing
 from tightlip.auditing.counted import Counted
-from tightlip.auditing.hiding import min_counts
 from tightlip.auditing.lattice import Lattice
 from tightlip.auditing.leakage import cell_pml
 from tightlip.auditing.plan import released
-from tightlip.auditing.remedy import detail_of, entropy_of, remedies_for
+from tightlip.auditing.remedy import detail_of, entropy_of, min_counts, remedies_for
 from tightlip.auditing.run import audit
 from tightlip.numeric.quantity import Nats, log_of
 from tightlip.report.audit_words import change_words, paragraphs, reason_words
@@ -255,7 +254,7 @@ def test_sums_are_made_a_block_at_a_time(monkeypatch):
     tally = counted(people(7), ["age", "job"]).tally
     whole = list(min_counts(tally, Nats(0.8), None, noise=False))
     assert whole
-    monkeypatch.setattr("tightlip.auditing.hiding._MOST_SUMS", 6)
+    monkeypatch.setattr("tightlip.auditing.remedy._MOST_SUMS", 6)
     assert list(min_counts(tally, Nats(0.8), None, noise=False)) == whole
 
 

@@ -170,7 +170,7 @@ def test_the_largest_epsilon_on_the_grid_is_largest():
 
 def test_noise_that_makes_too_many_cells_is_passed_over(monkeypatch):
     frame = people(200)
-    monkeypatch.setattr("tightlip.auditing.randomise.MOST_PAIRS", 10)
+    monkeypatch.setattr("tightlip.auditing.counted.MOST_PAIRS", 10)
     found = audit(frame, "illness", ["age", "zip"], budget=1.0)
     changes = [change_words(found.policy, remedy) for remedy in found.remedies]
     assert changes

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 import tightlip as tl
 from sample_oracle import Claims, Population
-from tightlip.auditing.sample import SampleMode
-from tightlip.auditing.sample_noise import Errors, _raised, release_bounds
+from tightlip.auditing.sample import Errors, SampleMode, _raised, release_bounds
 from tightlip.errors import InvalidInput
 from tightlip.table.mechanism import RandomizedResponse
 

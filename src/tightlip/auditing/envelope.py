@@ -1,13 +1,18 @@
-"""The envelope of a tally at δ, sound for the true counts, and its attack in terms of released cells.
+"""Solve for the envelope of a tally at δ, sound for the true counts, with its attack in terms of released cells.
 
 Cells with proportional counts are merged first, in whole numbers; that changes nothing about the envelope.
 
-Large channels are stored as floats. Entries and masses are then off by a relative u = 2⁻⁵³ at most, so for every
-attack the ratio of a symbol is off by (1 + u)²/(1 − u) at most and its probability by (1 ± u)². Besides, δ·e^{ε_c(δ)}
-never falls as δ grows: an attack of mass m < δ becomes one of mass δ by adding to each symbol, in proportion, what
-the attack left aside, and its ratios fall by m/δ at most. So moving δ by a factor (1 ± u)² moves ε_c by no more than
-that factor's logarithm, and both ends, widened by 8u, hold for the counts. Attacks found on a core of the cells
-(core.py) miss ratio and mass by another 2⁻⁴⁷ each, so the margin is 2⁻⁴⁵ for all.
+Large channels are stored as floats. Entries and masses are then off by a relative u = 2⁻⁵³ at most (rows miss the sum
+1 by so little that model/normalize.py leaves them as they are), so for every attack the ratio of a symbol is off by
+(1 + u)²/(1 − u) at most and its probability by (1 ± u)². Besides, δ·e^{ε_c(δ)} never falls as δ grows: an attack of
+mass m < δ becomes one of mass δ by adding to each symbol, in proportion, what the attack left aside, and its ratios
+fall by m/δ at most. So moving δ by a factor (1 ± u)² moves ε_c by no more than that factor's logarithm, and ends that
+are proved for the floats as stored hold, widened by 8u, for the counts.
+
+That they are proved for the floats as stored rests on the certificate, however the attack was found: up to
+`Limits.verified_pairs` pairs envelopes/exact.py checks it in rationals before it is returned, beyond it is checked here
+(there are at least as many entries as pairs). Where there is no certificate the ends are bounds, each rounded to its
+own side (envelopes/known_bounds.py). The margin of 2⁻⁴⁵ is 256u: more than is needed, and too little to be seen.
 """
 
 from __future__ import annotations

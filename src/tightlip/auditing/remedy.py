@@ -1,10 +1,14 @@
-"""Changes of the plan that meet a budget, worked out exactly from the counts of the plan: no table is asked again.
+"""Search for changes of the plan that meet a budget, exactly, from the counts of the plan: no table is asked again.
 
 Families of change, the best of each: hide small cells; coarsen or leave out one column, or several; both; add
 randomised response, or more of the noise it has, to one column. Only if none of these meets the budget, all columns
 but one are left out and that one is randomised. A change is called optimal where it is proved best in its family: the
 smallest min_count, the least noise of a grid (a noisier release is a post-processing of the other and never leaks
-more), the most detail among all nodes of a lattice (see climb.py).
+more), the most detail among all nodes of a lattice (see lattice.py).
+
+Few numbers of people may be the smallest min_count. A cell above the budget stays until it is hidden, so its size is a
+lower end. Beyond that only the hidden people as one cell can be above the budget, and their counts are running sums
+over the cells by size.
 """
 
 from __future__ import annotations
@@ -16,21 +20,57 @@ from itertools import islice
 
 import numpy as np
 
-from tightlip.auditing.climb import Best, Climb, Look
 from tightlip.auditing.counted import Counted
-from tightlip.auditing.hiding import min_counts
-from tightlip.auditing.lattice import Lattice, Node
+from tightlip.auditing.lattice import Best, Climb, Lattice, Look, Node
 from tightlip.auditing.leakage import cell_pml
 from tightlip.auditing.plan import mechanisms_of, only, released
 from tightlip.auditing.result import Among, Family, Kind, Remedy
-from tightlip.auditing.tally import Tally
+from tightlip.auditing.tally import Places, Tally, grouped, sum_by
 from tightlip.errors import InvalidInput
+from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.quantity import Nats
 from tightlip.table.mechanism import ColumnMechanism, RandomizedResponse
 from tightlip.table.policy import Policy
 
+_MOST_SUMS = 2_000_000  # at a time
+_CLEARLY = 1e-9  # nats; far more than the rounding of a lift
 _MOST_CHECKS = 200
 _SLOWER = 20  # times, sums of large whole numbers than of others
+
+
+def min_counts(tally: Tally, budget: Nats, planned: int | None, *, noise: bool) -> Iterator[int]:
+    """The values of min_count above the planned one that may meet a budget, each hiding more cells, in order.
+
+    `tally` has the cells before any is hidden. A value that is passed over surely does not meet the budget; with
+    noise afterwards nothing is sure and none is passed over.
+    """
+    sizes, place = grouped(tally.of_cell)
+    least, lifts = planned or 1, np.zeros(len(sizes))
+    if not noise:
+        above = np.flatnonzero(cell_pml(tally).above(budget))
+        least = max(least, int(tally.of_cell[above].max(initial=0)))
+        lifts = _lifts_of_hidden(tally, place, len(sizes))
+    for at in range(int(np.searchsorted(sizes, least)), len(sizes) - 1):
+        if lifts[at] <= float(budget) + _CLEARLY:
+            yield int(sizes[at]) + 1
+
+
+def _lifts_of_hidden(tally: Tally, place: Places, sizes: int) -> FloatArray:
+    """log max_x s_x of the people hidden when all cells up to each size are, a block of sizes at a time."""
+    secrets, places = tally.shape[0], place[tally.cell]
+    block = max(_MOST_SUMS // secrets, 1)
+    hidden = np.zeros((1, secrets), dtype=tally.count.dtype)
+    found = []
+    for first in range(0, sizes, block):
+        inside = np.flatnonzero((places >= first) & (places < first + block))
+        keys = (places[inside] - first) * secrets + tally.secret[inside]
+        wide = min(block, sizes - first)
+        sums = sum_by(keys, tally.count[inside], wide * secrets).reshape(wide, secrets)
+        hidden = hidden[-1] + np.cumsum(sums, axis=0)
+        chances = np.asarray(hidden / tally.of_secret, dtype=np.float64)
+        shares = np.asarray(hidden.sum(axis=1) / tally.total, dtype=np.float64)
+        found.append(np.log(chances.max(axis=1) / shares))
+    return np.concatenate(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ class Finding:
     In a population the shares are exact; in a sample `prior` is a lower and `posterior` an upper confidence bound
     (for what can be ruled out, `posterior` is an upper bound too). A prior that is the smallest share in scope is
     rounded up: secrets below what is shown are then out of scope, and it reads the same everywhere. `least` is the
-    lower end where the posterior is told as a range (veil.py).
+    lower end where the posterior is told as a range (report/disclosure.py).
     """
 
     cell: int

@@ -1,35 +1,36 @@
-"""The audit of a planned release, end to end: count once, then measure."""
+"""Audit a planned release, end to end: count once, then measure.
+
+Besides the release itself, each released column is measured alone, and the release without it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from tightlip.arguments import whole
-from tightlip.auditing.columns import about, column_effects
 from tightlip.auditing.counted import Counted, coded
 from tightlip.auditing.leakage import cell_pml
 from tightlip.auditing.plan import (
     OnStage,
     Subject,
+    about,
     mechanisms_of,
     name_of,
     odds_of,
+    only,
     released,
     silent,
     subjects_of,
 )
 from tightlip.auditing.remedy import Remedies, remedies_for
-from tightlip.auditing.result import Audit, Remedy, SecretView
-from tightlip.auditing.sample import SampleMode
-from tightlip.auditing.sample_noise import Errors, release_bounds
-from tightlip.auditing.sample_remedy import departures, sampled_remedies
-from tightlip.auditing.sample_view import sample_view
-from tightlip.auditing.statistic import statistic_of
-from tightlip.auditing.view import population_view
+from tightlip.auditing.result import Audit, ColumnEffect, Remedy, SecretView
+from tightlip.auditing.sample import Errors, SampleMode, release_bounds
+from tightlip.auditing.sample_view import departures, sample_view, sampled_remedies
+from tightlip.auditing.view import population_view, statistic_of
 from tightlip.envelopes.result import read_delta
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.quantity import Nats, exact_level
@@ -39,6 +40,8 @@ from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, Released
 from tightlip.table.recoding import Keep
 from tightlip.table.source import Table, open_table
+
+Measure = Callable[[Counted, Counted], Nats]
 
 
 def audit(
@@ -315,3 +318,40 @@ def _require_judgeable(policy: Policy, sample: object) -> None:
             f"the statistic {quoted(policy.statistic[0])} is audited for a population only; leave it out: maximal "
             "leakage about all secret columns together bounds its SML."
         )
+
+
+def column_effects(
+    counted: Counted, policy: Policy, subjects: Sequence[tuple[str, ...]], measure: Measure
+) -> dict[tuple[str, ...], tuple[ColumnEffect, ...]]:
+    """For each secret (a tuple of secret columns) the released columns, the one that is missed most first.
+
+    `measure` is given the counts of some columns before anything is hidden or randomised, and their release.
+    Suppression and noise are applied anew to the columns that are left; releasing nothing leaks nothing.
+    """
+    names = [item.column for item in policy.release]
+
+    def both(columns: list[str]) -> tuple[Counted, Counted]:
+        return counted.keeping(columns), released(counted, only(policy, columns))
+
+    alone = {name: both([name]) for name in names}
+    without = {name: both([other for other in names if other != name]) for name in names if len(names) > 1}
+
+    def amount(found: tuple[Counted, Counted] | None, subject: tuple[str, ...]) -> Nats:
+        if found is None:
+            return Nats(0.0, Fraction(1))
+        return measure(about(found[0], subject), about(found[1], subject))
+
+    return {
+        subject: _ranked(
+            [
+                ColumnEffect(name, amount(alone[name], subject), amount(without.get(name), subject))
+                for name in names
+            ]
+        )
+        for subject in subjects
+    }
+
+
+def _ranked(effects: list[ColumnEffect]) -> tuple[ColumnEffect, ...]:
+    """By how far the leakage falls without the column, then by what it leaks alone."""
+    return tuple(sorted(effects, key=lambda effect: (float(effect.without), -float(effect.alone))))

@@ -2,7 +2,7 @@
 
 With c_xy people of secret x in cell y, n_x = Σ_y c_xy, n_y = Σ_x c_xy and n in all,
     K_xy = c_xy / n_x,    p_x = n_x / n,    q_y = n_y / n,    lift s_x(y) = n c_xy / (n_x n_y).
-A release with random noise is a tally of larger whole numbers (see randomise.py), so nothing here is rounded
+A release with random noise is a tally of larger whole numbers (see counted.py), so nothing here is rounded
 until a logarithm is taken.
 """
 
