@@ -12,7 +12,7 @@ from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.mapping import Mapping
 from tightlip.table.policy import Policy, Released
-from tightlip.table.policy_text import policy_toml
+from tightlip.table.policy_file import policy_toml
 from tightlip.table.recoding import BottomCode, Keep, Prefix, Suppress, TopCode
 from tightlip.table.source import open_table
 

@@ -22,7 +22,7 @@ from tightlip.auditing.sample import SampleMode
 from tightlip.errors import InvalidInput, WrongType
 from tightlip.table.mechanism import MECHANISMS, ColumnChannel, ColumnMechanism, RandomizedResponse
 from tightlip.table.policy import Policy, Released
-from tightlip.table.policy_text import policy_toml
+from tightlip.table.policy_file import policy_toml
 
 ROWS = st.lists(
     st.tuples(st.sampled_from("xyz"), st.sampled_from("abc"), st.sampled_from(["0", "1", None])),

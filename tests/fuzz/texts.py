@@ -8,7 +8,7 @@ from fuzz.damage import damaged, damaged_json
 from tightlip.cli.channel_file import read_channel_file
 from tightlip.errors import TightlipError
 from tightlip.table.policy import Policy
-from tightlip.table.policy_text import policy_toml
+from tightlip.table.policy_file import policy_toml
 
 _HEADS = [
     'secret = "ill"\n',

@@ -34,7 +34,7 @@ from tightlip.auditing.sample_view import UNSEEN
 from tightlip.envelopes.result import Envelope
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.table.mapping import Mapping
-from tightlip.table.policy_text import policy_toml
+from tightlip.table.policy_file import policy_toml
 
 _LONGEST = 40
 _EDGES = tuple(map(Fraction, ("1/9", "1/4", "1/2", "3/4", "1")))

@@ -72,7 +72,9 @@ def _is_exact(column: Any) -> Any:
 
 
 def refuse_spellings(file: CsvFile, columns: Mapping[str, tuple[str, Kind]]) -> None:
-    """Refuse columns that write one value in several ways, as 1.10 and 1.1 or "a" and a; `columns` as for `checks`.
+    """Refuse columns that write one value in several ways, as 1.10 and 1.1 or "a" and a.
+
+    `columns` are as for `check_columns`.
 
     Kept as they are, they would be released apart but counted as one, and the audit would say too little. Whole numbers
     and dates can be written in one way only, but for quotes.

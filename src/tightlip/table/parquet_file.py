@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tightlip.errors import InvalidInput, quoted
-from tightlip.table.names import neutral_names
+from tightlip.table.embedded import neutral_names
 
 _BATCH = 100_000  # rows in memory at a time
 

@@ -11,15 +11,22 @@ from typing import Any, Literal
 
 from tightlip import arguments
 from tightlip.errors import InvalidInput, WrongType, quoted
-from tightlip.table.checks import check_columns, refuse_twins
 from tightlip.table.csv_file import CsvFile
 from tightlip.table.csv_kinds import detect_kinds, refuse_spellings, typed
-from tightlip.table.database_file import connect_sqlite, require_stored
-from tightlip.table.embedded import ATTACHED, connect_file, connect_memory, distrust, neutral_view
+from tightlip.table.embedded import (
+    ATTACHED,
+    ROW,
+    connect_file,
+    connect_memory,
+    connect_sqlite,
+    distrust,
+    neutral_names,
+    neutral_view,
+    require_stored,
+)
 from tightlip.table.failure import engine_work, load_ibis
 from tightlip.table.frame import is_frame, read_frame
-from tightlip.table.kinds import Kind, kind_of, plain, refuse_type
-from tightlip.table.names import ROW, neutral_names
+from tightlip.table.kinds import Kind, check_columns, kind_of, plain, refuse_twins, refuse_type
 from tightlip.table.parquet_file import ParquetFile
 from tightlip.table.policy import require_known
 
@@ -141,7 +148,7 @@ class Table:
                 self.parquet.require_unchanged()
 
     def require_one_spelling(self, names: Sequence[str]) -> None:
-        """Refuse columns that have one value in several ways (see `csv_kinds` and `checks`)."""
+        """Refuse columns that have one value in several ways (see `csv_kinds` and `kinds`)."""
         new = {name: (self.physical[name], self._kinds[name]) for name in names if name not in self._spelled}
         with engine_work(self.name):
             if self.csv is not None:
