@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from tightlip.arguments import flag, instance
 from tightlip.arguments import path as read_path
 from tightlip.errors import InvalidChannel, InvalidInput, ShapeMismatch, WrongType, quoted
-from tightlip.model.counts import read_counts, shares
 from tightlip.model.jsonio import as_object, check_keys, number_to_json, read_adjustment
 from tightlip.model.labelled import column_labels, named_once, row_labels
 from tightlip.model.labels import Label, Labels, labels_from_json, match
@@ -32,7 +31,7 @@ from tightlip.model.matrix import (
     nonzero_digest,
     same_entries,
 )
-from tightlip.model.normalize import normalize_exact, normalize_floats
+from tightlip.model.normalize import normalize_exact, normalize_floats, read_counts, shares
 from tightlip.model.prior import Prior, as_prior
 from tightlip.model.reduction import REDUCE_TOLERANCE, merge_proportional
 from tightlip.numeric.display import format_about

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from tightlip.arguments import flag, instance, whole
 from tightlip.errors import InvalidInput, InvalidPrior, WrongType, quoted
-from tightlip.model.counts import read_counts, shares
 from tightlip.model.jsonio import as_object, number_to_json, read_adjustment
 from tightlip.model.labelled import named_once, split
 from tightlip.model.labels import Label, Labels, labels_from_json, show
 from tightlip.model.matrix import freeze, multiplied, nonzero_digest, same_entries
-from tightlip.model.normalize import normalize_exact, normalize_floats
+from tightlip.model.normalize import normalize_exact, normalize_floats, read_counts, shares
 from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import (
     FloatArray,
