@@ -422,7 +422,7 @@ def test_text_in_bits_has_no_nats(capsys, table):
 
 @pytest.mark.parametrize("patience", [0.0, 60.0])
 def test_long_work_is_shown_on_a_terminal(capsys, table, monkeypatch, patience):
-    monkeypatch.setattr("tightlip.cli.stage_bar.PATIENCE", patience)
+    monkeypatch.setattr("tightlip.cli.output.PATIENCE", patience)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")

@@ -1,16 +1,20 @@
-"""Arguments that several commands share, read from text with one clear error."""
+"""Read the arguments that several commands share, text, files or standard input, with one clear error."""
 
 from __future__ import annotations
 
 import sys
 from enum import StrEnum
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from typer.core import TyperCommand
 
+from tightlip import reading
 from tightlip.cli.interrupt import Interrupted
 from tightlip.errors import InvalidInput, quoted
+from tightlip.model.channel_file import ChannelFile, channel_file_of
+from tightlip.model.jsonio import parse_json
 from tightlip.numeric.display import format_exactly
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats, exact_level
@@ -104,3 +108,13 @@ class Command(TyperCommand):
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The usage line without the braces that some versions of typer put around arguments."""
         return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+
+
+def read_channel_file(path: Path) -> ChannelFile:
+    """Read and check a channel file; - is standard input."""
+    return channel_file_of(parse_json(read_text(path), str(path)), str(path))
+
+
+def read_text(path: Path) -> str:
+    """The text of a channel, a study or a certificate; - is standard input."""
+    return reading.read_standard_input() if str(path) == "-" else reading.read_text(path, most=reading.LARGE)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tightlip.cli.arguments import Unit, read_level
-from tightlip.cli.channel_file import read_channel_file
+from tightlip.cli.arguments import Unit, read_channel_file, read_level
 from tightlip.cli.output import print_json, print_text
 from tightlip.errors import InvalidInput
 from tightlip.files import whole_file

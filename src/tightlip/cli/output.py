@@ -1,4 +1,7 @@
-"""What commands print: one JSON object, or text; errors are one line on stderr."""
+"""Print what commands found: one JSON object, or text; errors are one line on stderr.
+
+Work that takes long has a bar on stderr, on a terminal only: by steps, or by named stages.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,24 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
-from typing import Any, TypeVar
+from threading import Timer
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console, RenderableType
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 Step = TypeVar("Step")
 _UNUSUAL = re.compile(r"[^\n -~]")
 _WIDE = 110  # columns where nobody says how many there are
 _MOST_DIGITS = 4  # of COLUMNS; a wider screen would fill the memory with spaces
 _NARROWEST = 40  # columns; tables in fewer are unreadable, and in none nothing is printed at all
+PATIENCE = 1.0  # seconds before the bar appears
 
 
 def print_json(record: dict[str, Any]) -> None:
@@ -121,3 +129,43 @@ def complain(message: str) -> None:
 
     with suppress(OSError):  # nobody may be there to read it; the exit status says it too
         sys.stderr.write("tightlip: " + printable(" ".join(message.split())) + "\n")
+
+
+@contextmanager
+def stage_bar(stages: Sequence[str]) -> Iterator[Callable[[str], None]]:
+    """Show how many of the stages are done and which one runs; a function to tell the next one.
+
+    Stages may be left out; one that is not listed is shown without moving the bar.
+    """
+    if not sys.stderr.isatty():
+        yield lambda stage: None
+        return
+    bar = _bar()
+    task = bar.add_task("", total=len(stages))
+
+    def tell(stage: str) -> None:
+        done = stages.index(stage) if stage in stages else None
+        bar.update(task, description=stage, completed=done)
+
+    later = Timer(PATIENCE, bar.start)
+    later.start()
+    try:
+        yield tell
+    finally:
+        later.cancel()
+        later.join()  # a bar that is just starting must not outlive this
+        if bar.live.is_started:
+            bar.stop()
+
+
+def _bar() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}", markup=False),  # a column's name may be in it
+        TimeElapsedColumn(),
+    )
+    return Progress(*columns, console=Console(stderr=True), transient=True)
