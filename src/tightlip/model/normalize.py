@@ -45,7 +45,7 @@ def non_negative(tallies: NDArray[Any], argument: str) -> NDArray[Any]:
 
 
 def shares(tallies: NDArray[Any], argument: str, *, exact: bool) -> tuple[NDArray[Any], list[Any]]:
-    """Counts divided by the sum of their row, and the sums; a row without counts stays zero."""
+    """Divide counts by the sum of their row; also the sums. A row without counts stays zero."""
     if tallies.dtype == object or exact:
         divided, totals = _exact_shares(np.atleast_2d(tallies))
         divided = divided.reshape(tallies.shape)
@@ -108,7 +108,7 @@ def normalize_floats(
 def normalize_exact(
     rows: ObjectArray, name: Name, error: type[InvalidInput], remedy: str
 ) -> tuple[ObjectArray, float]:
-    """The same for exact rationals; here the result sums to 1 exactly."""
+    """Normalise exact rationals likewise; here the result sums to 1 exactly."""
     adjustment = Fraction(0)
     for row in range(rows.shape[0]):
         for column, entry in enumerate(rows[row]):
@@ -145,17 +145,17 @@ def _negative(row: str, column: int, value: str) -> str:
 
 def _exactly_rounded_sum(matrix: Matrix, row: int) -> float:
     try:
-        return math.fsum(_stored(matrix, row).tolist())
+        return math.fsum(_stored_entries(matrix, row).tolist())
     except OverflowError:
         return math.inf
 
 
 def _scale_row(matrix: Matrix, row: int, total: float) -> None:
-    entries = _stored(matrix, row)
+    entries = _stored_entries(matrix, row)
     entries /= total
 
 
-def _stored(matrix: Matrix, row: int) -> FloatArray:
+def _stored_entries(matrix: Matrix, row: int) -> FloatArray:
     """The entries of a row that are stored, as a view."""
     found: FloatArray = (
         matrix.data[matrix.indptr[row] : matrix.indptr[row + 1]] if is_sparse(matrix) else matrix[row]
