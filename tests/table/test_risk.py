@@ -78,9 +78,9 @@ def test_files_are_numbered_as_duckdb_documents_it(tmp_path):
 def test_sqlite_rows_come_in_batches(tmp_path, monkeypatch):
     from tightlip.table import risk
 
-    sizes, typed = [], risk._typed
+    sizes, typed = [], risk._cast_id
     monkeypatch.setattr(risk, "_BATCH", 7)
-    monkeypatch.setattr(risk, "_typed", lambda table, kind: sizes.append(len(table)) or typed(table, kind))
+    monkeypatch.setattr(risk, "_cast_id", lambda table, kind: sizes.append(len(table)) or typed(table, kind))
     path = tmp_path / "people.sqlite"
     connection = sqlite3.connect(path)
     with connection:

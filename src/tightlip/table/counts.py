@@ -60,7 +60,7 @@ class Groups:
 
 
 def keys_of(table: Table, policy: Policy) -> list[Key]:
-    """The keys to count by: the secret columns as they are, then the released ones after their recodings."""
+    """List the keys to count by: the secret columns as they are, then the released ones after their recodings."""
     recodings = [*(Keep() for _ in policy.secret), *(item.recoding for item in policy.release)]
     plain = table.plain_columns(policy.columns)
     kept = [
@@ -101,7 +101,7 @@ def count_groups(table: Table, keys: Sequence[Key], max_cells: int) -> Groups:
 
 
 def too_many_cells(got: str, max_cells: int) -> InvalidInput:
-    """The refusal of a release that is nearly the table itself."""
+    """Refuse a release that is nearly the table itself; returns the error."""
     return InvalidInput(
         f"release must have at most {grouped(max_cells)} combinations of values, got {got}; "
         "coarsen or drop columns."
@@ -217,32 +217,32 @@ def cells_of_groups(groups: Groups, policy: Policy, max_cells: int) -> tuple[Cel
     cells, cell_of = _combine(groups.labels[secret_columns:], groups.codes[secret_columns:])
     if len(cells) > max_cells:
         raise too_many_cells(grouped(len(cells)), max_cells)
-    counts, triple_of = _tallied(secrets, cells, secret_of, cell_of, groups.count)
+    counts, triple_of = _add_up(secrets, cells, secret_of, cell_of, groups.count)
     if policy.min_count is None:
         return counts, triple_of
-    hidden, place = _hidden(counts, policy.min_count)
+    hidden, place = _hide_cells(counts, policy.min_count)
     return hidden, place[triple_of]
 
 
 def hide_small_cells(counts: CellCounts, min_count: int | None) -> CellCounts:
-    """The same people, those in cells of fewer than `min_count` in one cell that shows nothing."""
-    return counts if min_count is None else _hidden(counts, min_count)[0]
+    """Suppress small cells: people in cells of fewer than `min_count` are put in one cell that shows nothing."""
+    return counts if min_count is None else _hide_cells(counts, min_count)[0]
 
 
-def _hidden(counts: CellCounts, least: int) -> tuple[CellCounts, Codes]:
+def _hide_cells(counts: CellCounts, least: int) -> tuple[CellCounts, Codes]:
     """Put all cells of fewer than `least` rows into one, the last; and the new place of each triple."""
     kept = counts.sizes() >= least
     if kept.all():
         return counts, np.arange(len(counts.count))
     cells = [*(counts.cells[place] for place in np.flatnonzero(kept)), ()]
     new = np.where(kept, np.cumsum(kept) - 1, kept.sum())
-    found, place = _tallied(
+    found, place = _add_up(
         counts.secrets, cells, counts.secret_of, new[counts.cell_of], counts.count, int(kept.sum())
     )
     return found, place
 
 
-def _tallied(
+def _add_up(
     secrets: list[tuple[Label, ...]],
     cells: list[tuple[Label, ...]],
     secret_of: Codes,

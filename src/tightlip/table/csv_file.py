@@ -335,7 +335,7 @@ class CsvFile:
     @classmethod
     def open(cls, path: Path, backend: Any) -> CsvFile:
         """Read the first line."""
-        with _unpacked(path) as file:
+        with _open_unpacked(path) as file:
             header = read_header(path, file)
         return cls(path, header, backend, _expression(backend, len(header.names)))
 
@@ -364,7 +364,7 @@ class CsvFile:
         """Put columns into a new table; the digest of what was read."""
         _create(self.backend, wanted)
         first = 0
-        with _unpacked(self.path) as file:
+        with _open_unpacked(self.path) as file:
             before, read = _stamp(self.path), _Digested(file)
             same = read.read(len(self.header.line)) == self.header.line
             for records in read_records(read, self.header, str(self.path)) if same else ():
@@ -404,7 +404,7 @@ class _Digested:
 
 
 @contextmanager
-def _unpacked(path: Path) -> Iterator[Readable]:
+def _open_unpacked(path: Path) -> Iterator[Readable]:
     """The text of a file. Of what gzip packed, length, checksum and that nothing follows are checked at its end."""
     try:
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:

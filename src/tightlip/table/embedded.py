@@ -42,7 +42,7 @@ _OLDEST = (3, 37)  # which can tell tables from views
 
 
 def neutral_names(names: Sequence[str], table: str) -> dict[str, str]:
-    """Users' names and those that the engine knows the columns by: c0, c1, ….
+    """Map users' names to those that the engine knows the columns by: c0, c1, ….
 
     Raises
     ------
@@ -63,12 +63,12 @@ def neutral_names(names: Sequence[str], table: str) -> dict[str, str]:
 
 
 def connect_memory() -> Any:
-    """A database in memory, to read files and frames with."""
+    """Connect to a database in memory, to read files and frames with."""
     return load_ibis().duckdb.connect(":memory:", **_SETTINGS)
 
 
 def connect_file(path: Path) -> Any:
-    """A database file, only to be read, attached beside a database of our own; it is called `ATTACHED` there.
+    """Attach a database file, only to be read, beside a database of our own; it is called `ATTACHED` there.
 
     Functions and operators are looked up in ours, so that no macro of the file takes the place of one. No other file
     and no address is read.
@@ -98,7 +98,7 @@ def distrust(backend: Any) -> None:
 
 
 def neutral_view(backend: Any, found: Any, names: Collection[str]) -> tuple[Any, Any]:
-    """What was found in a file under neutral names, and the same with the place of each row.
+    """View what was found in a file under neutral names, and the same with the place of each row.
 
     DuckDB promises that `row_number()` with an empty OVER clause follows the order of a file's rows while
     `preserve_insertion_order` is set (its page "Order preservation"); Ibis would put a frame into that clause.
@@ -121,7 +121,7 @@ class _Snapshot(sqlite3.Connection):
 
 
 def connect_sqlite(path: Path) -> Any:
-    """A SQLite file in one read transaction: all that is read is of one moment, and nothing is written.
+    """Open a SQLite file in one read transaction: all that is read is of one moment, and nothing is written.
 
     Raises
     ------
@@ -164,18 +164,18 @@ def _require_stored_duckdb(connection: Any, table: str, name: str) -> None:
     )
     found = connection.execute(query, [ATTACHED, table]).fetchone()
     if found is None:
-        raise _computed(name, "a view")
+        raise _refuse_computed(name, "a view")
     # DuckDB writes this text itself, so that outside of names a generated column is always told by these words
     if "GENERATED ALWAYS AS" in _QUOTED.sub("", found[0]).upper():
-        raise _computed(name, "a table with generated columns")
+        raise _refuse_computed(name, "a table with generated columns")
 
 
 def _require_stored_sqlite(connection: Any, table: str, name: str) -> None:
     query = "SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = ?"
     if connection.execute(query, [table]).fetchone() != ("table",):
-        raise _computed(name, "a view")
+        raise _refuse_computed(name, "a view")
     if connection.execute("SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden > 1", [table]).fetchone():
-        raise _computed(name, "a table with generated columns")
+        raise _refuse_computed(name, "a table with generated columns")
     problems = connection.execute("SELECT * FROM pragma_integrity_check(?)", [table]).fetchall()
     if problems != [("ok",)]:
         raise InvalidInput(
@@ -184,7 +184,7 @@ def _require_stored_sqlite(connection: Any, table: str, name: str) -> None:
         )
 
 
-def _computed(name: str, what: str) -> InvalidInput:
+def _refuse_computed(name: str, what: str) -> InvalidInput:
     return InvalidInput(
         f"{name} must be a table of stored rows, got {what}, which the file computes anew for each reader; "
         "copy it to a table: CREATE TABLE … AS SELECT * FROM …"

@@ -1,4 +1,4 @@
-"""Data frames in memory (pandas, polars, Arrow) as one Arrow table that DuckDB reads in place."""
+"""Read data frames in memory (pandas, polars, Arrow) as one Arrow table that DuckDB reads in place."""
 
 from __future__ import annotations
 

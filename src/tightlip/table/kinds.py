@@ -36,7 +36,7 @@ _LOOKALIKES = (("X", "x"), ("é", "e"), ("e\u0301", "é"))  # the same under NOC
 
 
 def kind_of(dtype: Any) -> Kind | None:
-    """The kind of an Ibis type; None for those that an audit does not read."""
+    """Tell the kind of an Ibis type; None for those that an audit does not read."""
     if dtype.is_string():
         return "text"
     if dtype.is_boolean():
@@ -53,7 +53,7 @@ def kind_of(dtype: Any) -> Kind | None:
 
 
 def refuse_type(name: str, described: str) -> InvalidInput:
-    """The refusal of a column whose type an audit does not read."""
+    """Refuse a column whose type an audit does not read; returns the error."""
     described = "unknown to Ibis" if described.startswith("unknown(") else " ".join(described.split())
     return InvalidInput(
         f"column {quoted(name)} has type {described}, which an audit does not read; "
@@ -62,7 +62,7 @@ def refuse_type(name: str, described: str) -> InvalidInput:
 
 
 def plain(column: Any, kind: Kind, engine: str) -> Any:
-    """The column in its plain form: text, int64 or float64."""
+    """Cast the column to its plain form: text, int64 or float64."""
     import ibis
 
     if kind == "integer":
@@ -81,7 +81,7 @@ def plain(column: Any, kind: Kind, engine: str) -> Any:
 
 
 def plain_label(value: Any, kind: Kind) -> str:
-    """A plain value as text, the same on every engine: whole numbers have no point.
+    """Write a plain value as text, the same on every engine: whole numbers have no point.
 
     >>> plain_label(2.0, "real"), plain_label(0.1, "real"), plain_label(7, "integer")
     ('2', '0.1', '7')

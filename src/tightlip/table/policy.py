@@ -1,4 +1,4 @@
-"""The planned release: which columns are secret, and what is released of which others."""
+"""Describe the planned release: which columns are secret, and what is released of which others."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def _policy(content: dict[str, Any], folder: Folder) -> Policy:
 
 
 def read_released(column: str, settings: Any, folder: Folder) -> Released:
-    """One released column from its settings, as they stand in a policy file."""
+    """Read one released column from its settings, as they stand in a policy file."""
     place = f"release.{column}"
     if not isinstance(settings, dict):
         raise WrongType(f"{place} must be a table of settings, got {quoted(settings)}; write [{place}].")
@@ -259,9 +259,10 @@ def _flag_mapping(key: str, text: str) -> dict[str, Any]:
 
 
 def policy_toml(policy: Policy, folder: str | Path = ".") -> str:
-    """The policy as TOML for a file in some folder; a mapping from a file below it names that file as seen from there.
+    """Write the policy as TOML for a file in some folder.
 
-    Other mappings are written out with all their values, since a policy's files are below its folder.
+    A mapping from a file below the folder names that file as seen from there. Other mappings are written out with all
+    their values, since a policy's files are below its folder.
 
     >>> print(policy_toml(Policy("ill", [Released("age", Bins(width=10)), "sex"], min_count=5)))
     secret = ["ill"]

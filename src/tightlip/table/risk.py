@@ -59,13 +59,15 @@ def write_batches(
     # DuckDB before 1.5.5 can crash on LIMIT 0 where it does not propagate statistics; SQLite needs it to see the risks
     known = backend.name == "duckdb"
     nothing = rows.schema().to_pyarrow().empty_table() if known else backend.to_pyarrow(rows.limit(0))
-    batches = (_named(_typed(batch, id_kind), id_name) for batch in _batches(backend, rows, nothing.schema))
-    empty = _named(_typed(nothing, id_kind), id_name)
+    batches = (
+        _rename_id(_cast_id(batch, id_kind), id_name) for batch in _batches(backend, rows, nothing.schema)
+    )
+    empty = _rename_id(_cast_id(nothing, id_kind), id_name)
     if form == ".parquet":
         with parquet.ParquetWriter(path, empty.schema) as writer:
             return _write_all(writer, batches)
-    with arrow_csv.CSVWriter(path, _defused(empty).schema) as writer:
-        return _write_all(writer, map(_defused, batches))
+    with arrow_csv.CSVWriter(path, _defuse_formulas(empty).schema) as writer:
+        return _write_all(writer, map(_defuse_formulas, batches))
 
 
 def _batches(backend: Any, rows: Any, schema: Any) -> Iterator[Any]:
@@ -90,7 +92,7 @@ def _batches(backend: Any, rows: Any, schema: Any) -> Iterator[Any]:
 
 
 def tally_risks(tables: Iterable[Any]) -> Any:
-    """How many rows have each cell size, leakage and posterior, in order: an Arrow table with a column "n".
+    """Count the rows of each cell size, leakage and posterior, in order: an Arrow table with a column "n".
 
     Rows that stand for several have a column "n" too.
     """
@@ -99,15 +101,15 @@ def tally_risks(tables: Iterable[Any]) -> Any:
     parts: list[Any] = []
     for table in tables:
         counted = table if "n" in table.column_names else table.append_column("n", pa.repeat(1, len(table)))
-        parts.append(_added_up(counted))
+        parts.append(_add_up(counted))
         if len(parts) >= _PARTS:
-            parts = [_added_up(pa.concat_tables(parts))]
+            parts = [_add_up(pa.concat_tables(parts))]
     if not parts:
         return None
-    return _added_up(pa.concat_tables(parts)).sort_by([(name, "ascending") for name in RISK_COLUMNS])
+    return _add_up(pa.concat_tables(parts)).sort_by([(name, "ascending") for name in RISK_COLUMNS])
 
 
-def _added_up(table: Any) -> Any:
+def _add_up(table: Any) -> Any:
     found = table.group_by(RISK_COLUMNS, use_threads=False).aggregate([("n", "sum")])
     return found.rename_columns([*found.column_names[:-1], "n"]).select([*RISK_COLUMNS, "n"])
 
@@ -138,7 +140,7 @@ def _write_by_spark(backend: Any, rows: Any, path: Path, id_name: str | None, id
     return tally_risks(pa.Table.from_batches([batch]) for batch in batches)
 
 
-def _typed(table: Any, id_kind: Kind | None) -> Any:
+def _cast_id(table: Any, id_kind: Kind | None) -> Any:
     import pyarrow as pa
 
     if id_kind != "integer":
@@ -146,11 +148,11 @@ def _typed(table: Any, id_kind: Kind | None) -> Any:
     return table.set_column(0, "id", table["id"].cast(pa.int64()))
 
 
-def _named(table: Any, id_name: str | None) -> Any:
+def _rename_id(table: Any, id_name: str | None) -> Any:
     return table if id_name is None else table.rename_columns([id_name, *table.column_names[1:]])
 
 
-def _defused(table: Any) -> Any:
+def _defuse_formulas(table: Any) -> Any:
     """Text that a spreadsheet would run as a formula, with an apostrophe in front; names of columns too."""
     import pyarrow as pa
     import pyarrow.compute as compute
@@ -228,14 +230,14 @@ def write_risks(
         lookup = _lookup(table, policy, risks, max_cells)
         numbered = table.in_order()
         identity = _identity(numbered, policy, id_column, risks.counts.total)
-        joined = _joined(numbered, keys_of(numbered, policy), lookup, identity)
+        joined = _join_rows(numbered, keys_of(numbered, policy), lookup, identity)
         with engine_work(table.name, "joined with its risks"):
             written = write_batches(
                 table.backend, joined, partial, id_column, _kind(identity), path.suffix.lower()
             )
         table.require_unchanged()
-        if written is None or not written.equals(_expected(risks)):
-            raise _changed(table)
+        if written is None or not written.equals(_expected_tally(risks)):
+            raise _refuse_changed(table)
 
 
 _Identity = tuple[Any, Kind] | None
@@ -245,11 +247,11 @@ def _kind(identity: _Identity) -> Kind | None:
     return identity[1] if identity else None
 
 
-def _changed(table: Table) -> InvalidInput:
+def _refuse_changed(table: Table) -> InvalidInput:
     return InvalidInput(f"{table.name} has changed since it was counted; audit it again.")
 
 
-def _expected(risks: CellRisks) -> Any:
+def _expected_tally(risks: CellRisks) -> Any:
     """How many rows must have each risk: what is written agrees with what was counted, however the engine got there."""
     import pyarrow as pa
 
@@ -268,7 +270,7 @@ def _lookup(table: Table, policy: Policy, risks: CellRisks, max_cells: int) -> A
     groups = count_groups(table, keys_of(table, policy), max_cells)
     counts, triple_of = cells_of_groups(groups, policy, max_cells)
     if not counts.same_as(risks.counts):
-        raise _changed(table)
+        raise _refuse_changed(table)
     cell_of = counts.cell_of[triple_of]
     found = (counts.sizes()[cell_of], risks.leakage[cell_of], risks.posterior[triple_of])
     arrow = groups.arrow.drop_columns(["n"])
@@ -302,7 +304,7 @@ def _identity(table: Table, policy: Policy, id_column: str | None, total: int) -
     return column, kind
 
 
-def _joined(table: Table, keys: Sequence[Key], lookup: Any, identity: _Identity) -> Any:
+def _join_rows(table: Table, keys: Sequence[Key], lookup: Any, identity: _Identity) -> Any:
     """The results of every row, in order."""
     names = [f"k{place}" for place in range(len(keys))]
     chosen = {name: key.expression for name, key in zip(names, keys, strict=True)}
