@@ -28,7 +28,7 @@ class Unit(StrEnum):
 
 
 def read_levels(text: str, argument: str = "epsilon") -> list[Nats | Fraction]:
-    """Levels separated by commas, all exact: what `exact_level` reads.
+    """Read levels separated by commas, all exact: what `exact_level` reads.
 
     >>> read_levels("0.5,log(3)")
     [Fraction(1, 2), 1.0986122886681098 nats]
@@ -37,14 +37,14 @@ def read_levels(text: str, argument: str = "epsilon") -> list[Nats | Fraction]:
 
 
 def read_level(text: str, argument: str = "epsilon") -> Nats | Fraction:
-    """One level, perhaps infinite; a number without unit is in nats."""
+    """Read one level, perhaps infinite; a number without unit is in nats."""
     found = exact_level(text, argument, allow_infinite=True)
     assert isinstance(found, (Nats, Fraction))
     return found
 
 
 def read_budget(text: str) -> Nats | Fraction:
-    """A level that must not be exceeded; a number must have its unit, since people think in factors as much.
+    """Read a level not to be exceeded; a number must have its unit, since people think in factors as much.
 
     >>> read_budget("2 bits").ratio, read_budget("1.5 bits"), read_budget("3/2 nats")
     (Fraction(4, 1), 1.0397207708399179 nats, Fraction(3, 2))
@@ -116,5 +116,5 @@ def read_channel_file(path: Path) -> ChannelFile:
 
 
 def read_text(path: Path) -> str:
-    """The text of a channel, a study or a certificate; - is standard input."""
+    """Read the text of a channel, a study or a certificate; - is standard input."""
     return reading.read_standard_input() if str(path) == "-" else reading.read_text(path, most=reading.LARGE)

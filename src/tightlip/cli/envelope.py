@@ -53,7 +53,7 @@ NOISE_FORMS = ", ".join(form for form, _, _ in _NOISES.values())
 
 
 def read_release(secret: str, noise: str) -> AdditiveNoise:
-    """The release that two texts describe; all numbers are exact.
+    """Read the release that two texts describe; all numbers are exact.
 
     >>> read_release("uniform:0,1/3", "laplace:0.5")
     AdditiveNoise(secret=UniformSecret(low=0.0, high=Fraction(1, 3)), noise=Laplace(scale=0.5))
@@ -64,7 +64,7 @@ def read_release(secret: str, noise: str) -> AdditiveNoise:
 def envelope_of_noise(
     secret: str, noise: str, deltas: list[Fraction], adversary: Adversary, *, unit: LeakageUnit, compare: bool
 ) -> tuple[dict[str, Any], list[Any]]:
-    """The record of the envelope, and its points."""
+    """Solve for the envelope of one noisy value; its record and its points."""
     from tightlip.noise.compared import comparisons, endless_attack
     from tightlip.noise.dispatch import envelope as noise_envelope
     from tightlip.report.envelope import envelope_record, noise_attack_words

@@ -31,20 +31,20 @@ PATIENCE = 1.0  # seconds before the bar appears
 
 
 def print_json(record: dict[str, Any]) -> None:
-    """One JSON object on stdout and nothing else; what could steer a terminal, or is no text, comes out as escapes."""
+    """Print one JSON object on stdout and nothing else; what could steer a terminal, or is no text, as escapes."""
     text = json.dumps(record, ensure_ascii=not _speaks_unicode(), allow_nan=False, indent=2)
     with _reader_may_leave():
-        sys.stdout.write(_UNUSUAL.sub(_escaped, text) + "\n")
+        sys.stdout.write(_UNUSUAL.sub(_escape, text) + "\n")
         sys.stdout.flush()
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     """A character as JSON escapes it unless it is printable: controls, marks of direction, halves of characters."""
     return found.group() if found.group().isprintable() else json.dumps(found.group())[1:-1]
 
 
 def print_text(content: RenderableType, *, wrote: dict[str, str | None] | None = None) -> None:
-    """Text for people; plain when stdout is not a terminal, and never stopped by its encoding.
+    """Print text for people; plain when stdout is not a terminal, and never stopped by its encoding.
 
     `wrote` says which files the command made, by what they hold.
     """
@@ -104,7 +104,7 @@ def _speaks_unicode() -> bool:
 
 
 def progress(steps: Iterable[Step], total: int, name: str) -> list[Step]:
-    """All steps, with a bar on stderr (a terminal) once they take more than a second."""
+    """Run all steps, with a bar on stderr (a terminal) once they take more than a second."""
     from rich.progress import Progress
 
     done: list[Step] = []
@@ -124,7 +124,7 @@ def progress(steps: Iterable[Step], total: int, name: str) -> list[Step]:
 
 
 def complain(message: str) -> None:
-    """One line on stderr, in which a name or value from a table cannot steer the terminal."""
+    """Print one line on stderr, in which a name or value from a table cannot steer the terminal."""
     from tightlip.report.amounts import printable
 
     with suppress(OSError):  # nobody may be there to read it; the exit status says it too
