@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.auditing.tally import Places, Tally, divided, group_rows, sum_by
+from tightlip.auditing.tally import Places, Tally, divide, group_rows, sum_by
 from tightlip.errors import InvalidInput
 from tightlip.numeric.parse import FloatArray
 from tightlip.table.mechanism import ColumnChannel, ColumnMechanism, Value
@@ -28,10 +28,10 @@ MOST_PAIRS = 1_000_000
 SMALL = 10  # people; a value that fewer have is not told without leave
 
 
-def randomised(
+def randomise_column(
     tally: Tally, codes: NDArray[np.int64], column: int, channel: ColumnChannel
 ) -> tuple[Tally, NDArray[np.int64]]:
-    """The tally and cell codes after a mechanism on one column.
+    """Apply a mechanism to one column of a tally; returns the new tally and cell codes.
 
     A cell with a negative code in the column (a suppressed one) is released as it is.
     """
@@ -206,7 +206,7 @@ class Counted:
             if column in mechanisms and len(self.values[place]) > 1:
                 channel = mechanisms[column].channel(self.values[place])
                 entropy += float(self._shares(place) @ channel.entropies())
-                tally, codes = randomised(tally, codes, place, channel)
+                tally, codes = randomise_column(tally, codes, place, channel)
                 values[place] = channel.outcomes
         if codes is self.codes:
             return self
@@ -224,7 +224,7 @@ class Counted:
         codes = self.codes[:, place]
         shown = np.flatnonzero(codes >= 0)
         counts = sum_by(codes[shown], self.tally.of_cell[shown], len(self.values[place]))
-        return divided(counts, self.tally.total)
+        return divide(counts, self.tally.total)
 
     def _holders(self, codes: NDArray[np.int64], values: Sequence[tuple[Value, ...]]) -> NDArray[np.int64]:
         """How many people of this release have the values of each cell of another one."""
@@ -272,7 +272,7 @@ def _by_column(
 
 
 def proportional_groups(tally: Tally) -> Places:
-    """Cells that say the same about the secret, exactly: their counts are multiples of the same numbers.
+    """Group cells of proportional counts, exactly: they say the same about the secret.
 
     Merging them changes neither the distribution of the leakage nor the envelope.
 
@@ -297,8 +297,8 @@ def proportional_groups(tally: Tally) -> Places:
     return np.array(found, dtype=np.intp)
 
 
-def coded(counted: Counted, seed: int | None = None, *, cells: bool = True) -> Counted:
-    """The same release with cells and secrets in the order of their codes, so that a code gives nothing away.
+def order_by_code(counted: Counted, seed: int | None = None, *, cells: bool = True) -> Counted:
+    """Put cells and secrets of a release in the order of their codes, so that a code gives nothing away.
 
     Secrets are numbered from the most to the least frequent, cells from the largest to the smallest. Shares and sizes
     are shown next to the codes anyway, so this order adds nothing to them. Alphabetical order would: who knows that a
@@ -320,13 +320,13 @@ def coded(counted: Counted, seed: int | None = None, *, cells: bool = True) -> C
 
 
 def by_size(sizes: list[int], generator: np.random.Generator) -> Places:
-    """Places from the largest size down, ties in random order."""
+    """Sort places from the largest size down, ties in random order."""
     shuffled = generator.permutation(len(sizes)).tolist()
     return np.array(sorted(shuffled, key=lambda place: -sizes[place]), dtype=np.intp)
 
 
 def counts_digest(counted: Counted) -> str:
-    """SHA-256 of the table of counts, whatever the order of its rows.
+    """Hash the table of counts by SHA-256, whatever the order of its rows.
 
     Each secret that occurs in a cell is a line, the JSON array [secret values…, released values…, number of rows]
     with null for missing values and everything outside ASCII escaped. The lines are sorted and end with a line feed.

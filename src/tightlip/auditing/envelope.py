@@ -47,7 +47,7 @@ _CURVE_PAIRS = 5_000  # beyond it eight more envelopes take seconds; a picture i
 def tally_envelope(
     tally: Tally, delta: Fraction, *, limits: Limits = LIMITS
 ) -> tuple[Envelope, tuple[AttackGroup, ...]]:
-    """ε_c(δ) of the release with sound ends, and the groups of its attack, the likeliest first.
+    """Solve for ε_c(δ) of the release, with sound ends, and group the cells of its attack, the likeliest first.
 
     Beyond four million pairs or two thousand secrets only bounds are given, without an attack.
     """
@@ -66,11 +66,11 @@ def tally_envelope(
         if found.certificate is not None and math.prod(reduced.shape) > limits.verified_pairs:
             found.certificate.verify()
     attack = () if found.attack is None else attack_groups(tally, reduced, groups, found.attack, found.lower)
-    return (found if channel.is_exact else _widened(found)), attack
+    return (found if channel.is_exact else _widen_ends(found)), attack
 
 
 def view_curve(view: SecretView) -> tuple[Envelope, ...]:
-    """The view's own point and, of a population with few pairs of secret and cell, others around it, δ rising."""
+    """Compute the envelope's curve around the view's own point, δ rising, where pairs of secret and cell are few."""
     tally, own = view.counted.tally, view.envelope
     if view.certified is not None or len(tally.count) > _CURVE_PAIRS:
         return (own,)
@@ -78,7 +78,7 @@ def view_curve(view: SecretView) -> tuple[Envelope, ...]:
     return tuple(sorted([own, *others], key=lambda point: point.delta))
 
 
-def _widened(found: Envelope) -> Envelope:
+def _widen_ends(found: Envelope) -> Envelope:
     return replace(
         found,
         lower=max(down(found.lower - _SLACK), 0.0),
@@ -90,7 +90,7 @@ def _widened(found: Envelope) -> Envelope:
 def attack_groups(
     tally: Tally, reduced: Tally, groups: Places, attack: Channel, lower: float
 ) -> tuple[AttackGroup, ...]:
-    """The cells behind each symbol of an attack on merged cells that leaks as much as the lower end, in floats."""
+    """List the cells behind each symbol of an attack on merged cells that leaks as much as the lower end, in floats."""
     from scipy.sparse import csc_array, csr_array
 
     weights = csc_array(attack.floats)

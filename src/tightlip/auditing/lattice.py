@@ -85,7 +85,7 @@ class _Column:
 
 
 def coarser(item: Released, kind: str, counted: Counted) -> list[Level]:
-    """What else could be released of a column, a few ways; none where no coarsening is known.
+    """Generalise a column in a few coarser ways; none where no coarsening is known.
 
     Bins get wider, edges and prefixes fewer, mappings climb their hierarchy, tops and bottoms move inwards. Values
     released as they are get bins with closed or open ends, tops and bottoms (numbers), prefixes (text of one length,
@@ -95,7 +95,7 @@ def coarser(item: Released, kind: str, counted: Counted) -> list[Level]:
     sizes = sum_by(counted.codes[counted.tally.cell, place], counted.tally.count, len(counted.values[place]))
     column = _Column(item, cast(Kind, kind), counted.values[place], tuple(map(int, sizes)))
     if isinstance(item.recoding, Mapping):
-        return _climbed(column, item.recoding)
+        return _climb_hierarchy(column, item.recoding)
     if isinstance(item.recoding, Suppress):
         return []
     if kind in ("integer", "real") and not isinstance(item.recoding, Prefix):
@@ -138,7 +138,7 @@ def _rare_together(column: _Column) -> Iterator[Recoding]:
         keep = math.ceil(keep / 2)
 
 
-def _climbed(column: _Column, mapping: Mapping) -> list[Level]:
+def _climb_hierarchy(column: _Column, mapping: Mapping) -> list[Level]:
     """The levels above, where each keeps the groups of the counted one together."""
     found = []
     for higher in mapping.higher():
@@ -166,16 +166,16 @@ def _numeric(column: _Column) -> Iterable[Recoding]:
     widths = _widths([value for value, _ in numbers], whole=whole)
     if not widths:
         return []
-    found = [_allowed(Bins, width=width) for width in widths] if isinstance(recoding, Keep) else []
+    found = [_recoding_if_valid(Bins, width=width) for width in widths] if isinstance(recoding, Keep) else []
     found += [_open_ended(width, 0, numbers, whole) for width in widths]
     if not isinstance(recoding, BottomCode):
-        found += [_allowed(TopCode, at=at) for at in _codes(numbers, widths[0], top=True)]
+        found += [_recoding_if_valid(TopCode, at=at) for at in _codes(numbers, widths[0], top=True)]
     if not isinstance(recoding, TopCode):
-        found += [_allowed(BottomCode, at=at) for at in _codes(numbers, widths[0], top=False)]
+        found += [_recoding_if_valid(BottomCode, at=at) for at in _codes(numbers, widths[0], top=False)]
     return [made for some in found for made in some]
 
 
-def _allowed(recoding: Callable[..., Recoding], **settings: Any) -> list[Recoding]:
+def _recoding_if_valid(recoding: Callable[..., Recoding], **settings: Any) -> list[Recoding]:
     """A recoding, where its numbers are not too large for one."""
     try:
         return [recoding(**settings)]
@@ -187,7 +187,7 @@ def _wider(bins: Bins, numbers: list[tuple[float, int]], whole: bool) -> list[Re
     found: list[Recoding] = []
     if bins.width is not None:
         for step in range(_STEPS + 1):
-            found += _allowed(Bins, width=bins.width * 2**step, origin=bins.origin) if step else []
+            found += _recoding_if_valid(Bins, width=bins.width * 2**step, origin=bins.origin) if step else []
             found += _open_ended(bins.width * 2**step, bins.origin, numbers, whole)
         return found
     edges = bins.edges or ()
@@ -213,18 +213,18 @@ def _open_ended(width: float, origin: float, numbers: list[tuple[float, int]], w
     step, start = Fraction(repr(width)), Fraction(repr(origin))
     places = sorted((math.floor((Fraction(value) - start) / step), size) for value, size in numbers)
     need = _enough(numbers, _END)
-    first, last = _reached(places, need), _reached(places[::-1], need)
+    first, last = _first_reaching(places, need), _first_reaching(places[::-1], need)
     if first is None or last is None or not first < last or last - first > _MOST_EDGES:
         return []
     edges = [start + place * step for place in range(int(first) + 1, int(last) + 1)]
-    return _allowed(Bins, edges=[int(edge) if whole else float(edge) for edge in edges])
+    return _recoding_if_valid(Bins, edges=[int(edge) if whole else float(edge) for edge in edges])
 
 
 def _codes(numbers: list[tuple[float, int]], step: float, *, top: bool) -> Iterator[float]:
     """Multiples of a step beyond which some share of the people lie."""
     ranked = sorted(numbers, reverse=top)
     for share in _CODED:
-        reached = _reached(ranked, _enough(numbers, share))
+        reached = _first_reaching(ranked, _enough(numbers, share))
         if reached is not None:
             times = Fraction(reached) / Fraction(repr(step))
             place = (math.floor if top else math.ceil)(times) * Fraction(repr(step))
@@ -235,7 +235,7 @@ def _enough(numbers: list[tuple[float, int]], share: Fraction) -> Fraction:
     return max(Fraction(SMALL), share * sum(size for _, size in numbers))
 
 
-def _reached(ranked: Iterable[tuple[float, int]], need: Fraction) -> float | None:
+def _first_reaching(ranked: Iterable[tuple[float, int]], need: Fraction) -> float | None:
     """The value at which so many people are counted."""
     counted = 0
     for value, size in ranked:

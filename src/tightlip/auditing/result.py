@@ -382,10 +382,10 @@ class Audit:
         return audit.card(self).html()
 
 
-def risen(prior: float | Fraction, leakage: float) -> Probability:
-    """The largest posterior that a leakage allows a secret of some prior, min(1, p e^ε), rounded up.
+def largest_posterior(prior: float | Fraction, leakage: float) -> Probability:
+    """Bound the posterior that a leakage allows a secret of some prior, min(1, p e^ε), rounded up.
 
-    >>> round(risen(0.05, 2.1), 4)
+    >>> round(largest_posterior(0.05, 2.1), 4)
     0.4083
     """
     if leakage == float("inf"):

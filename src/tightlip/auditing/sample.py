@@ -49,7 +49,7 @@ from numpy.typing import NDArray
 
 from tightlip.arguments import flag
 from tightlip.auditing.counted import Counted
-from tightlip.auditing.tally import Places, Tally, divided, group_rows
+from tightlip.auditing.tally import Places, Tally, divide, group_rows
 from tightlip.auditing.view import tail_levels
 from tightlip.errors import InvalidInput
 from tightlip.numeric.ball import exp_bounds, log_bounds, log_exceeds
@@ -116,7 +116,7 @@ def cell_bounds(tally: Tally, priors: Priors, from_above: float, from_below: flo
     """Bounds for the cells of a release without noise, at an error from each side."""
     size, each = tally.of_cell[tally.cell], from_above / tally.shape[1]
     posterior = upper_shares(tally.count, size, each)
-    return gathered(
+    return gather_cells(
         tally,
         priors,
         lift=np.nextafter(posterior / priors.lower[tally.secret], np.inf),
@@ -126,7 +126,7 @@ def cell_bounds(tally: Tally, priors: Priors, from_above: float, from_below: flo
     )
 
 
-def gathered(
+def gather_cells(
     tally: Tally,
     priors: Priors,
     *,
@@ -135,7 +135,7 @@ def gathered(
     absent_post: FloatArray,
     lower: FloatArray,
 ) -> CellBounds:
-    """The bounds of cells from those of their pairs, and from the posterior of secrets that they lack."""
+    """Bound cells from the bounds of their pairs, and from the posterior of secrets that they lack."""
     rare = _first_absent(tally, np.argsort(priors.lower, kind="stable"))
     absent_lift = np.where(rare < 0, 0.0, np.nextafter(absent_post / priors.lower[rare], np.inf))
     best = _first_largest(lift, tally)
@@ -276,7 +276,7 @@ def sample_bounds(
         found: list[float] = bound(rows, tally.total, error / len(levels), weighted=False).tolist()
         return found
 
-    return assembled(
+    return assemble_bounds(
         tally,
         priors,
         cells,
@@ -287,7 +287,7 @@ def sample_bounds(
     )
 
 
-def assembled(
+def assemble_bounds(
     tally: Tally,
     priors: Priors,
     cells: CellBounds,
@@ -297,7 +297,7 @@ def assembled(
     at_least: Sequence[float],
     before: SampleBounds | None = None,
 ) -> SampleBounds:
-    """The bounds with tails that fall, are 0 beyond the largest lift, and no larger than processing allows."""
+    """Join all bounds, with tails that fall, are 0 beyond the largest lift, and no larger than processing allows."""
     limits = [Fraction(1)] * len(levels) if before is None else before.after_processing(levels)
     falling, last = list[Fraction](), Fraction(1)
     for level, share, limit in zip(levels, above, limits, strict=True):
@@ -319,7 +319,7 @@ def _largest_part(pieces: Sequence[tuple[Fraction, Fraction]], mean: Fraction) -
 
 
 def levels_with(budget: Nats | None) -> tuple[Nats, ...]:
-    """The fixed levels and the budget, in order: all chosen before the data is seen."""
+    """List the fixed levels and the budget, in order: all chosen before the data is seen."""
     levels = tail_levels()
     if budget is None:
         return levels
@@ -339,7 +339,7 @@ def exceeds(one: Nats, two: Nats) -> bool:
 
 
 def threshold(level: Nats, *, below: bool) -> float:
-    """e^level as a float that is surely not above (or not below) it; finite where it is below."""
+    """Round e^level to a float that is surely not above (or not below) it; finite where it is below."""
     if level.ratio is None:
         return exp_bounds(float(level))[0 if below else 1]
     if level.ratio > _LARGEST:
@@ -443,8 +443,8 @@ class _Noisy:
             region,
             first,
             held,
-            divided(tally.count.astype(object) - other * held, span * of_region[tally.cell]),
-            divided(tally.of_cell.astype(object) - other * of_region, span * of_region),
+            divide(tally.count.astype(object) - other * held, span * of_region[tally.cell]),
+            divide(tally.of_cell.astype(object) - other * of_region, span * of_region),
             Fraction(same - other, other),
             down(float(Fraction(span, max(scale - values * other, 1)))),
             rows,
@@ -466,13 +466,13 @@ def _noisy_bounds(
 
     def tail(lifts: FloatArray, *, above: bool) -> list[float]:
         cuts = [np.flatnonzero(lifts > threshold(level, below=above)) for level in levels]
-        means = divided(np.array([tally.of_cell[cut].sum() for cut in cuts], dtype=object), tally.total)
+        means = divide(np.array([tally.of_cell[cut].sum() for cut in cuts], dtype=object), tally.total)
         bound = upper_means if above else lower_means
-        found: list[float] = bound(_moved(means, up=above), noisy.rows, error / len(levels)).tolist()
+        found: list[float] = bound(_widen_means(means, up=above), noisy.rows, error / len(levels)).tolist()
         return found
 
     above, at_least = tail(cells.upper, above=True), tail(cells.lower, above=False)
-    return assembled(tally, priors, cells, min(most, before.most), levels, above, at_least, before)
+    return assemble_bounds(tally, priors, cells, min(most, before.most), levels, above, at_least, before)
 
 
 def _noisy_cells(noisy: _Noisy, priors: Priors, error: float) -> CellBounds:
@@ -480,48 +480,48 @@ def _noisy_cells(noisy: _Noisy, priors: Priors, error: float) -> CellBounds:
     tally, region = noisy.tally, noisy.region
     in_region = noisy.first[region]
     size, kappa = in_region[tally.cell], up(float(noisy.kappa))
-    mean = lower_means(_moved(noisy.cell_mean, up=False), in_region, error, noisy.weight)
+    mean = lower_means(_widen_means(noisy.cell_mean, up=False), in_region, error, noisy.weight)
     least = max(down(float(noisy.kappa)), 0.0) * mean
-    extra = kappa * upper_means(_moved(noisy.pair_mean, up=True), size, error, noisy.weight)
+    extra = kappa * upper_means(_widen_means(noisy.pair_mean, up=True), size, error, noisy.weight)
     share = upper_shares(noisy.held, size, error)
-    posterior = _raised(share, extra, least[tally.cell], kappa)
+    posterior = _largest_posterior(share, extra, least[tally.cell], kappa)
     prior = priors.lower[tally.secret]
-    lifted = _raised(prior, extra, least[tally.cell], kappa) if noisy.alone else posterior
-    none = _raised(
+    lifted = _largest_posterior(prior, extra, least[tally.cell], kappa) if noisy.alone else posterior
+    none = _largest_posterior(
         upper_shares(0, noisy.first, error)[region],
         kappa * upper_means(0.0, noisy.first, error, noisy.weight)[region],
         least,
         kappa,
     )
-    return gathered(
+    return gather_cells(
         tally,
         priors,
         lift=np.nextafter(lifted / prior, np.inf),
         posterior=posterior,
         absent_post=none,
-        lower=_proved(noisy, error) / priors.upper[tally.secret] * (1 - _WIDE),
+        lower=_smallest_posterior(noisy, error) / priors.upper[tally.secret] * (1 - _WIDE),
     )
 
 
-def _raised(share: FloatArray, extra: FloatArray, least: FloatArray, kappa: float) -> FloatArray:
+def _largest_posterior(share: FloatArray, extra: FloatArray, least: FloatArray, kappa: float) -> FloatArray:
     """The largest (p + M)/(1 + G) for p ≤ share, M ≤ min(extra, κp) and G ≥ max(M, least)."""
     reached = np.minimum(extra, kappa * share)
     return np.minimum(widen_up((share + reached) / (1 + np.maximum(reached, least)), _WIDE), 1.0)
 
 
-def _proved(noisy: _Noisy, error: float) -> FloatArray:
+def _smallest_posterior(noisy: _Noisy, error: float) -> FloatArray:
     """The smallest (p + M)/(1 + G) of each pair for p and M at their lower bounds and G ≤ M + κ(1 − p)."""
     tally, region = noisy.tally, noisy.region
     in_region, kappa = noisy.first[region], float(noisy.kappa)
     size = in_region[tally.cell]
     share = lower_shares(noisy.held, size, error)
-    least = lower_means(_moved(noisy.pair_mean, up=False), size, error, noisy.weight)
+    least = lower_means(_widen_means(noisy.pair_mean, up=False), size, error, noisy.weight)
     extra = max(down(kappa), 0.0) * least
-    mean = upper_means(_moved(noisy.cell_mean, up=True), in_region, error, noisy.weight)
+    mean = upper_means(_widen_means(noisy.cell_mean, up=True), in_region, error, noisy.weight)
     others = np.minimum(up(kappa) * mean[tally.cell], extra + up(kappa) * (1 - share))
     return widen_down((share + extra) / (1 + others), _WIDE)
 
 
-def _moved(means: FloatArray, *, up: bool) -> FloatArray:
+def _widen_means(means: FloatArray, *, up: bool) -> FloatArray:
     """Means that were rounded once, moved to the safe side; those that are 0 are so exactly."""
     return np.where(means > 0, np.nextafter(means, np.inf if up else 0.0), 0.0)

@@ -16,7 +16,7 @@ from math import prod
 import numpy as np
 
 from tightlip.auditing.counted import Counted
-from tightlip.auditing.plan import about, odds_of, only, released
+from tightlip.auditing.plan import about, apply_policy, odds_of, only
 from tightlip.auditing.remedy import detail_of
 from tightlip.auditing.result import (
     Among,
@@ -29,7 +29,7 @@ from tightlip.auditing.result import (
     TailPoint,
 )
 from tightlip.auditing.sample import Errors, SampleBounds, SampleMode, release_bounds
-from tightlip.auditing.tally import divided
+from tightlip.auditing.tally import divide
 from tightlip.auditing.view import WORST_CELLS
 from tightlip.envelopes.result import Envelope
 from tightlip.numeric.ball import log_bounds
@@ -66,14 +66,14 @@ def sample_view(
         tail=_tail(bounds),
         envelope=_envelope(bounds, delta, min(bounds.mean_of_worst(delta), worst.leakage), mode),
         attack=(),
-        others={"pmc": _ruled_out(bounds, local)},
+        others={"pmc": _find_ruled_out(bounds, local)},
         maximal_leakage=bounds.mean_of_worst(Fraction(1)),
         ldp=local,
         sml=None,
         share_above_budget=None if budget is None else Probability.of(bounds.above_level(budget)),
         worst_cells=_worst_cells(bounds, Fraction(plain.tally.total, tally.total)),
         columns=columns,
-        certified=_certified(bounds, mode),
+        certified=_certify(bounds, mode),
     )
 
 
@@ -122,7 +122,7 @@ def _envelope(bounds: SampleBounds, delta: Fraction, upper: Nats, mode: SampleMo
     return Envelope(delta, min(bounds.reached(delta), float(upper)), float(upper), method)
 
 
-def _ruled_out(bounds: SampleBounds, local: Nats) -> Finding:
+def _find_ruled_out(bounds: SampleBounds, local: Nats) -> Finding:
     """The secret that a cell surely makes least likely; what else is excluded is bounded by noise alone."""
     cells, proved = bounds.cells, bounds.priors.proved
     fall = np.where(cells.absent >= 0, proved[cells.absent] / cells.absent_post, 0.0)
@@ -136,7 +136,7 @@ def _ruled_out(bounds: SampleBounds, local: Nats) -> Finding:
 
 def _worst_cells(bounds: SampleBounds, scale: Fraction) -> tuple[CellRisk, ...]:
     cells, size = bounds.cells, bounds.tally.of_cell
-    order = np.lexsort((-divided(size, bounds.tally.total), -cells.upper))[:WORST_CELLS]
+    order = np.lexsort((-divide(size, bounds.tally.total), -cells.upper))[:WORST_CELLS]
     leakage = np.maximum(log_up(np.minimum(cells.upper[order], bounds.most)), 0.0)
     return tuple(
         CellRisk(
@@ -153,7 +153,7 @@ def _worst_cells(bounds: SampleBounds, scale: Fraction) -> tuple[CellRisk, ...]:
     )
 
 
-def _certified(bounds: SampleBounds, mode: SampleMode) -> Certified:
+def _certify(bounds: SampleBounds, mode: SampleMode) -> Certified:
     cells = bounds.cells
     open_ = np.flatnonzero(
         (cells.upper >= _TELLING / bounds.priors.lower.min()) & (cells.upper > cells.lower / _TELLING)
@@ -167,12 +167,12 @@ def _certified(bounds: SampleBounds, mode: SampleMode) -> Certified:
 
 
 def departures(policy: Policy) -> list[tuple[str, ...]]:
-    """The columns that could be left out, alone or two together."""
+    """List the columns that could be left out, alone or two together."""
     names = [item.column for item in policy.release]
     return [gone for count in (1, 2) if count < len(names) for gone in combinations(names, count)]
 
 
-def sampled_remedies(
+def sample_remedies(
     counted: Counted,
     policy: Policy,
     subjects: Sequence[tuple[str, ...]],
@@ -181,18 +181,18 @@ def sampled_remedies(
     errors: Errors,
     mode: SampleMode,
 ) -> tuple[Remedy, ...]:
-    """Columns to leave out so that a leakage above the budget has probability at most δ, surely; one before two.
+    """Find columns to leave out so that a leakage above the budget has probability at most δ, surely; one before two.
 
     `errors` are of each change and secret; `leakage` is the largest bound on the envelope at δ.
     """
     found: list[tuple[int, Remedy]] = []
-    whole = detail_of(released(counted, policy))
+    whole = detail_of(apply_policy(counted, policy))
     for gone in departures(policy):
         if found and len(gone) > found[0][0]:
             break
         kept_columns = [item.column for item in policy.release if item.column not in gone]
         changed = only(policy, kept_columns)
-        plain, release = counted.keeping(kept_columns), released(counted, changed)
+        plain, release = counted.keeping(kept_columns), apply_policy(counted, changed)
         bounds = [
             release_bounds(
                 about(plain, subject), about(release, subject), odds_of(policy), errors, mode, budget

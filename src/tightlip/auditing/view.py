@@ -43,7 +43,7 @@ _DECADES = 6
 
 
 def statistic_of(release: Counted, view: Counted, *, work: float = WORK) -> StatisticLeakage:
-    """SML of a release about the secret columns that a view of it is about, with proved ends.
+    """Bound SML of a release about the secret columns that a view of it is about, with proved ends.
 
     Parameters
     ----------
@@ -61,10 +61,10 @@ def statistic_of(release: Counted, view: Counted, *, work: float = WORK) -> Stat
     groups = [place_of[tuple(codes)] for codes in release.secret_codes[:, columns].tolist()]
     channel = release.tally.with_cells(proportional_groups(release.tally)).channel()
     found = statistic_maximal_leakage(channel, groups, work=work)
-    return found if channel.is_exact else _widened(found)
+    return found if channel.is_exact else _widen_ends(found)
 
 
-def _widened(found: StatisticLeakage) -> StatisticLeakage:
+def _widen_ends(found: StatisticLeakage) -> StatisticLeakage:
     return replace(
         found,
         lower=max(down(found.lower - _SLACK), 0.0),
@@ -75,7 +75,7 @@ def _widened(found: StatisticLeakage) -> StatisticLeakage:
 
 
 def tail_levels() -> tuple[Nats, ...]:
-    """The levels at which tails are told: factors 1, 1.25, 1.5, 2, … up to a million; fixed, whatever the data.
+    """List the levels at which tails are told: factors 1, 1.25, 1.5, 2, … up to a million; fixed, whatever the data.
 
     >>> [str(level.ratio) for level in tail_levels()[:4]]
     ['1', '5/4', '3/2', '2']
@@ -121,7 +121,7 @@ def population_view(
 
 
 def tail_of(gain: CellLeakage) -> tuple[TailPoint, ...]:
-    """The tail at the fixed levels, up to the first that nobody exceeds."""
+    """Compute the tail at the fixed levels, up to the first that nobody exceeds."""
     points = []
     for level in tail_levels():
         above = gain.tail(level)
