@@ -15,14 +15,15 @@ import audit_oracle as oracle
 import tightlip as tl
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.leakage import cell_pmc, cell_pml
-from tightlip.auditing.plan import released
+from tightlip.auditing.plan import apply_policy
 from tightlip.auditing.remedy import detail_of, entropy_of
 from tightlip.auditing.run import audit_counts
 from tightlip.auditing.sample import SampleMode
 from tightlip.errors import InvalidInput, WrongType
+from tightlip.report.audit_words import change_words, reason_words
 from tightlip.table.mechanism import MECHANISMS, ColumnChannel, ColumnMechanism, RandomizedResponse
 from tightlip.table.policy import Policy, Released
-from tightlip.table.policy_text import policy_toml
+from tightlip.table.policy_file import policy_toml
 
 ROWS = st.lists(
     st.tuples(st.sampled_from("xyz"), st.sampled_from("abc"), st.sampled_from(["0", "1", None])),
@@ -93,7 +94,7 @@ def test_a_release_with_erasure_is_the_definition(rows, min_count, probability):
     joint = oracle.suppress(oracle.joint_of(rows), len(rows), min_count or 0)
     several = len({row[2] for row in rows}) > 1
     joint = erased(joint, 1, lost) if several else joint
-    found = released(counted_of(rows), plan)
+    found = apply_policy(counted_of(rows), plan)
     assert by_cell(found, cell_pml(found.tally)) == oracle.lifts(joint)
     assert by_cell(found, cell_pmc(found.tally)) == oracle.costs(joint)
 
@@ -109,7 +110,7 @@ def test_mechanisms_of_different_kinds_act_independently(rows):
     joint = oracle.joint_of(rows)
     joint = oracle.randomise(joint, 0, firsts, Fraction(3)) if len(firsts) > 1 else joint
     joint = erased(joint, 1, Fraction(1, 4)) if len(seconds) > 1 else joint
-    found = released(counted_of(rows), Policy("s", [one, two]))
+    found = apply_policy(counted_of(rows), Policy("s", [one, two]))
     assert by_cell(found, cell_pml(found.tally)) == oracle.lifts(joint)
 
 
@@ -121,7 +122,7 @@ def test_an_audit_says_what_erasure_gives_away():
     found = audit_counts(lambda _: counted, plan, kinds={}, delta=Fraction(1, 2), budget=tl.log_of("5/4"))
     view = found.views["s"]
     assert view.worst.leakage.ratio == Fraction(3, 2)
-    assert view.share_above_budget.exact == Fraction(1, 2)
+    assert view.share_above_budget.fraction == Fraction(1, 2)
     assert view.maximal_leakage.ratio == Fraction(5, 4)
     cells = {view.counted.cell_label(cell): view.counted.holders_of(cell) for cell in range(3)}
     assert cells == {("a",): 4, ("b",): 4, ("lost",): 0}
@@ -152,10 +153,12 @@ def test_a_remedy_takes_the_least_noise_of_the_columns_own_mechanism():
     counted = counted_of(rows)
     plan = Policy("s", [Released("a", mechanism=Mixing(Fraction(1, 10)))])
     found = audit_counts(lambda _: counted, plan, kinds={}, delta=Fraction(1, 2), budget=tl.log_of("5/4"))
-    assert [remedy.change for remedy in found.remedies] == ["add mixing with probability 1/2 to a"]
+    assert [change_words(plan, remedy) for remedy in found.remedies] == [
+        "add mixing with probability 1/2 to a"
+    ]
     (remedy,) = found.remedies
     assert remedy.leakage.ratio == Fraction(5, 4)
-    assert (remedy.kind, remedy.reason) == ("optimal", Mixing.largest_of)
+    assert (remedy.kind, reason_words(plan, remedy)) == ("optimal", Mixing.largest_of)
     assert remedy.policy.release[0].mechanism == Mixing(Fraction(1, 2))
 
 
@@ -163,7 +166,7 @@ def test_the_detail_that_noise_leaves_is_mutual_information():
     """Erasure keeps a share 1 − p of the entropy, whatever the values are."""
     rows = [("x", "a")] * 5 + [("y", "b")] * 2 + [("y", "c")]
     plain = counted_of(rows)
-    found = released(plain, Policy("s", [Released("a", mechanism=Erasure(Fraction(1, 4)))]))
+    found = apply_policy(plain, Policy("s", [Released("a", mechanism=Erasure(Fraction(1, 4)))]))
     assert detail_of(found) == pytest.approx(0.75 * entropy_of(plain.tally), abs=1e-12)
 
 

@@ -10,13 +10,12 @@ import pandas as pd
 import pytest
 
 import audit_oracle as oracle
-from tightlip.auditing import climb as climbing
+from tightlip.auditing import lattice as climbing
 from tightlip.auditing.counted import Counted
-from tightlip.auditing.hiding import min_counts
 from tightlip.auditing.lattice import Lattice
 from tightlip.auditing.leakage import cell_pml
-from tightlip.auditing.plan import released
-from tightlip.auditing.remedy import detail_of, entropy_of, remedies_for
+from tightlip.auditing.plan import apply_policy
+from tightlip.auditing.remedy import detail_of, entropy_of, min_counts, remedies_for
 from tightlip.auditing.run import audit
 from tightlip.numeric.quantity import Nats, log_of
 from tightlip.report.audit_words import change_words, paragraphs, reason_words
@@ -98,13 +97,13 @@ def test_hidden_cells_and_noise_may_leak_more_when_columns_are_coarser():
     plan = Policy("s", [Released("age", Bins(width=1))], min_count=2)
     fine = Counted.of(oracle.counts_of(rows), ["s"], ["age"])
     coarse = Counted.of(oracle.counts_of([(s, age[0]) for s, age in rows]), ["s"], ["age"])
-    assert worst(released(fine, plan).tally) == 1
-    assert worst(released(coarse, plan).tally) == 2
+    assert worst(apply_policy(fine, plan).tally) == 1
+    assert worst(apply_policy(coarse, plan).tally) == 2
     noisy = Policy("s", [Released("age", mechanism=RandomizedResponse(log_of(2)))])
     rows = [("x", str(place)) for place in range(10)] + [("y", str(place)) for place in range(10, 20)]
     fine = Counted.of(oracle.counts_of(rows), ["s"], ["age"])
     coarse = Counted.of(oracle.counts_of([(s, s) for s, _ in rows]), ["s"], ["age"])
-    assert worst(released(coarse, noisy).tally) > worst(released(fine, noisy).tally)
+    assert worst(apply_policy(coarse, noisy).tally) > worst(apply_policy(fine, noisy).tally)
 
 
 def brute_force(lattice, budget, *, hiding):
@@ -116,7 +115,7 @@ def brute_force(lattice, budget, *, hiding):
         own = policy.min_count
         for least in [own, *(size + 1 for size in sizes if size + 1 > (own or 0))]:
             changed = replace(policy, min_count=least)
-            release = released(found, changed)
+            release = apply_policy(found, changed)
             if release.tally.shape[1] > 1 and math.log(worst(release.tally)) <= budget:
                 best = max(best, detail_of(release))
     return best
@@ -148,7 +147,9 @@ def test_optimal_is_optimal(seed, budget, min_count):
             for node in nodes_of(lattice)
             if not any(node[at] for at, name in enumerate(names) if name != column)
         ]
-        releases = [(released(lattice.counted_at(node)[0], lattice.policy_at(node)), node) for node in single]
+        releases = [
+            (apply_policy(lattice.counted_at(node)[0], lattice.policy_at(node)), node) for node in single
+        ]
         meeting = [
             detail_of(release) / whole
             for release, node in releases
@@ -255,7 +256,7 @@ def test_sums_are_made_a_block_at_a_time(monkeypatch):
     tally = counted(people(7), ["age", "job"]).tally
     whole = list(min_counts(tally, Nats(0.8), None, noise=False))
     assert whole
-    monkeypatch.setattr("tightlip.auditing.hiding._MOST_SUMS", 6)
+    monkeypatch.setattr("tightlip.auditing.remedy._MOST_SUMS", 6)
     assert list(min_counts(tally, Nats(0.8), None, noise=False)) == whole
 
 

@@ -14,7 +14,7 @@ import pytest
 import audit_oracle as oracle
 import tightlip as tl
 from tightlip.auditing.counted import Counted
-from tightlip.auditing.plan import released
+from tightlip.auditing.plan import apply_policy
 from tightlip.auditing.risk import audited_counts, cell_risks
 from tightlip.auditing.run import audit, audit_counts, worst_leakage
 from tightlip.auditing.sample import SampleMode
@@ -143,7 +143,7 @@ def test_hiding_more_is_not_called_least_where_hiding_less_would_do():
             delta=Fraction(1, 10),
             budget=tl.log_of("3/2"),
         )
-        bare = worst_leakage(released(counted, replace(plan, min_count=None)))
+        bare = worst_leakage(apply_policy(counted, replace(plan, min_count=None)))
         for remedy in found.remedies:
             if remedy.policy.min_count not in (None, 3) and bare.ratio <= Fraction(3, 2):
                 refuted += 1
@@ -170,7 +170,7 @@ def test_the_largest_epsilon_on_the_grid_is_largest():
 
 def test_noise_that_makes_too_many_cells_is_passed_over(monkeypatch):
     frame = people(200)
-    monkeypatch.setattr("tightlip.auditing.randomise.MOST_PAIRS", 10)
+    monkeypatch.setattr("tightlip.auditing.counted.MOST_PAIRS", 10)
     found = audit(frame, "illness", ["age", "zip"], budget=1.0)
     changes = [change_words(found.policy, remedy) for remedy in found.remedies]
     assert changes

@@ -13,8 +13,7 @@ from sample_oracle import Claims, Population
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.leakage import cell_pml
 from tightlip.auditing.run import audit, audit_counts
-from tightlip.auditing.sample import SampleMode, exceeds, levels_with, sample_bounds
-from tightlip.auditing.sample_cells import prior_bounds
+from tightlip.auditing.sample import SampleMode, exceeds, levels_with, prior_bounds, sample_bounds
 from tightlip.auditing.tally import Tally
 from tightlip.auditing.view import tail_levels
 from tightlip.numeric.quantity import Nats

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 import tightlip as tl
 from sample_oracle import Claims, Population
-from tightlip.auditing.sample import SampleMode
-from tightlip.auditing.sample_noise import Errors, _raised, release_bounds
+from tightlip.auditing.sample import Errors, SampleMode, _largest_posterior, release_bounds
 from tightlip.errors import InvalidInput
 from tightlip.table.mechanism import RandomizedResponse
 
@@ -42,7 +41,7 @@ def test_a_noisy_posterior_is_the_formula_and_stays_below_its_bound(table, odds,
     looser = [data.draw(st.sampled_from([0, Fraction(1, 10), 2])) for _ in range(3)]
     share, extra = min(float(p + looser[0]), 1.0), float(m + looser[1])
     least = max(float(g - looser[2]), 0.0)
-    bound = _raised(np.array([share]), np.array([extra]), np.array([least]), float(kappa))[0]
+    bound = _largest_posterior(np.array([share]), np.array([extra]), np.array([least]), float(kappa))[0]
     assert float(posterior) <= bound * (1 + 1e-12)
     response = share * float(1 + kappa) / (1 + share * float(kappa))
     assert bound <= min(response, 1) * (1 + 1e-9) + 1e-300  # what differential privacy alone would promise

@@ -14,7 +14,7 @@ from audit_example import example_audit
 from tightlip.auditing.plan import stages_of
 from tightlip.auditing.run import audit
 from tightlip.auditing.sample import SampleMode
-from tightlip.auditing.statistic import statistic_of
+from tightlip.auditing.view import statistic_of
 from tightlip.errors import InvalidInput, WrongType
 from tightlip.report.audit_words import paragraphs
 from tightlip.table.mechanism import RandomizedResponse

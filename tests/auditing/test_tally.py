@@ -101,7 +101,7 @@ def test_odds_of_an_irrational_level_are_rounded_up():
 
 
 def test_noise_that_needs_too_many_cells_is_refused(monkeypatch):
-    monkeypatch.setattr("tightlip.auditing.randomise.MOST_PAIRS", 5)
+    monkeypatch.setattr("tightlip.auditing.counted.MOST_PAIRS", 5)
     rows = oracle.every_row("xy", "abc", "01")
     with pytest.raises(InvalidInput, match="12 pairs of secret and cell, more than 5; coarsen"):
         counted_of(rows).randomised({"a": response(2)})
@@ -109,7 +109,7 @@ def test_noise_that_needs_too_many_cells_is_refused(monkeypatch):
 
 def test_noise_beyond_the_range_of_floats_is_measured(monkeypatch):
     """Cells of probability e^−800 have a lift like any other, and a cost of e^1500 is larger than all floats."""
-    monkeypatch.setattr("tightlip.auditing.randomise.MOST_PAIRS", 10**6)
+    monkeypatch.setattr("tightlip.auditing.counted.MOST_PAIRS", 10**6)
     far = Fraction(2) ** 1300
     rows = [("x", "a", "0")] * 2 + [("y", "a", "0")] + [("x", "b", "1")] + [("y", "b", "1")] * 3
     noisy = counted_of(rows).randomised({"a": response(far), "b": response(far)})

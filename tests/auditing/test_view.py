@@ -13,7 +13,7 @@ import tightlip as tl
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.envelope import tally_envelope
 from tightlip.auditing.leakage import cell_pml
-from tightlip.auditing.result import risen
+from tightlip.auditing.result import largest_posterior
 from tightlip.auditing.tally import Tally
 from tightlip.auditing.view import population_view, tail_levels, tail_of
 from tightlip.certificate.envelope import EnvelopeCertificate
@@ -155,7 +155,7 @@ def test_levels_are_fixed_and_exact():
 
 
 def test_a_posterior_is_capped_and_rounded_up():
-    assert risen(Fraction(1, 20), tl.log_of(4)).fraction == Fraction(1, 5)
-    assert risen(0.5, tl.log_of(4)) == 1
-    assert risen(0.05, Nats(np.inf)) == 1
-    assert risen(0.05, 2.1) >= 0.05 * np.exp(2.1)
+    assert largest_posterior(Fraction(1, 20), tl.log_of(4)).fraction == Fraction(1, 5)
+    assert largest_posterior(0.5, tl.log_of(4)) == 1
+    assert largest_posterior(0.05, Nats(np.inf)) == 1
+    assert largest_posterior(0.05, 2.1) >= 0.05 * np.exp(2.1)

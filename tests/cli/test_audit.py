@@ -328,12 +328,12 @@ def test_file_names_that_are_no_text_are_escaped_in_json(capsys, table, tmp_path
 def test_stopped_while_writing_it_leaves_nothing(table, tmp_path, signal_name, status):
     program = (
         "import os, signal, time\n"
-        "from tightlip.table import risk_file\n"
+        "from tightlip.table import risk\n"
         "from tightlip.cli.main import run\n"
         "def stopped(writer, batches):\n"
         f"    os.kill(os.getpid(), signal.{signal_name})\n"
         "    time.sleep(60)\n"
-        "risk_file._write_all = stopped\n"
+        "risk._write_all = stopped\n"
         "run()\n"
     )
     words = [str(word) for word in command(table, "--risks", tmp_path / "risks.csv")]
@@ -422,7 +422,7 @@ def test_text_in_bits_has_no_nats(capsys, table):
 
 @pytest.mark.parametrize("patience", [0.0, 60.0])
 def test_long_work_is_shown_on_a_terminal(capsys, table, monkeypatch, patience):
-    monkeypatch.setattr("tightlip.cli.stage_bar.PATIENCE", patience)
+    monkeypatch.setattr("tightlip.cli.output.PATIENCE", patience)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")

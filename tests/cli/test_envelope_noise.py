@@ -7,8 +7,8 @@ import re
 import pytest
 
 import tightlip as tl
+from tightlip.cli.envelope import read_release
 from tightlip.cli.main import main
-from tightlip.cli.noise import read_release
 
 GAUSSIAN = ("--secret", "gaussian:1", "--noise", "gaussian:1")
 COIN = ("--secret", "discrete:0=0.7,1=0.3", "--noise", "laplace:1")

@@ -63,8 +63,8 @@ def busy(*_):
     def say():
         os.write(1, b"busy")
 {work}
-import tightlip.cli.channel_file
-tightlip.cli.channel_file.read_text = busy
+import tightlip.cli.arguments
+tightlip.cli.arguments.read_text = busy
 interrupt.run()
 """
 
@@ -118,13 +118,13 @@ def test_signals_that_are_ignored_stay_ignored():
         "import os, signal, sys\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
         "from tightlip.cli import interrupt\n"
-        "import tightlip.cli.channel_file\n"
+        "import tightlip.cli.arguments\n"
         "import time\n"
         "def read(path):\n"
         "    os.kill(os.getpid(), signal.SIGHUP)\n"
         "    time.sleep(2 * interrupt.GRACE)\n"
         "    return '{}'\n"
-        "tightlip.cli.channel_file.read_text = read\n"
+        "tightlip.cli.arguments.read_text = read\n"
         "interrupt.run()\n"
     )
     done = subprocess.run(
@@ -137,7 +137,7 @@ def test_an_interrupt_in_process(monkeypatch, capsys):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tightlip.cli.channel_file.read_text", stop)
+    monkeypatch.setattr("tightlip.cli.arguments.read_text", stop)
     assert main(["measure", "x.json"]) == 130
     assert capsys.readouterr().err == "tightlip: interrupted.\n"
 
@@ -146,7 +146,7 @@ def test_input_that_ends_is_no_interrupt(monkeypatch, capsys):
     def end(*_):
         raise EOFError
 
-    monkeypatch.setattr("tightlip.cli.channel_file.read_text", end)
+    monkeypatch.setattr("tightlip.cli.arguments.read_text", end)
     assert main(["measure", "x.json"]) == 2
     assert "ended too early" in capsys.readouterr().err
 

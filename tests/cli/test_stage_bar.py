@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tightlip.cli import stage_bar as module
+from tightlip.cli import output as module
 
 
 class Terminal(io.StringIO):

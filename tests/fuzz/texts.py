@@ -5,10 +5,10 @@ import tomllib
 from fractions import Fraction
 
 from fuzz.damage import damaged, damaged_json
-from tightlip.cli.channel_file import read_channel_file
+from tightlip.cli.arguments import read_channel_file
 from tightlip.errors import TightlipError
 from tightlip.table.policy import Policy
-from tightlip.table.policy_text import policy_toml
+from tightlip.table.policy_file import policy_toml
 
 _HEADS = [
     'secret = "ill"\n',

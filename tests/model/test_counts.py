@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tightlip.errors import InvalidInput, ShapeMismatch, WrongType
-from tightlip.model.counts import read_counts, shares
+from tightlip.model.normalize import read_counts, shares
 
 
 def test_whole_numbers_stay_whole_and_weights_stay_as_given():

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from tightlip.errors import InvalidInput
 from tightlip.model.matrix import (
-    chained,
+    chain,
     column_max,
     column_min,
     dense,
@@ -22,7 +22,7 @@ from tightlip.model.matrix import (
     freeze,
     freeze_sparse,
     is_sparse,
-    multiplied,
+    multiply,
     nonzero_digest,
     same_entries,
     take_rows,
@@ -111,12 +111,12 @@ def test_a_product_too_small_for_a_float_is_refused(one, two):
     with pytest.raises(
         InvalidInput, match=r"product must stay above 2.23e-308, .*; use exact\(\) on both first"
     ):
-        multiplied(np.array([one]), np.array([two]), "product")
+        multiply(np.array([one]), np.array([two]), "product")
 
 
 def test_small_products_that_fit_are_kept():
-    assert multiplied(np.array([5e-324, 0.0]), np.array([1.0, 1e-300]), "product").tolist() == [5e-324, 0.0]
-    assert multiplied(np.array([Fraction(1, 10**400)]), np.array([Fraction(1, 2)]), "x")[0] == Fraction(
+    assert multiply(np.array([5e-324, 0.0]), np.array([1.0, 1e-300]), "product").tolist() == [5e-324, 0.0]
+    assert multiply(np.array([Fraction(1, 10**400)]), np.array([Fraction(1, 2)]), "x")[0] == Fraction(
         1, 2 * 10**400
     )
 
@@ -126,18 +126,18 @@ def test_a_chain_too_small_for_a_float_is_refused(wrap):
     first, second = wrap([[1e-200, 1.0]]), wrap([[1e-200, 1.0], [0.0, 1.0]])
     message = r"channel row 0, column 0 is too small for a float, got 1e-400; use exact\(\) on both first"
     with pytest.raises(InvalidInput, match=message):
-        chained(first, second, "channel")
+        chain(first, second, "channel")
 
 
 @pytest.mark.parametrize("wrap", [np.array, csr_array])
 def test_tiny_entries_survive_a_chain_where_they_fit(wrap):
     first = wrap([[5e-324, 1e-200, 1.0]])
     second = wrap([[1.0, 0.0], [0.0, 1e-200], [0.0, 1.0]])
-    assert dense(chained(first, second, "channel")).tolist() == [[5e-324, 1.0]]
-    assert dense(chained(wrap([[0.5, 0.5]]), wrap([[0.5, 0.5], [1.0, 0.0]]), "x")).tolist() == [[0.75, 0.25]]
+    assert dense(chain(first, second, "channel")).tolist() == [[5e-324, 1.0]]
+    assert dense(chain(wrap([[0.5, 0.5]]), wrap([[0.5, 0.5], [1.0, 0.0]]), "x")).tolist() == [[0.75, 0.25]]
 
 
 def test_exact_chains_have_no_smallest_number():
     tiny = np.array([[Fraction(1, 10**400)]], dtype=object)
-    assert chained(tiny, tiny, "x")[0, 0] == Fraction(1, 10**800)
+    assert chain(tiny, tiny, "x")[0, 0] == Fraction(1, 10**800)
     assert math.isclose(float(tiny[0, 0] * 10**400), 1)

@@ -15,7 +15,7 @@ from tightlip.auditing.run import audit
 from tightlip.auditing.sample import SampleMode
 from tightlip.report.audit_record import audit_report
 from tightlip.report.audit_words import headline, paragraphs
-from tightlip.report.disclosure import Names, Veil, share_range, veiled
+from tightlip.report.disclosure import Names, Veil, share_range, veil_audit
 
 
 def test_every_range_is_one_of_many_sizes():
@@ -85,7 +85,7 @@ def test_no_number_is_that_of_a_small_cell(small, budget):
 @pytest.mark.parametrize("small", [(2, 1), (4, 3), (1, 8)])
 def test_what_is_told_is_true(small):
     found = audit(table(small), "s", ["p"])
-    view, told = found.joint, veiled(found).joint
+    view, told = found.joint, veil_audit(found).joint
     for exact, ranged in zip([view.worst, *view.worst_cells], [told.worst, *told.worst_cells], strict=True):
         assert ranged.leakage >= exact.leakage
         assert (ranged.least or exact.posterior) <= exact.posterior <= ranged.posterior
@@ -105,7 +105,7 @@ def test_within_a_budget_nothing_is_told_to_be_above_it():
     budget = round(float(exact) + 0.02, 2)
     found = audit(table((4, 3)), "s", ["p"], budget=budget)
     assert found.verdict
-    assert veiled(found).joint.worst.leakage == budget
+    assert veil_audit(found).joint.worst.leakage == budget
     assert f"no released value leaks more than {budget}" in record_of(found)["verdict"]["words"]
 
 
@@ -131,14 +131,14 @@ def test_a_share_of_fewer_than_ten_people_is_a_bound():
 
 def test_what_every_size_can_have_is_told_exactly():
     found = audit(table((0, 3)), "s", ["p"])
-    assert veiled(found).joint.worst == found.joint.worst
+    assert veil_audit(found).joint.worst == found.joint.worst
     assert Veil.of(found, found.joint).hidden is None
     assert " to 100 %: " in headline(found)
 
 
 def test_large_cells_and_shown_values_stay_exact():
     found = audit(table((9, 6)), "s", ["p"])
-    assert veiled(found).joint.worst == found.joint.worst
+    assert veil_audit(found).joint.worst == found.joint.worst
     small = audit(table((4, 3)), "s", ["p"])
     exact = record_of(small, show_values=True)["views"][0]["worst"]
     assert exact["posterior"]["value"] == pytest.approx(3 / 7)

@@ -76,13 +76,11 @@ def test_files_are_numbered_as_duckdb_documents_it(tmp_path):
 
 
 def test_sqlite_rows_come_in_batches(tmp_path, monkeypatch):
-    from tightlip.table import risk_file
+    from tightlip.table import risk
 
-    sizes, typed = [], risk_file._typed
-    monkeypatch.setattr(risk_file, "_BATCH", 7)
-    monkeypatch.setattr(
-        risk_file, "_typed", lambda table, kind: sizes.append(len(table)) or typed(table, kind)
-    )
+    sizes, typed = [], risk._cast_id
+    monkeypatch.setattr(risk, "_BATCH", 7)
+    monkeypatch.setattr(risk, "_cast_id", lambda table, kind: sizes.append(len(table)) or typed(table, kind))
     path = tmp_path / "people.sqlite"
     connection = sqlite3.connect(path)
     with connection:

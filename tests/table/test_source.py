@@ -121,10 +121,10 @@ def test_long_lines_are_read_whole(tmp_path, field):
 
 
 def test_a_quote_that_is_not_closed_is_noticed_before_memory_is_full(tmp_path, monkeypatch):
-    from tightlip.table import csv_records
+    from tightlip.table import csv_file as module
 
-    monkeypatch.setattr(csv_records, "_BLOCK", 100)
-    monkeypatch.setattr(csv_records, "_LONGEST", 1000)
+    monkeypatch.setattr(module, "_BLOCK", 100)
+    monkeypatch.setattr(module, "_LONGEST", 1000)
     path = csv_file(tmp_path, 'age,ill\n30,yes\n31,"no\n' + "32,no\n" * 1000)
     refused(lambda: counted(path), "line 3 has over 1 000 bytes; check its double quotes")
 

@@ -1,6 +1,11 @@
-"""Counted cells by column, and what a plan makes of them: fewer columns, small cells hidden, columns randomised.
+"""Count cells by column, and work out what a plan makes of them: fewer columns, small cells hidden, columns randomised.
 
 Leave-one-out counts, suppression and noise are worked out here from one count, so the engine is asked once.
+
+A mechanism on one column makes a tally of larger whole numbers. Where it releases value v as w with probability
+W_vw / T in whole numbers, a secret x and a combination r of the other columns have C_x(r, w) = Σ_v W_vw c_x(r, v):
+whole numbers again, with every n_x multiplied by T. For randomised response with odds a/b that is
+b Σ_v c_x(r, v) + (a − b) c_x(r, w).
 """
 
 from __future__ import annotations
@@ -14,12 +19,94 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.auditing.randomise import randomised
-from tightlip.auditing.tally import Places, Tally, divided, group_rows, sum_by
+from tightlip.auditing.tally import Places, Tally, divide, group_rows, sum_by
+from tightlip.errors import InvalidInput
 from tightlip.numeric.parse import FloatArray
-from tightlip.table.mechanism import ColumnMechanism, Value
+from tightlip.table.mechanism import ColumnChannel, ColumnMechanism, Value
 
+MOST_PAIRS = 1_000_000
 SMALL = 10  # people; a value that fewer have is not told without leave
+
+
+def randomise_column(
+    tally: Tally, codes: NDArray[np.int64], column: int, channel: ColumnChannel
+) -> tuple[Tally, NDArray[np.int64]]:
+    """Apply a mechanism to one column of a tally; returns the new tally and cell codes.
+
+    A cell with a negative code in the column (a suppressed one) is released as it is.
+    """
+    own = codes[:, column]
+    rest = codes.copy()
+    rest[:, column] = np.where(own < 0, -1, 0)
+    kinds, kind = group_rows(rest)
+    held, place = np.unique(kind[tally.cell] * tally.shape[0] + tally.secret, return_inverse=True)
+    widths = np.where(codes[kinds, column] < 0, 1, len(channel.outcomes))
+    pairs = int(widths[held // tally.shape[0]].sum())
+    if pairs > MOST_PAIRS:
+        raise InvalidInput(
+            f"noise would make {pairs} pairs of secret and cell, more than {MOST_PAIRS}; "
+            "coarsen the column or release fewer columns."
+        )
+    return _spread(tally, codes, column, channel, kinds, held, place.astype(np.intp), widths)
+
+
+def _spread(
+    tally: Tally,
+    codes: NDArray[np.int64],
+    column: int,
+    channel: ColumnChannel,
+    kinds: NDArray[np.intp],
+    held: NDArray[np.int64],
+    place: NDArray[np.intp],
+    widths: NDArray[np.int64],
+) -> tuple[Tally, NDArray[np.int64]]:
+    """The counts of each secret and kind of cell (`held`), multiplied by the channel."""
+    secrets, count = tally.shape[0], tally.count.astype(object)
+    kind = held // secrets
+    hidden = (codes[kinds, column] < 0)[kind]
+    sums = np.zeros(len(held), dtype=object)
+    np.add.at(sums, place, count)
+    width = widths[kind]
+    first = np.concatenate([[0], np.cumsum(width)])
+    offset = np.arange(first[-1]) - np.repeat(first[:-1], width)
+    spread = np.repeat(sums, width) * channel.base[offset]
+    spread[first[:-1][hidden]] = sums[hidden] * channel.total
+    _add_extra(spread, first[place], codes[tally.cell, column], count, channel)
+    start = np.concatenate([[0], np.cumsum(widths)])
+    cell = np.repeat(start[kind], width) + offset
+    new = np.repeat(codes[kinds], widths, axis=0)
+    step = np.arange(len(new)) - np.repeat(start[:-1], widths)
+    new[:, column] = np.where(new[:, column] < 0, -1, step)
+    return _occurring(np.repeat(held % secrets, width), cell, spread, new, secrets)
+
+
+def _add_extra(
+    spread: NDArray[np.object_],
+    first: NDArray[np.intp],
+    value: NDArray[np.int64],
+    count: NDArray[np.object_],
+    channel: ColumnChannel,
+) -> None:
+    """Add what each value's own row has over the base; `first` is where the outcomes of each pair begin."""
+    shown = np.flatnonzero(value >= 0)
+    start, end = channel.starts[value[shown]], channel.starts[value[shown] + 1]
+    many = end - start
+    pair = np.repeat(shown, many)
+    entry = np.arange(len(pair)) + np.repeat(start - np.concatenate([[0], np.cumsum(many)[:-1]]), many)
+    np.add.at(spread, first[pair] + channel.places[entry], channel.extra[entry] * count[pair])
+
+
+def _occurring(
+    secret: NDArray[np.int64],
+    cell: NDArray[np.int64],
+    count: NDArray[np.object_],
+    codes: NDArray[np.int64],
+    secrets: int,
+) -> tuple[Tally, NDArray[np.int64]]:
+    """The pairs that occur: a mechanism may release some outcomes for some values only."""
+    kept = np.flatnonzero(count > 0)
+    used, place = np.unique(cell[kept], return_inverse=True)
+    return Tally.of(secret[kept], place, count[kept], (secrets, len(used))), codes[used]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,7 +206,7 @@ class Counted:
             if column in mechanisms and len(self.values[place]) > 1:
                 channel = mechanisms[column].channel(self.values[place])
                 entropy += float(self._shares(place) @ channel.entropies())
-                tally, codes = randomised(tally, codes, place, channel)
+                tally, codes = randomise_column(tally, codes, place, channel)
                 values[place] = channel.outcomes
         if codes is self.codes:
             return self
@@ -137,7 +224,7 @@ class Counted:
         codes = self.codes[:, place]
         shown = np.flatnonzero(codes >= 0)
         counts = sum_by(codes[shown], self.tally.of_cell[shown], len(self.values[place]))
-        return divided(counts, self.tally.total)
+        return divide(counts, self.tally.total)
 
     def _holders(self, codes: NDArray[np.int64], values: Sequence[tuple[Value, ...]]) -> NDArray[np.int64]:
         """How many people of this release have the values of each cell of another one."""
@@ -185,7 +272,7 @@ def _by_column(
 
 
 def proportional_groups(tally: Tally) -> Places:
-    """Cells that say the same about the secret, exactly: their counts are multiples of the same numbers.
+    """Group cells of proportional counts, exactly: they say the same about the secret.
 
     Merging them changes neither the distribution of the leakage nor the envelope.
 
@@ -210,8 +297,8 @@ def proportional_groups(tally: Tally) -> Places:
     return np.array(found, dtype=np.intp)
 
 
-def coded(counted: Counted, seed: int | None = None, *, cells: bool = True) -> Counted:
-    """The same release with cells and secrets in the order of their codes, so that a code gives nothing away.
+def order_by_code(counted: Counted, seed: int | None = None, *, cells: bool = True) -> Counted:
+    """Put cells and secrets of a release in the order of their codes, so that a code gives nothing away.
 
     Secrets are numbered from the most to the least frequent, cells from the largest to the smallest. Shares and sizes
     are shown next to the codes anyway, so this order adds nothing to them. Alphabetical order would: who knows that a
@@ -233,13 +320,13 @@ def coded(counted: Counted, seed: int | None = None, *, cells: bool = True) -> C
 
 
 def by_size(sizes: list[int], generator: np.random.Generator) -> Places:
-    """Places from the largest size down, ties in random order."""
+    """Sort places from the largest size down, ties in random order."""
     shuffled = generator.permutation(len(sizes)).tolist()
     return np.array(sorted(shuffled, key=lambda place: -sizes[place]), dtype=np.intp)
 
 
 def counts_digest(counted: Counted) -> str:
-    """SHA-256 of the table of counts, whatever the order of its rows.
+    """Hash the table of counts by SHA-256, whatever the order of its rows.
 
     Each secret that occurs in a cell is a line, the JSON array [secret values…, released values…, number of rows]
     with null for missing values and everything outside ASCII escaped. The lines are sorted and end with a line feed.

@@ -1,13 +1,18 @@
-"""The envelope of a tally at δ, sound for the true counts, and its attack in terms of released cells.
+"""Solve for the envelope of a tally at δ, sound for the true counts, with its attack in terms of released cells.
 
 Cells with proportional counts are merged first, in whole numbers; that changes nothing about the envelope.
 
-Large channels are stored as floats. Entries and masses are then off by a relative u = 2⁻⁵³ at most, so for every
-attack the ratio of a symbol is off by (1 + u)²/(1 − u) at most and its probability by (1 ± u)². Besides, δ·e^{ε_c(δ)}
-never falls as δ grows: an attack of mass m < δ becomes one of mass δ by adding to each symbol, in proportion, what
-the attack left aside, and its ratios fall by m/δ at most. So moving δ by a factor (1 ± u)² moves ε_c by no more than
-that factor's logarithm, and both ends, widened by 8u, hold for the counts. Attacks found on a core of the cells
-(core.py) miss ratio and mass by another 2⁻⁴⁷ each, so the margin is 2⁻⁴⁵ for all.
+Large channels are stored as floats. Entries and masses are then off by a relative u = 2⁻⁵³ at most (rows miss the sum
+1 by so little that model/normalize.py leaves them as they are), so for every attack the ratio of a symbol is off by
+(1 + u)²/(1 − u) at most and its probability by (1 ± u)². Besides, δ·e^{ε_c(δ)} never falls as δ grows: an attack of
+mass m < δ becomes one of mass δ by adding to each symbol, in proportion, what the attack left aside, and its ratios
+fall by m/δ at most. So moving δ by a factor (1 ± u)² moves ε_c by no more than that factor's logarithm, and ends that
+are proved for the floats as stored hold, widened by 8u, for the counts.
+
+That they are proved for the floats as stored rests on the certificate, however the attack was found: up to
+`Limits.verified_pairs` pairs envelopes/exact.py checks it in rationals before it is returned, beyond it is checked here
+(there are at least as many entries as pairs). Where there is no certificate the ends are bounds, each rounded to its
+own side (envelopes/known_bounds.py). The margin of 2⁻⁴⁵ is 256u: more than is needed, and too little to be seen.
 """
 
 from __future__ import annotations
@@ -42,7 +47,7 @@ _CURVE_PAIRS = 5_000  # beyond it eight more envelopes take seconds; a picture i
 def tally_envelope(
     tally: Tally, delta: Fraction, *, limits: Limits = LIMITS
 ) -> tuple[Envelope, tuple[AttackGroup, ...]]:
-    """ε_c(δ) of the release with sound ends, and the groups of its attack, the likeliest first.
+    """Solve for ε_c(δ) of the release, with sound ends, and group the cells of its attack, the likeliest first.
 
     Beyond four million pairs or two thousand secrets only bounds are given, without an attack.
     """
@@ -61,11 +66,11 @@ def tally_envelope(
         if found.certificate is not None and math.prod(reduced.shape) > limits.verified_pairs:
             found.certificate.verify()
     attack = () if found.attack is None else attack_groups(tally, reduced, groups, found.attack, found.lower)
-    return (found if channel.is_exact else _widened(found)), attack
+    return (found if channel.is_exact else _widen_ends(found)), attack
 
 
 def view_curve(view: SecretView) -> tuple[Envelope, ...]:
-    """The view's own point and, of a population with few pairs of secret and cell, others around it, δ rising."""
+    """Compute the envelope's curve around the view's own point, δ rising, where pairs of secret and cell are few."""
     tally, own = view.counted.tally, view.envelope
     if view.certified is not None or len(tally.count) > _CURVE_PAIRS:
         return (own,)
@@ -73,7 +78,7 @@ def view_curve(view: SecretView) -> tuple[Envelope, ...]:
     return tuple(sorted([own, *others], key=lambda point: point.delta))
 
 
-def _widened(found: Envelope) -> Envelope:
+def _widen_ends(found: Envelope) -> Envelope:
     return replace(
         found,
         lower=max(down(found.lower - _SLACK), 0.0),
@@ -85,7 +90,7 @@ def _widened(found: Envelope) -> Envelope:
 def attack_groups(
     tally: Tally, reduced: Tally, groups: Places, attack: Channel, lower: float
 ) -> tuple[AttackGroup, ...]:
-    """The cells behind each symbol of an attack on merged cells that leaks as much as the lower end, in floats."""
+    """List the cells behind each symbol of an attack on merged cells that leaks as much as the lower end, in floats."""
     from scipy.sparse import csc_array, csr_array
 
     weights = csc_array(attack.floats)

@@ -1,28 +1,261 @@
-"""All ways to coarsen the released columns of a plan, each column at one of its levels.
+"""Search the lattice of generalisations of a plan, each released column at one of its levels, for the best node.
 
-A node has a level for each column: 0 is the plan's own, the last one leaves the column out. A node above another has
-every column at the same or a coarser level: its cells are unions of the other's, so its counts are sums of counted
-ones. Seen from its cell C = ∪ C_i, P(x | C) is an average of the P(x | C_i): worst leakage never rises on the way up,
-and neither does the entropy of the cells.
+levels      Coarser recodings of one column. A recoding is coarser when the counted value alone says what it releases:
+            bins of a multiple of the width, shorter prefixes, fewer edges, higher levels of a hierarchy. So no table
+            is asked again. None of them names a value that fewer than ten people have.
+nodes       A node has a level for each column: 0 is the plan's own, the last one leaves the column out. A node above
+            another has every column at the same or a coarser level: its cells are unions of the other's, so its counts
+            are sums of counted ones. Seen from its cell C = ∪ C_i, P(x | C) is an average of the P(x | C_i): worst
+            leakage never rises on the way up, and neither does the entropy of the cells.
+search      Wanted is the node that meets a budget and keeps most detail. A greedy search comes first: from the best
+            single column down, it makes one column finer at a time as long as the budget is met. Then nodes are looked
+            at from the plan upwards, those of the largest entropy first. No node keeps more detail than the entropy of
+            any node below it, so when no open node has more entropy than the best one found keeps, that one is
+            optimal. A node below one that leaks too much leaks too much as well and is not counted at all; this needs
+            a release without noise and hidden cells, which do not become less telling when the columns become coarser.
 """
 
 from __future__ import annotations
 
+import collections.abc
+import heapq
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import product
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.auditing.coarser import coarser
-from tightlip.auditing.counted import Counted
+from tightlip.auditing.counted import SMALL, Counted
+from tightlip.auditing.tally import sum_by
+from tightlip.errors import InvalidInput
+from tightlip.table.bins import Bins
+from tightlip.table.kinds import Kind
+from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import Value
 from tightlip.table.policy import Policy, Released
+from tightlip.table.recoding import BottomCode, Keep, Prefix, Recoding, Suppress, TopCode, plain_labels
 
+_STEPS = 5
+_LONGEST_PREFIX = 12
+_FEW = 3
+_MOST_EDGES = 60
+_END = Fraction(1, 20)  # of the people, in each open bin at the ends
+_CODED = Fraction(1, 20), Fraction(1, 4)  # of the people, beyond a top or bottom
 Node = tuple[int, ...]
 Groups = NDArray[np.int64]
+MOST_NODES = 2_000
+MOST_WORK = 10_000_000  # pairs of secret and cell that are added up
+_MOST_OPEN = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A coarser release of a column: `labels` has what is released in place of each counted value."""
+
+    recoding: Recoding
+    labels: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """The counted values of a column (None is missing) and how many people have each."""
+
+    item: Released
+    kind: Kind
+    values: tuple[Value, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def present(self) -> list[tuple[str, int]]:
+        pairs = zip(self.values, self.sizes, strict=True)
+        return [(value, size) for value, size in pairs if value is not None]
+
+    def level(self, recoding: Recoding, plain: Callable[[str], object]) -> Level | None:
+        """What a recoding makes of plain values; None where it does not fit the column."""
+        try:
+            recoding.require(self.item.column, self.kind)
+            found = iter(plain_labels(recoding, [plain(value) for value, _ in self.present], self.kind))
+        except InvalidInput:
+            return None
+        return Level(recoding, tuple(None if value is None else next(found) for value in self.values))
+
+
+def coarser(item: Released, kind: str, counted: Counted) -> list[Level]:
+    """Generalise a column in a few coarser ways; none where no coarsening is known.
+
+    Bins get wider, edges and prefixes fewer, mappings climb their hierarchy, tops and bottoms move inwards. Values
+    released as they are get bins with closed or open ends, tops and bottoms (numbers), prefixes (text of one length,
+    dates), or the rarest of them become one (text).
+    """
+    place = counted.columns.index(item.column)
+    sizes = sum_by(counted.codes[counted.tally.cell, place], counted.tally.count, len(counted.values[place]))
+    column = _Column(item, cast(Kind, kind), counted.values[place], tuple(map(int, sizes)))
+    if isinstance(item.recoding, Mapping):
+        return _climb_hierarchy(column, item.recoding)
+    if isinstance(item.recoding, Suppress):
+        return []
+    if kind in ("integer", "real") and not isinstance(item.recoding, Prefix):
+        found = [column.level(recoding, lambda label: _number(label, kind)) for recoding in _numeric(column)]
+    else:
+        found = [column.level(recoding, str) for recoding in _textual(column)]
+    return [level for level in found if level is not None]
+
+
+def _textual(column: _Column) -> Iterable[Recoding]:
+    recoding, values = column.item.recoding, [value for value, _ in column.present]
+    if isinstance(recoding, Prefix):
+        return _prefixes(recoding.length)
+    if column.kind == "date":
+        return [Prefix(7), Prefix(4)]
+    lengths = {len(value) for value in values}
+    shorter = _prefixes(min(lengths)) if len(lengths) == 1 and 2 < min(lengths) <= _LONGEST_PREFIX else []
+    return [*shorter, *(_rare_together(column) if len(values) > _FEW else [])]
+
+
+def _prefixes(length: int) -> list[Recoding]:
+    return [Prefix(shorter) for shorter in range(length - 1, max(length - 1 - _STEPS, 0), -1)]
+
+
+def _rare_together(column: _Column) -> Iterator[Recoding]:
+    """Keep the values of at least ten people, then half of them, a quarter, …, the most frequent; join the others."""
+    ranked = sorted(column.present, key=lambda pair: (-pair[1], pair[0]))
+    known = {value for value, _ in ranked}
+    other = "other"
+    while other in known:
+        other += "'"
+    keep = sum(size >= SMALL for _, size in ranked)
+    if keep == len(ranked):
+        keep = math.ceil(keep / 2)
+    for _ in range(_STEPS):
+        if keep:
+            yield Mapping({value: value for value, _ in ranked[:keep]}, otherwise=other)
+        if keep <= 1:
+            return
+        keep = math.ceil(keep / 2)
+
+
+def _climb_hierarchy(column: _Column, mapping: Mapping) -> list[Level]:
+    """The levels above, where each keeps the groups of the counted one together."""
+    found = []
+    for higher in mapping.higher():
+        parents = _parents(mapping, higher)
+        if parents is not None:
+            labels = tuple(None if value is None else parents[value] for value in column.values)
+            found.append(Level(higher, labels))
+    return found
+
+
+def _parents(lower: Mapping, higher: Mapping) -> dict[str, str] | None:
+    groups = dict(higher.groups)
+    pairs = [(group, groups[value]) for value, group in lower.groups]
+    if lower.otherwise is not None and higher.otherwise is not None:
+        pairs.append((lower.otherwise, higher.otherwise))
+    parents = dict(pairs)
+    return parents if all(parents[group] == parent for group, parent in pairs) else None
+
+
+def _numeric(column: _Column) -> Iterable[Recoding]:
+    recoding, whole = column.item.recoding, column.kind == "integer"
+    numbers = [(_number(value, column.kind), size) for value, size in column.present]
+    if isinstance(recoding, Bins):
+        return _wider(recoding, numbers, whole)
+    widths = _widths([value for value, _ in numbers], whole=whole)
+    if not widths:
+        return []
+    found = [_recoding_if_valid(Bins, width=width) for width in widths] if isinstance(recoding, Keep) else []
+    found += [_open_ended(width, 0, numbers, whole) for width in widths]
+    if not isinstance(recoding, BottomCode):
+        found += [_recoding_if_valid(TopCode, at=at) for at in _codes(numbers, widths[0], top=True)]
+    if not isinstance(recoding, TopCode):
+        found += [_recoding_if_valid(BottomCode, at=at) for at in _codes(numbers, widths[0], top=False)]
+    return [made for some in found for made in some]
+
+
+def _recoding_if_valid(recoding: Callable[..., Recoding], **settings: Any) -> list[Recoding]:
+    """A recoding, where its numbers are not too large for one."""
+    try:
+        return [recoding(**settings)]
+    except InvalidInput:
+        return []
+
+
+def _wider(bins: Bins, numbers: list[tuple[float, int]], whole: bool) -> list[Recoding]:
+    found: list[Recoding] = []
+    if bins.width is not None:
+        for step in range(_STEPS + 1):
+            found += _recoding_if_valid(Bins, width=bins.width * 2**step, origin=bins.origin) if step else []
+            found += _open_ended(bins.width * 2**step, bins.origin, numbers, whole)
+        return found
+    edges = bins.edges or ()
+    while len(edges) > 1:
+        edges = edges[1::2]
+        found.append(Bins(edges=edges))
+    return found
+
+
+def _widths(values: Sequence[float], *, whole: bool) -> list[float]:
+    """Widths of 2, 5, 10, 20, … steps of ten that cut the range into 50 to 2 parts."""
+    spread = max(values, default=0.0) - min(values, default=0.0)
+    if not 0 < spread < math.inf:
+        return []
+    low = math.floor(math.log10(spread / 50))
+    widths = [step * 10.0**power for power in range(low, low + 4) for step in (1, 2, 5)]
+    fit = [width for width in widths if spread / 50 <= width <= spread and (not whole or width >= 2)]
+    return [int(width) if width >= 1 else float(f"{width:.0e}") for width in fit]
+
+
+def _open_ended(width: float, origin: float, numbers: list[tuple[float, int]], whole: bool) -> list[Recoding]:
+    """Bins of a width whose first and last are open and have some share of the people."""
+    step, start = Fraction(repr(width)), Fraction(repr(origin))
+    places = sorted((math.floor((Fraction(value) - start) / step), size) for value, size in numbers)
+    need = _enough(numbers, _END)
+    first, last = _first_reaching(places, need), _first_reaching(places[::-1], need)
+    if first is None or last is None or not first < last or last - first > _MOST_EDGES:
+        return []
+    edges = [start + place * step for place in range(int(first) + 1, int(last) + 1)]
+    return _recoding_if_valid(Bins, edges=[int(edge) if whole else float(edge) for edge in edges])
+
+
+def _codes(numbers: list[tuple[float, int]], step: float, *, top: bool) -> Iterator[float]:
+    """Multiples of a step beyond which some share of the people lie."""
+    ranked = sorted(numbers, reverse=top)
+    for share in _CODED:
+        reached = _first_reaching(ranked, _enough(numbers, share))
+        if reached is not None:
+            times = Fraction(reached) / Fraction(repr(step))
+            place = (math.floor if top else math.ceil)(times) * Fraction(repr(step))
+            yield int(place) if place.denominator == 1 else float(place)
+
+
+def _enough(numbers: list[tuple[float, int]], share: Fraction) -> Fraction:
+    return max(Fraction(SMALL), share * sum(size for _, size in numbers))
+
+
+def _first_reaching(ranked: Iterable[tuple[float, int]], need: Fraction) -> float | None:
+    """The value at which so many people are counted."""
+    counted = 0
+    for value, size in ranked:
+        counted += size
+        if counted >= need:
+            return value
+    return None
+
+
+def _number(label: str, kind: str) -> float:
+    """A number that is released as this label: of an interval the lowest, or −∞."""
+    if label.startswith("<"):
+        return -math.inf
+    text = label.lstrip("[≥≤").partition(",")[0]
+    if kind == "real":
+        return float(text)
+    try:
+        return int(text)
+    except ValueError:  # an edge between two whole numbers
+        return math.ceil(float(text))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +306,7 @@ class Lattice:
     _parts: dict[tuple[str, ...], Counted] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, policy: Policy, counted: Counted, kinds: Mapping[str, str]) -> Lattice:
+    def of(cls, policy: Policy, counted: Counted, kinds: collections.abc.Mapping[str, str]) -> Lattice:
         """All nodes that are known for a plan; `counted` is before small cells are hidden."""
         ladders = (Ladder.of(item, kinds.get(item.column, "text"), counted) for item in policy.release)
         return cls(policy, counted, tuple(ladders))
@@ -158,3 +391,110 @@ def _covers(order: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
     strictly = order & ~np.eye(len(order), dtype=bool)
     direct = strictly & ~(strictly.astype(np.int64) @ strictly.astype(np.int64) > 0)
     return tuple(tuple(np.flatnonzero(row).tolist()) for row in direct)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What counting a node showed.
+
+    Attributes
+    ----------
+    entropy : of its cells before anything is hidden or randomised, in nats; no node above keeps more detail
+    kept : the detail that it keeps, where it meets the budget; −∞ where it does not
+    leakage : its worst leakage, rounded up; +∞ where it releases nothing
+    work : how many pairs of secret and cell were added up
+    """
+
+    entropy: float
+    kept: float
+    leakage: float
+    work: int
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The node that keeps most detail of those that meet the budget, and whether that is proved; None is no node."""
+
+    node: Node | None
+    proved: bool
+
+
+class Climb:
+    """A search with a memory: every node is counted at most once, up to a limit of work."""
+
+    def __init__(self, lattice: Lattice, look: Callable[[Node], Look], *, monotone: bool) -> None:
+        self.lattice = lattice
+        self.known: dict[Node, Look] = {}
+        self._look = look
+        self._monotone = monotone
+        self._failing = np.zeros((0, len(lattice.ladders)), dtype=np.int64)
+        self._work = 0
+
+    @property
+    def spent(self) -> bool:
+        """Whether no more nodes are to be counted."""
+        return len(self.known) >= MOST_NODES or self._work >= MOST_WORK
+
+    def look(self, node: Node) -> Look:
+        """Count a node, or remember it."""
+        if node not in self.known:
+            self.known[node] = found = self._look(node)
+            self._work += found.work
+            if self._monotone and math.isinf(found.kept) and not math.isinf(found.leakage):
+                self._failing = np.vstack([self._failing, [node]])
+        return self.known[node]
+
+    def fails(self, node: Node) -> bool:
+        """Whether a node is known to leak too much, from itself or from one above it."""
+        return self.lattice.any_above(node, self._failing)
+
+    def counted(self, free: Sequence[int]) -> list[Node]:
+        """The nodes counted so far that change no other columns than the free ones."""
+        fixed = set(range(len(self.lattice.ladders))) - set(free)
+        return [node for node in self.known if not any(node[column] for column in fixed)]
+
+    def best_known(self, free: Sequence[int]) -> Node | None:
+        """The best of these that meets the budget."""
+        meeting = (node for node in self.counted(free) if self.kept(node) > -math.inf)
+        return max(meeting, key=self.kept, default=None)
+
+    def kept(self, node: Node | None) -> float:
+        """The detail that a known node keeps."""
+        return -math.inf if node is None else self.known[node].kept
+
+    def greedy(self) -> None:
+        """Look at every column alone, then make the best of them finer while the budget is met."""
+        self._look_at(self.lattice.alone())
+        best, last = self.best_known(range(len(self.lattice.ladders))), None
+        while best is not None and best != last:
+            last = best
+            best = max([best, *self._look_at(self.lattice.below(best))], key=self.kept)
+
+    def _look_at(self, nodes: Iterable[Node]) -> list[Node]:
+        """Count nodes that may meet the budget, as far as the limit allows."""
+        found = []
+        for node in nodes:
+            if not self.spent and not self.fails(node):
+                self.look(node)
+                found.append(node)
+        return found
+
+    def upwards(self, free: Sequence[int]) -> Best:
+        """The best node that changes only free columns, proved unless the limit of work is reached."""
+        best = self.best_known(free)
+        open_nodes = [(-math.inf, self.lattice.bottom)]
+        seen = {self.lattice.bottom}
+        while open_nodes and -open_nodes[0][0] > self.kept(best):
+            if self.spent or len(seen) > _MOST_OPEN:
+                return Best(best, False)
+            negative, node = heapq.heappop(open_nodes)
+            entropy = -negative
+            if not self.fails(node):
+                found = self.look(node)
+                entropy = min(entropy, found.entropy)
+                best = node if found.kept > self.kept(best) else best
+            for other in self.lattice.above(node, free):
+                if other not in seen and entropy > self.kept(best):
+                    seen.add(other)
+                    heapq.heappush(open_nodes, (-entropy, other))
+        return Best(best, True)

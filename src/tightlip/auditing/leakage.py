@@ -1,4 +1,4 @@
-"""The leakage of every cell of a tally: worst cells, tails and averages, relative to the true counts.
+"""Compute the leakage of every cell of a tally: worst cells, tails and averages, relative to the true counts.
 
     PML(y) = log max_x n c_xy / (n_x n_y)        PMC(y) = log max_x n_x n_y / (n c_xy)   (∞ where some c_xy = 0)
 
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.auditing.result import Finding
-from tightlip.auditing.tally import Places, Tally, divided, sum_by
+from tightlip.auditing.tally import Places, Tally, divide, sum_by
 from tightlip.measures.distribution import Kind
 from tightlip.numeric.ball import log_exceeds
 from tightlip.numeric.parse import FloatArray
@@ -117,7 +117,7 @@ def cell_pml(tally: Tally) -> CellLeakage:
     >>> leak.ratio(0), leak.ratio(1)
     (Fraction(3, 2), Fraction(6, 5))
     """
-    return _decided(tally, "pml", deciding_pairs(tally, largest=True))
+    return _leakage_of_pairs(tally, "pml", deciding_pairs(tally, largest=True))
 
 
 def cell_pmc(tally: Tally) -> CellLeakage:
@@ -129,7 +129,7 @@ def cell_pmc(tally: Tally) -> CellLeakage:
     """
     pair = deciding_pairs(tally, largest=False)
     held = np.diff(np.append(tally.starts, len(tally.cell)))
-    return _decided(tally, "pmc", np.where(held == tally.shape[0], pair, -1))
+    return _leakage_of_pairs(tally, "pmc", np.where(held == tally.shape[0], pair, -1))
 
 
 def maximal_leakage_of(leak: CellLeakage) -> Nats:
@@ -142,7 +142,7 @@ def maximal_leakage_of(leak: CellLeakage) -> Nats:
 
 
 def local_privacy_of(gain: CellLeakage, cost: CellLeakage) -> Nats:
-    """LDP: max_y of PML(y) + PMC(y), exactly; infinite where a cell excludes a secret."""
+    """Compute LDP, max_y of PML(y) + PMC(y), exactly; infinite where a cell excludes a secret."""
     if (cost.pair < 0).any():
         return Nats(math.inf)
     close = np.flatnonzero(gain.upper + cost.upper >= (gain.lower + cost.lower).max() - 1e-12)
@@ -156,7 +156,7 @@ def local_privacy_of(gain: CellLeakage, cost: CellLeakage) -> Nats:
 
 
 def finding(leak: CellLeakage, cell: int) -> Finding:
-    """One cell's leakage with the exact shares of the secret it points to."""
+    """Look up one cell's leakage with the exact shares of the secret it points to."""
     secret = leak.secret(cell)
     prior = leak.tally.prior_of(secret)
     return Finding(
@@ -165,7 +165,7 @@ def finding(leak: CellLeakage, cell: int) -> Finding:
 
 
 def posterior_of(tally: Tally, cell: int, secret: int) -> Probability:
-    """c_xy / n_y, exactly."""
+    """Compute the posterior c_xy / n_y, exactly."""
     start, end = np.searchsorted(tally.cell, [cell, cell + 1])
     place = start + int(np.searchsorted(tally.secret[start:end], secret))
     held = int(tally.count[place]) if place < end and tally.secret[place] == secret else 0
@@ -173,7 +173,7 @@ def posterior_of(tally: Tally, cell: int, secret: int) -> Probability:
 
 
 def worst_cost(cost: CellLeakage) -> Finding:
-    """What can be ruled out: of the cells that exclude a secret, the largest with the likeliest excluded one."""
+    """Find what can be ruled out: of the cells that exclude a secret, the largest with the likeliest excluded one."""
     excluding = np.flatnonzero(cost.pair < 0)
     if not len(excluding):
         return finding(cost, cost.worst_first(1)[0])
@@ -188,12 +188,12 @@ def worst_cost(cost: CellLeakage) -> Finding:
 
 
 def other_findings(cost: CellLeakage) -> dict[str, Finding]:
-    """The worst of each pointwise measure besides PML, by name; another measure of cells is one more entry here."""
+    """Find the worst of each pointwise measure besides PML, by name; another measure is one more entry here."""
     return {"pmc": worst_cost(cost)}
 
 
 def deciding_pairs(tally: Tally, *, largest: bool) -> Places:
-    """For each cell the pair with the largest (or smallest) c_xy / n_x, exactly; the first of equal ones."""
+    """Find for each cell the pair with the largest (or smallest) c_xy / n_x, exactly; the first of equal ones."""
     chance = tally.chances() if largest else -tally.chances()
     best = np.maximum.reduceat(chance, tally.starts)
     ties = np.flatnonzero(chance == best[tally.cell])
@@ -218,7 +218,7 @@ def _truly_best(tally: Tally, ties: Places, largest: bool) -> Places:
     return ties[kept]
 
 
-def _decided(tally: Tally, kind: Kind, pair: Places) -> CellLeakage:
+def _leakage_of_pairs(tally: Tally, kind: Kind, pair: Places) -> CellLeakage:
     lift = _lifts(tally, pair)
     tiny = lift < _TINY
     ratio = np.where(tiny, _TINY, lift) if kind == "pml" else 1 / np.where(tiny, _TINY, lift)
@@ -233,8 +233,8 @@ def _lifts(tally: Tally, pair: Places) -> FloatArray:
     """n c_xy / (n_x n_y) of one pair for each cell, within γ₃; large numbers are divided once, lest both vanish."""
     of_secret = tally.of_secret[tally.secret[pair]]
     if tally.count.dtype == object:
-        return divided(tally.count[pair] * tally.total, of_secret * tally.of_cell)
-    return divided(tally.count[pair], of_secret) / divided(tally.of_cell, tally.total)
+        return divide(tally.count[pair] * tally.total, of_secret * tally.of_cell)
+    return divide(tally.count[pair], of_secret) / divide(tally.of_cell, tally.total)
 
 
 def _exceeds(ratio: Fraction, level: Any, wanted: Fraction | None) -> bool:

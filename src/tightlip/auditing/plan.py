@@ -1,4 +1,4 @@
-"""What a policy asks of an audit: columns, small cells hidden, then noise; about which secrets, and in which stages."""
+"""Apply a policy to counts: columns, small cells hidden, then noise; about which secrets, and in which stages."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Subject = tuple[str, ...]
 OnStage = Callable[[str], None]
 
 
-def released(counted: Counted, policy: Policy) -> Counted:
-    """The release of a policy, from counts of its recoded columns (and perhaps others) before anything was hidden.
+def apply_policy(counted: Counted, policy: Policy) -> Counted:
+    """Apply a policy to counts of its recoded columns (and perhaps others) before anything was hidden.
 
     Small cells are hidden first; noise is then added to the values that are shown.
     """
@@ -25,19 +25,24 @@ def released(counted: Counted, policy: Policy) -> Counted:
 
 
 def mechanisms_of(policy: Policy) -> dict[str, ColumnMechanism]:
-    """The mechanism of every column that has one."""
+    """Map every column that has a mechanism to it."""
     return {item.column: item.mechanism for item in policy.release if item.mechanism is not None}
 
 
 def odds_of(policy: Policy) -> dict[str, Fraction]:
-    """The odds e^ε of every column with randomised response."""
+    """Map every column with randomised response to its odds e^ε."""
     odds = {column: mechanism.response_odds() for column, mechanism in mechanisms_of(policy).items()}
     return {column: own for column, own in odds.items() if own is not None}
 
 
 def only(policy: Policy, columns: Sequence[str]) -> Policy:
-    """The policy with some of its released columns."""
+    """Restrict a policy to some of its released columns."""
     return replace(policy, release=tuple(item for item in policy.release if item.column in columns))
+
+
+def about(release: Counted, subject: Subject) -> Counted:
+    """Marginalise a release to some of its secret columns."""
+    return release if subject == release.secret_columns else release.about(subject)
 
 
 def silent(stage: str) -> None:
@@ -45,7 +50,7 @@ def silent(stage: str) -> None:
 
 
 def subjects_of(policy: Policy) -> list[Subject]:
-    """What is audited: all secret columns together and, where there are several, each of them.
+    """List what is audited: all secret columns together and, where there are several, each of them.
 
     >>> subjects_of(Policy(["ill", "rich"], ["age"]))
     [('ill', 'rich'), ('ill',), ('rich',)]
@@ -55,12 +60,12 @@ def subjects_of(policy: Policy) -> list[Subject]:
 
 
 def name_of(subject: Subject) -> str:
-    """What a view is called: the column, or "a × b"."""
+    """Name a view: the column, or "a × b"."""
     return " × ".join(subject)
 
 
 def stages_of(policy: Policy, *, sample: bool = False, budget: bool = False) -> list[str]:
-    """The names that `on_stage` is called with, in order; "remedies" only if the budget turns out not to be kept.
+    """List the names that `on_stage` is called with, in order; "remedies" only if the budget turns out not to be kept.
 
     >>> stages_of(Policy("ill", ["age", "zip"]), budget=True)
     ['counting', 'columns', 'measuring ill', 'envelope ill', 'remedies']

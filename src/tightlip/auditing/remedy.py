@@ -1,10 +1,14 @@
-"""Changes of the plan that meet a budget, worked out exactly from the counts of the plan: no table is asked again.
+"""Search for changes of the plan that meet a budget, exactly, from the counts of the plan: no table is asked again.
 
 Families of change, the best of each: hide small cells; coarsen or leave out one column, or several; both; add
 randomised response, or more of the noise it has, to one column. Only if none of these meets the budget, all columns
 but one are left out and that one is randomised. A change is called optimal where it is proved best in its family: the
 smallest min_count, the least noise of a grid (a noisier release is a post-processing of the other and never leaks
-more), the most detail among all nodes of a lattice (see climb.py).
+more), the most detail among all nodes of a lattice (see lattice.py).
+
+Few numbers of people may be the smallest min_count. A cell above the budget stays until it is hidden, so its size is a
+lower end. Beyond that only the hidden people as one cell can be above the budget, and their counts are running sums
+over the cells by size.
 """
 
 from __future__ import annotations
@@ -16,21 +20,57 @@ from itertools import islice
 
 import numpy as np
 
-from tightlip.auditing.climb import Best, Climb, Look
 from tightlip.auditing.counted import Counted
-from tightlip.auditing.hiding import min_counts
-from tightlip.auditing.lattice import Lattice, Node
+from tightlip.auditing.lattice import Best, Climb, Lattice, Look, Node
 from tightlip.auditing.leakage import cell_pml
-from tightlip.auditing.plan import mechanisms_of, only, released
+from tightlip.auditing.plan import apply_policy, mechanisms_of, only
 from tightlip.auditing.result import Among, Family, Kind, Remedy
-from tightlip.auditing.tally import Tally
+from tightlip.auditing.tally import Places, Tally, group_keys, sum_by
 from tightlip.errors import InvalidInput
+from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.quantity import Nats
 from tightlip.table.mechanism import ColumnMechanism, RandomizedResponse
 from tightlip.table.policy import Policy
 
+_MOST_SUMS = 2_000_000  # at a time
+_CLEARLY = 1e-9  # nats; far more than the rounding of a lift
 _MOST_CHECKS = 200
 _SLOWER = 20  # times, sums of large whole numbers than of others
+
+
+def min_counts(tally: Tally, budget: Nats, planned: int | None, *, noise: bool) -> Iterator[int]:
+    """List the values of min_count above the planned one that may meet a budget, each hiding more cells, in order.
+
+    `tally` has the cells before any is hidden. A value that is passed over surely does not meet the budget; with
+    noise afterwards nothing is sure and none is passed over.
+    """
+    sizes, place = group_keys(tally.of_cell)
+    least, lifts = planned or 1, np.zeros(len(sizes))
+    if not noise:
+        above = np.flatnonzero(cell_pml(tally).above(budget))
+        least = max(least, int(tally.of_cell[above].max(initial=0)))
+        lifts = _lifts_of_hidden(tally, place, len(sizes))
+    for at in range(int(np.searchsorted(sizes, least)), len(sizes) - 1):
+        if lifts[at] <= float(budget) + _CLEARLY:
+            yield int(sizes[at]) + 1
+
+
+def _lifts_of_hidden(tally: Tally, place: Places, sizes: int) -> FloatArray:
+    """log max_x s_x of the people hidden when all cells up to each size are, a block of sizes at a time."""
+    secrets, places = tally.shape[0], place[tally.cell]
+    block = max(_MOST_SUMS // secrets, 1)
+    hidden = np.zeros((1, secrets), dtype=tally.count.dtype)
+    found = []
+    for first in range(0, sizes, block):
+        inside = np.flatnonzero((places >= first) & (places < first + block))
+        keys = (places[inside] - first) * secrets + tally.secret[inside]
+        wide = min(block, sizes - first)
+        sums = sum_by(keys, tally.count[inside], wide * secrets).reshape(wide, secrets)
+        hidden = hidden[-1] + np.cumsum(sums, axis=0)
+        chances = np.asarray(hidden / tally.of_secret, dtype=np.float64)
+        shares = np.asarray(hidden.sum(axis=1) / tally.total, dtype=np.float64)
+        found.append(np.log(chances.max(axis=1) / shares))
+    return np.concatenate(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +96,7 @@ class _Search:
 
     def measured(self, counted: Counted, policy: Policy, kind: Kind, among: Among) -> Remedy | None:
         """A change with its leakage; None where nothing is released any more."""
-        release = released(counted, policy)
+        release = apply_policy(counted, policy)
         if release.tally.shape[1] == 1:
             return None
         leak, whole = cell_pml(release.tally), entropy_of(self.counted.tally)
@@ -71,7 +111,7 @@ class _Search:
 
     def tried(self, counted: Counted, policy: Policy, kind: Kind, among: Among) -> Remedy | None:
         """The change as a remedy, if it meets the budget."""
-        if not self.meets(released(counted, policy)):
+        if not self.meets(apply_policy(counted, policy)):
             return None
         return self.measured(counted, policy, kind, among)
 
@@ -82,13 +122,13 @@ class _Search:
         """
         found = min_counts(counted.tally, self.budget, policy.min_count, noise=self.noise)
         for least in islice(found, _MOST_CHECKS if self.noise else None):
-            if self.meets(released(counted, replace(policy, min_count=least))):
+            if self.meets(apply_policy(counted, replace(policy, min_count=least))):
                 return least
         return None
 
 
 def remedies_for(counted: Counted, policy: Policy, budget: Nats, kinds: Mapping[str, str]) -> Remedies:
-    """Changes of a plan that meet a budget it does not meet.
+    """Search for changes of a plan that meet a budget it does not meet.
 
     Parameters
     ----------
@@ -98,12 +138,12 @@ def remedies_for(counted: Counted, policy: Policy, budget: Nats, kinds: Mapping[
     search = _Search(counted, policy, budget, Lattice.of(policy, counted, kinds))
     climb = Climb(search.lattice, lambda node: _look(search, node), monotone=_quiet(search))
     climb.greedy()
-    tried = [*_coarsened(search, climb), *_hidden(search, climb)]
-    tried += [_randomised(search, policy, item.column) for item in policy.release]
+    tried = [*_try_coarsening(search, climb), *_try_hiding(search, climb)]
+    tried += [_try_noise(search, policy, item.column) for item in policy.release]
     found = _distinct(tried)
     if not found:
         found = _distinct(
-            [_randomised(search, only(policy, [item.column]), item.column) for item in policy.release]
+            [_try_noise(search, only(policy, [item.column]), item.column) for item in policy.release]
         )
     closest = None if found else _closest(search, climb)
     return Remedies(tuple(sorted(found, key=lambda remedy: -remedy.kept)), closest)
@@ -120,7 +160,7 @@ def _look(search: _Search, node: Node, *, hiding: bool = False) -> Look:
     if policy is None:
         return Look(0.0, -math.inf, math.inf, 0)
     counted, work = search.lattice.counted_at(node)
-    entropy, release = entropy_of(counted.tally), released(counted, policy)
+    entropy, release = entropy_of(counted.tally), apply_policy(counted, policy)
     if release.tally.count.dtype == object:
         work += _SLOWER * len(release.tally.count)
     if release.tally.shape[1] == 1:
@@ -132,10 +172,10 @@ def _look(search: _Search, node: Node, *, hiding: bool = False) -> Look:
     if least is None:
         return Look(entropy, -math.inf, float(leak.upper.max()), work)
     policy = replace(policy, min_count=least)
-    return Look(entropy, detail_of(released(counted, policy)), float(search.budget), work)
+    return Look(entropy, detail_of(apply_policy(counted, policy)), float(search.budget), work)
 
 
-def _coarsened(search: _Search, climb: Climb) -> Iterator[Remedy | None]:
+def _try_coarsening(search: _Search, climb: Climb) -> Iterator[Remedy | None]:
     """The best way to coarsen several columns, then each column alone."""
     columns = range(len(search.policy.release))
     if len(columns) > 1:
@@ -146,7 +186,7 @@ def _coarsened(search: _Search, climb: Climb) -> Iterator[Remedy | None]:
         yield _at(search, best, _among(climb, [column], "coarsen", name))
 
 
-def _hidden(search: _Search, climb: Climb) -> Iterator[Remedy | None]:
+def _try_hiding(search: _Search, climb: Climb) -> Iterator[Remedy | None]:
     """Small cells hidden in the plan itself, then in the best coarsening of it."""
     # with noise one below the planned may do, since hiding is told
     least = search.policy.min_count is None or not search.noise
@@ -175,7 +215,7 @@ def _at(search: _Search, best: Best, among: Among, *, hiding: bool = False) -> R
         return None
     counted, _ = search.lattice.counted_at(best.node)
     if hiding:
-        enough = search.meets(released(counted, policy))
+        enough = search.meets(apply_policy(counted, policy))
         least = None if enough else search.smallest_min_count(counted, policy)
         if least is None:
             return None
@@ -183,7 +223,7 @@ def _at(search: _Search, best: Best, among: Among, *, hiding: bool = False) -> R
     return search.tried(counted, policy, "optimal" if best.proved else "heuristic", among)
 
 
-def _randomised(search: _Search, policy: Policy, name: str) -> Remedy | None:
+def _try_noise(search: _Search, policy: Policy, name: str) -> Remedy | None:
     """The least noise that will do on one column, of those that its mechanism offers."""
     ways = _noisier(policy, name)
 
@@ -257,11 +297,11 @@ def _distinct(tried: Sequence[Remedy | None]) -> list[Remedy]:
 
 
 def entropy_of(tally: Tally) -> float:
-    """H(cell) in nats."""
+    """Compute the entropy H(cell) in nats."""
     shares = np.asarray(tally.of_cell / tally.total, dtype=np.float64)
     return -float((shares * np.log(shares)).sum())
 
 
 def detail_of(release: Counted) -> float:
-    """I(recoded cell; released cell) in nats: the entropy of what is released less that of the noise."""
+    """Compute I(recoded cell; released cell) in nats: the entropy of what is released less that of the noise."""
     return max(entropy_of(release.tally) - release.noise_entropy, 0.0)

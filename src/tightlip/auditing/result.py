@@ -39,7 +39,7 @@ class Finding:
     In a population the shares are exact; in a sample `prior` is a lower and `posterior` an upper confidence bound
     (for what can be ruled out, `posterior` is an upper bound too). A prior that is the smallest share in scope is
     rounded up: secrets below what is shown are then out of scope, and it reads the same everywhere. `least` is the
-    lower end where the posterior is told as a range (veil.py).
+    lower end where the posterior is told as a range (report/disclosure.py).
     """
 
     cell: int
@@ -382,10 +382,10 @@ class Audit:
         return audit.card(self).html()
 
 
-def risen(prior: float | Fraction, leakage: float) -> Probability:
-    """The largest posterior that a leakage allows a secret of some prior, min(1, p e^ε), rounded up.
+def largest_posterior(prior: float | Fraction, leakage: float) -> Probability:
+    """Bound the posterior that a leakage allows a secret of some prior, min(1, p e^ε), rounded up.
 
-    >>> round(risen(0.05, 2.1), 4)
+    >>> round(largest_posterior(0.05, 2.1), 4)
     0.4083
     """
     if leakage == float("inf"):

@@ -1,4 +1,4 @@
-"""The risk of each record: what its cell leaks, and how sure the cell makes a stranger of its own secret."""
+"""Compute the risk of each record: what its cell leaks, and how sure it makes a stranger of its own secret."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tightlip.arguments import instance
 from tightlip.auditing.leakage import cell_pml
 from tightlip.auditing.plan import mechanisms_of
 from tightlip.auditing.result import Audit
-from tightlip.auditing.tally import Tally, divided
+from tightlip.auditing.tally import Tally, divide
 from tightlip.errors import InvalidInput, quoted
 from tightlip.showing import Tabled
 from tightlip.table.counts import CellCounts, hide_small_cells
@@ -22,7 +22,7 @@ from tightlip.table.source import Table
 
 
 def cell_risks(counts: CellCounts, policy: Policy) -> CellRisks:
-    """Leakage of each cell (rounded up, in nats) and posterior of each pair, in the order of the counts.
+    """Compute leakage of each cell (rounded up, in nats) and posterior of each pair, in the order of the counts.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def cell_risks(counts: CellCounts, policy: Policy) -> CellRisks:
             "the cell that a row is released in is then random."
         )
     tally = Tally.of(counts.secret_of, counts.cell_of, counts.count, (len(counts.secrets), len(counts.cells)))
-    posterior = divided(tally.count, tally.of_cell[tally.cell])
+    posterior = divide(tally.count, tally.of_cell[tally.cell])
     found = np.searchsorted(
         tally.cell * tally.shape[0] + tally.secret, counts.cell_of * tally.shape[0] + counts.secret_of
     )
@@ -49,7 +49,7 @@ def cell_risks(counts: CellCounts, policy: Policy) -> CellRisks:
 
 
 def audited_counts(audit: Audit) -> CellCounts:
-    """What an audit counted, with the plan's small cells hidden: risks found from it agree with the report."""
+    """Suppress the plan's small cells in what an audit counted: risks found from it agree with the report."""
     counted = audit.counted
     tally = counted.tally
     counts = CellCounts(
@@ -110,7 +110,7 @@ class AuditRisks(Tabled):
 
 
 def audit_risks(audit: Audit) -> AuditRisks:
-    """The risks of the records that an audit counted.
+    """Compute the risks of the records that an audit counted.
 
     Raises
     ------

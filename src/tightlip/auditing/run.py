@@ -1,35 +1,36 @@
-"""The audit of a planned release, end to end: count once, then measure."""
+"""Audit a planned release, end to end: count once, then measure.
+
+Besides the release itself, each released column is measured alone, and the release without it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from tightlip.arguments import whole
-from tightlip.auditing.columns import about, column_effects
-from tightlip.auditing.counted import Counted, coded
+from tightlip.auditing.counted import Counted, order_by_code
 from tightlip.auditing.leakage import cell_pml
 from tightlip.auditing.plan import (
     OnStage,
     Subject,
+    about,
+    apply_policy,
     mechanisms_of,
     name_of,
     odds_of,
-    released,
+    only,
     silent,
     subjects_of,
 )
 from tightlip.auditing.remedy import Remedies, remedies_for
-from tightlip.auditing.result import Audit, Remedy, SecretView
-from tightlip.auditing.sample import SampleMode
-from tightlip.auditing.sample_noise import Errors, release_bounds
-from tightlip.auditing.sample_remedy import departures, sampled_remedies
-from tightlip.auditing.sample_view import sample_view
-from tightlip.auditing.statistic import statistic_of
-from tightlip.auditing.view import population_view
+from tightlip.auditing.result import Audit, ColumnEffect, Remedy, SecretView
+from tightlip.auditing.sample import Errors, SampleMode, release_bounds
+from tightlip.auditing.sample_view import departures, sample_remedies, sample_view
+from tightlip.auditing.view import population_view, statistic_of
 from tightlip.envelopes.result import read_delta
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.quantity import Nats, exact_level
@@ -39,6 +40,8 @@ from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, Released
 from tightlip.table.recoding import Keep
 from tightlip.table.source import Table, open_table
+
+Measure = Callable[[Counted, Counted], Nats]
 
 
 def audit(
@@ -55,7 +58,7 @@ def audit(
     code_seed: int | None = None,
     on_stage: OnStage = silent,
 ) -> Audit:
-    """What a planned release of a table gives away about its secret columns.
+    """Audit a planned release of a table: what it gives away about its secret columns.
 
     Parameters
     ----------
@@ -128,14 +131,14 @@ def audit_counts(
     code_seed: int | None = None,
     on_stage: OnStage = silent,
 ) -> Audit:
-    """The audit of a policy, given what counts a policy's columns before small cells are hidden."""
+    """Audit a policy, given what counts a policy's columns before small cells are hidden."""
     if sample is not None:
         _require_judgeable(policy, sample)
     on_stage("counting")
     counted = recount(policy)
-    release = coded(released(counted, policy), code_seed)
+    release = order_by_code(apply_policy(counted, policy), code_seed)
     job = _Job(counted, release, policy, delta, budget, code_seed, on_stage)
-    return _population(job, kinds) if sample is None else _sampled(job, sample)
+    return _audit_population(job, kinds) if sample is None else _audit_sample(job, sample)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +157,10 @@ class _Job:
         """The release about some secret columns, these in the order of their own codes; cells keep theirs."""
         if subject == self.release.secret_columns:
             return self.release
-        return coded(about(self.release, subject), self.code_seed, cells=False)
+        return order_by_code(about(self.release, subject), self.code_seed, cells=False)
 
 
-def _population(job: _Job, kinds: Mapping[str, str]) -> Audit:
+def _audit_population(job: _Job, kinds: Mapping[str, str]) -> Audit:
     policy, budget = job.policy, job.budget
     subjects = subjects_of(policy)
     job.on_stage("columns")
@@ -193,7 +196,7 @@ def _population(job: _Job, kinds: Mapping[str, str]) -> Audit:
     )
 
 
-def _sampled(job: _Job, mode: SampleMode) -> Audit:
+def _audit_sample(job: _Job, mode: SampleMode) -> Audit:
     """Every secret gets an equal part of the error: a quarter for its priors, which all releases share, three eighths
     for the release, and as much for what leaves columns out, in equal parts.
     """
@@ -217,11 +220,11 @@ def _sampled(job: _Job, mode: SampleMode) -> Audit:
         views[name_of(subject)] = sample_view(
             plain, seen, odds, delta, budget, errors=main, mode=mode, columns=effects[subject]
         )
-    verdict = None if budget is None else all(_kept(view, delta) for view in views.values())
+    verdict = None if budget is None else all(_keeps_budget(view, delta) for view in views.values())
     remedies: tuple[Remedy, ...] = ()
     if budget is not None and verdict is False:
         job.on_stage("remedies")
-        remedies = sampled_remedies(job.counted, policy, subjects, budget, delta, each, mode)
+        remedies = sample_remedies(job.counted, policy, subjects, budget, delta, each, mode)
     total = job.counted.tally.total
     return Audit(
         policy, total, delta, budget, "sample", mode.confidence, views, remedies, verdict, job.counted
@@ -229,12 +232,12 @@ def _sampled(job: _Job, mode: SampleMode) -> Audit:
 
 
 def worst_leakage(release: Counted) -> Nats:
-    """The worst leakage of any cell, exactly."""
+    """Compute the worst leakage of any cell, exactly."""
     leak = cell_pml(release.tally)
     return leak.value(leak.worst_first(1)[0])
 
 
-def _kept(view: SecretView, delta: Fraction) -> bool:
+def _keeps_budget(view: SecretView, delta: Fraction) -> bool:
     """Whether a leakage above the budget is proved to have probability at most δ.
 
     In a sample each view must say so: secrets in scope may be made of joint ones that are too rare to be.
@@ -265,10 +268,10 @@ def _in_bins(plan: Policy, bins: Any) -> Policy:
     for name in bins:
         if name not in columns:
             raise InvalidInput(f"bins must be of released columns, got {quoted(name)}; release it too.")
-    return replace(plan, release=tuple(_binned(item, bins.get(item.column)) for item in plan.release))
+    return replace(plan, release=tuple(_bin_column(item, bins.get(item.column)) for item in plan.release))
 
 
-def _binned(item: Released, size: Any) -> Released:
+def _bin_column(item: Released, size: Any) -> Released:
     if size is None:
         return item
     if item.recoding != Keep():
@@ -315,3 +318,40 @@ def _require_judgeable(policy: Policy, sample: object) -> None:
             f"the statistic {quoted(policy.statistic[0])} is audited for a population only; leave it out: maximal "
             "leakage about all secret columns together bounds its SML."
         )
+
+
+def column_effects(
+    counted: Counted, policy: Policy, subjects: Sequence[tuple[str, ...]], measure: Measure
+) -> dict[tuple[str, ...], tuple[ColumnEffect, ...]]:
+    """Rank the released columns for each secret (a tuple of secret columns), the one that is missed most first.
+
+    `measure` is given the counts of some columns before anything is hidden or randomised, and their release.
+    Suppression and noise are applied anew to the columns that are left; releasing nothing leaks nothing.
+    """
+    names = [item.column for item in policy.release]
+
+    def both(columns: list[str]) -> tuple[Counted, Counted]:
+        return counted.keeping(columns), apply_policy(counted, only(policy, columns))
+
+    alone = {name: both([name]) for name in names}
+    without = {name: both([other for other in names if other != name]) for name in names if len(names) > 1}
+
+    def amount(found: tuple[Counted, Counted] | None, subject: tuple[str, ...]) -> Nats:
+        if found is None:
+            return Nats(0.0, Fraction(1))
+        return measure(about(found[0], subject), about(found[1], subject))
+
+    return {
+        subject: _rank_effects(
+            [
+                ColumnEffect(name, amount(alone[name], subject), amount(without.get(name), subject))
+                for name in names
+            ]
+        )
+        for subject in subjects
+    }
+
+
+def _rank_effects(effects: list[ColumnEffect]) -> tuple[ColumnEffect, ...]:
+    """By how far the leakage falls without the column, then by what it leaks alone."""
+    return tuple(sorted(effects, key=lambda effect: (float(effect.without), -float(effect.alone))))

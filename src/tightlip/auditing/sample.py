@@ -1,38 +1,187 @@
-"""What a sample of rows says about the population they were drawn from: bounds that hold together.
+"""Bound what a release leaks about a population from a sample of its rows, by confidence bounds that hold together.
 
 Rows are independent draws of (secret X, cell Y) from a population. Secrets in scope are those held by at least a share
-π₀ of it (sample_cells.py): every such secret is in the sample, and none that is rarer can be judged from it. With
-ℓ(y) = log max(1, max over x in scope of P(x|y)/P(x)), and bounds on ℓ(y) for every seen cell, there follow (proofs in
-docs/audit.md)
+π₀ of it: every such secret is in the sample, and none that is rarer can be judged from it.
+
+  priors      lower(n_x) ≤ P(x) ≤ upper(n_x) for all secrets, seen or not. They do not depend on what is released, so
+              all releases about a secret share them, and with them the scope π₀ = upper(0).
+  posteriors  given all Y, c_xy ~ Bin(n_y, P(x|y)) and the seen cells are fixed, so bounds at α/(number of seen cells)
+              hold for all x and seen y; hence P(x|y)/P(x) ≤ upper(c_xy; n_y)/max(lower(n_x), π₀) for x in scope
+
+With ℓ(y) = log max(1, max over x in scope of P(x|y)/P(x)), and these bounds on ℓ(y) for every seen cell, there follow
+(proofs in docs/audit.md)
 
   tails       {ℓ > t} is a fixed set of cells. Rows in it number at most those in cells not proved to be ≤ t, so
               P{ℓ(Y) > t} ≤ Clopper–Pearson of that number, unseen cells included. From below likewise.
   envelope    ε_c(δ) ≤ log of the mean of e^ℓ over its worst part of probability δ (envelopes/known_bounds.py), which is
               largest for the largest tails; maximal leakage is the case δ = 1
   processing  whatever is made of Y, a leakage above t has probability δ only if the worst δ of e^ℓ(Y) has mean ≥ e^t
+
+Randomised response on some columns; the rows are those before the noise. Let V be the randomised columns and R the
+others. With odds a_j/b_j a value v is released as w with probability proportional to
+1 + g_w(v) = Π (a_j/b_j over the columns j with v_j = w_j), so 0 ≤ g_w ≤ κ = e^ε − 1 for the sum ε of all levels. With
+p = P(x|r), M = E[g_w(V) 1{X = x} | r] and G = E[g_w(V) | r] this makes
+
+    P(x | w, r) = (p + M)/(1 + G),      0 ≤ M ≤ min(κ p, G),      G ≤ M + κ (1 − p).
+
+The release is made of the one without noise, whose bounds hold for it (processing, above). Better ones:
+
+  posteriors  given R of all rows, p is bounded from the rows in r as any posterior is, and M and G are expectations of
+              κ times numbers in [0, 1], bounded by numeric/means.py. Σ_{x,w} M = Σ_w G = κ/ω is known, so an error
+              α·ω·M/κ for each makes all of them hold together, whatever secrets and values there are.
+  tails       for a set B of released cells, P(B) is the expectation of P(B | V, R), a number in [0, 1] that is known
+              for each row, so its mean over the rows bounds P(B) by numeric/means.py. Unseen r are in no row.
+  all noisy   without other columns p = P(x) and no cell is unseen; the lift (1 + M/p)/(1 + G) at its largest M falls
+              as p grows, so a lower bound on the prior serves.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tightlip.arguments import flag
-from tightlip.auditing.sample_cells import CellBounds, Priors, cell_bounds
-from tightlip.auditing.tally import Tally
+from tightlip.auditing.counted import Counted
+from tightlip.auditing.tally import Places, Tally, divide, group_rows
 from tightlip.auditing.view import tail_levels
 from tightlip.errors import InvalidInput
 from tightlip.numeric.ball import exp_bounds, log_bounds, log_exceeds
+from tightlip.numeric.means import lower_means, upper_means
 from tightlip.numeric.parse import FloatArray, float_number
 from tightlip.numeric.proportions import lower_shares, upper_shares
 from tightlip.numeric.quantity import Nats, exact_ratio
-from tightlip.numeric.rounding import down, up
+from tightlip.numeric.rounding import down, gamma, up, widen_down, widen_up
 
 _ABOVE = 1 / 3  # of the error goes to posteriors from above, and as much to tails from above
 _BELOW = 1 / 6  # to posteriors from below, and as much to tails from below
 _LARGEST = sys.float_info.max
+_PARTS = 8  # p, M, G and tails, each from both sides
+_LARGEST_ODDS = 10**100  # e^230; beyond, noise is as good as none
+_WIDE = gamma(12)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Priors:
+    """Bounds on the prior of every secret in the sample.
+
+    `lower` holds for secrets in scope, those of a share of at least `rarest`; `proved` and `upper` hold for all.
+    """
+
+    rarest: float
+    proved: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+    @property
+    def largest_lift(self) -> float:
+        """No cell, seen or not, multiplies the probability of a secret in scope by more."""
+        return up(float(1 / self.lower.min()))
+
+
+def prior_bounds(of_secret: object, rows: int, error: float) -> Priors:
+    """Bound all priors from how many of the rows have each secret; half of the error for each side.
+
+    >>> prior_bounds([60, 40], 100, 0.05).lower.round(2).tolist()
+    [0.48, 0.28]
+    """
+    rarest = float(upper_shares([0], [rows], error / 2)[0])
+    proved = lower_shares(of_secret, rows, error / 2)
+    return Priors(rarest, proved, np.maximum(proved, rarest), upper_shares(of_secret, rows, error / 2))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellBounds:
+    """For each cell: the bound on its largest lift from above, with its secret and posterior, and from below.
+
+    `absent_post` and `absent` say the upper bound on the posterior of secrets not seen in the cell, and the likeliest
+    of these (−1 where all were seen). The lower bound counts every secret, also one out of scope.
+    """
+
+    upper: FloatArray
+    secret: Places
+    posterior: FloatArray
+    lower: FloatArray
+    absent_post: FloatArray
+    absent: Places
+
+
+def cell_bounds(tally: Tally, priors: Priors, from_above: float, from_below: float) -> CellBounds:
+    """Bounds for the cells of a release without noise, at an error from each side."""
+    size, each = tally.of_cell[tally.cell], from_above / tally.shape[1]
+    posterior = upper_shares(tally.count, size, each)
+    return gather_cells(
+        tally,
+        priors,
+        lift=np.nextafter(posterior / priors.lower[tally.secret], np.inf),
+        posterior=posterior,
+        absent_post=upper_shares(0, tally.of_cell, each),
+        lower=_proved_lift(tally, from_below / tally.shape[1], priors.upper),
+    )
+
+
+def gather_cells(
+    tally: Tally,
+    priors: Priors,
+    *,
+    lift: FloatArray,
+    posterior: FloatArray,
+    absent_post: FloatArray,
+    lower: FloatArray,
+) -> CellBounds:
+    """Bound cells from the bounds of their pairs, and from the posterior of secrets that they lack."""
+    rare = _first_absent(tally, np.argsort(priors.lower, kind="stable"))
+    absent_lift = np.where(rare < 0, 0.0, np.nextafter(absent_post / priors.lower[rare], np.inf))
+    best = _first_largest(lift, tally)
+    seen = lift[best] >= absent_lift
+    secret = np.where(seen, tally.secret[best], rare)
+    return CellBounds(
+        upper=np.maximum(np.where(seen, lift[best], absent_lift), 1.0),
+        secret=secret,
+        posterior=np.where(seen, posterior[best], absent_post),
+        lower=np.maximum(np.maximum.reduceat(lower, tally.starts), 1.0),
+        absent_post=absent_post,
+        absent=_first_absent(tally, np.argsort(-priors.proved, kind="stable")),
+    )
+
+
+def _proved_lift(tally: Tally, error: float, prior_upper: FloatArray) -> FloatArray:
+    """For each pair a lift that it surely has; 0 where that is at most 1."""
+    size = tally.of_cell[tally.cell]
+    plain = tally.count / size / prior_upper[tally.secret]
+    places = np.flatnonzero(plain > 1)  # the bound is below this
+    lift = np.zeros(len(size))
+    posterior = lower_shares(tally.count[places], size[places], error)
+    lift[places] = np.nextafter(posterior / prior_upper[tally.secret[places]], 0.0)
+    return lift
+
+
+def _first_largest(values: FloatArray, tally: Tally) -> Places:
+    largest = np.maximum.reduceat(values, tally.starts)
+    ties = np.flatnonzero(values == largest[tally.cell])
+    return ties[np.flatnonzero(np.diff(tally.cell[ties], prepend=-1))]
+
+
+def _first_absent(tally: Tally, order: Places) -> Places:
+    """For each cell the first secret in some order that was not seen in it; −1 where all were."""
+    found = np.full(tally.shape[1], -1, dtype=np.intp)
+    open_: NDArray[np.bool_] = np.ones(tally.shape[1], dtype=bool)
+    by_secret = np.argsort(tally.secret, kind="stable")
+    ends = np.searchsorted(tally.secret[by_secret], np.arange(tally.shape[0] + 1))
+    for secret in order.tolist():
+        absent = open_.copy()
+        absent[tally.cell[by_secret[ends[secret] : ends[secret + 1]]]] = False
+        found[absent] = secret
+        open_ &= ~absent
+        if not open_.any():
+            break
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +276,7 @@ def sample_bounds(
         found: list[float] = bound(rows, tally.total, error / len(levels), weighted=False).tolist()
         return found
 
-    return assembled(
+    return assemble_bounds(
         tally,
         priors,
         cells,
@@ -138,7 +287,7 @@ def sample_bounds(
     )
 
 
-def assembled(
+def assemble_bounds(
     tally: Tally,
     priors: Priors,
     cells: CellBounds,
@@ -148,7 +297,7 @@ def assembled(
     at_least: Sequence[float],
     before: SampleBounds | None = None,
 ) -> SampleBounds:
-    """The bounds with tails that fall, are 0 beyond the largest lift, and no larger than processing allows."""
+    """Join all bounds, with tails that fall, are 0 beyond the largest lift, and no larger than processing allows."""
     limits = [Fraction(1)] * len(levels) if before is None else before.after_processing(levels)
     falling, last = list[Fraction](), Fraction(1)
     for level, share, limit in zip(levels, above, limits, strict=True):
@@ -170,7 +319,7 @@ def _largest_part(pieces: Sequence[tuple[Fraction, Fraction]], mean: Fraction) -
 
 
 def levels_with(budget: Nats | None) -> tuple[Nats, ...]:
-    """The fixed levels and the budget, in order: all chosen before the data is seen."""
+    """List the fixed levels and the budget, in order: all chosen before the data is seen."""
     levels = tail_levels()
     if budget is None:
         return levels
@@ -190,7 +339,7 @@ def exceeds(one: Nats, two: Nats) -> bool:
 
 
 def threshold(level: Nats, *, below: bool) -> float:
-    """e^level as a float that is surely not above (or not below) it; finite where it is below."""
+    """Round e^level to a float that is surely not above (or not below) it; finite where it is below."""
     if level.ratio is None:
         return exp_bounds(float(level))[0 if below else 1]
     if level.ratio > _LARGEST:
@@ -199,3 +348,180 @@ def threshold(level: Nats, *, below: bool) -> float:
     if below:
         return nearest if Fraction(nearest) <= level.ratio else down(nearest)
     return nearest if Fraction(nearest) >= level.ratio else up(nearest)
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """Error probabilities: of the bounds on priors, which all releases share, and of those about one release."""
+
+    priors: float
+    release: float
+
+
+def release_bounds(
+    plain: Counted,
+    release: Counted,
+    odds: Mapping[str, Fraction],
+    errors: Errors,
+    mode: SampleMode,
+    budget: Nats | None = None,
+) -> SampleBounds:
+    """Bound what a release gives away about a secret.
+
+    Parameters
+    ----------
+    plain : the counts of the sample before any noise
+    release : the same after randomised response, in any order of secrets and cells
+    odds : e^ε of columns with randomised response
+    """
+    noise = {name: odds[name] for name in release.columns if name in odds and _several(release, name)}
+    _require_noise(noise)
+    rows = plain.tally.total
+    scale = release.tally.total // rows
+    priors = prior_bounds(release.tally.of_secret // scale, rows, errors.priors)
+    error, complete = errors.release, mode.cells_complete
+    if not noise:
+        return sample_bounds(release.tally, priors, error, budget, cells_complete=complete)
+    before = sample_bounds(
+        plain.tally,
+        prior_bounds(plain.tally.of_secret, rows, errors.priors),
+        error / 2,
+        budget,
+        cells_complete=complete,
+    )
+    return _noisy_bounds(_Noisy.of(release, noise, rows), priors, error / 2 / _PARTS, budget, mode, before)
+
+
+def _require_noise(odds: Mapping[str, Fraction]) -> None:
+    if prod(odds.values()) > _LARGEST_ODDS:
+        raise InvalidInput(
+            "randomised response must be at most 230 nats in all columns of a sample together; "
+            "release columns with more as they are."
+        )
+
+
+def _several(release: Counted, column: str) -> bool:
+    return len(release.values[release.columns.index(column)]) > 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Noisy:
+    """A noisy release by regions: a region is a combination r of the columns without noise.
+
+    `first` and `held` count rows: those of a region, and of each pair of the release in its region. `pair_mean` and
+    `cell_mean` are the means of g_w(V) 1{X = x} and g_w(V) over the rows of the region, over κ.
+    """
+
+    tally: Tally
+    region: Places
+    first: NDArray[Any]
+    held: NDArray[Any]
+    pair_mean: FloatArray
+    cell_mean: FloatArray
+    kappa: Fraction
+    weight: float
+    rows: int
+    alone: bool
+
+    @classmethod
+    def of(cls, release: Counted, odds: Mapping[str, Fraction], rows: int) -> _Noisy:
+        tally, kept = release.tally, [name for name in release.columns if name not in odds]
+        places = [release.columns.index(name) for name in kept]
+        region = group_rows(release.codes[:, places])[1]
+        by_region, secrets = tally.with_cells(region), tally.shape[0]
+        scale = tally.total // rows
+        keys = by_region.cell * secrets + by_region.secret
+        found = np.searchsorted(keys, region[tally.cell] * secrets + tally.secret)
+        first, held = by_region.of_cell // scale, by_region.count[found] // scale
+        same = prod(one.numerator for one in odds.values())
+        other = prod(one.denominator for one in odds.values())
+        values = prod(len(release.values[release.columns.index(name)]) for name in odds)
+        span = max(same - other, 1)
+        of_region = first[region]
+        return cls(
+            tally,
+            region,
+            first,
+            held,
+            divide(tally.count.astype(object) - other * held, span * of_region[tally.cell]),
+            divide(tally.of_cell.astype(object) - other * of_region, span * of_region),
+            Fraction(same - other, other),
+            down(float(Fraction(span, max(scale - values * other, 1)))),
+            rows,
+            not kept,
+        )
+
+
+def _noisy_bounds(
+    noisy: _Noisy,
+    priors: Priors,
+    error: float,
+    budget: Nats | None,
+    mode: SampleMode,
+    before: SampleBounds,
+) -> SampleBounds:
+    tally, levels = noisy.tally, levels_with(budget)
+    cells = _noisy_cells(noisy, priors, error / len(noisy.first))
+    most = float(cells.upper.max()) if mode.cells_complete or noisy.alone else priors.largest_lift
+
+    def tail(lifts: FloatArray, *, above: bool) -> list[float]:
+        cuts = [np.flatnonzero(lifts > threshold(level, below=above)) for level in levels]
+        means = divide(np.array([tally.of_cell[cut].sum() for cut in cuts], dtype=object), tally.total)
+        bound = upper_means if above else lower_means
+        found: list[float] = bound(_widen_means(means, up=above), noisy.rows, error / len(levels)).tolist()
+        return found
+
+    above, at_least = tail(cells.upper, above=True), tail(cells.lower, above=False)
+    return assemble_bounds(tally, priors, cells, min(most, before.most), levels, above, at_least, before)
+
+
+def _noisy_cells(noisy: _Noisy, priors: Priors, error: float) -> CellBounds:
+    """Bounds for every released cell of a seen region, at an error for each region and family of bounds."""
+    tally, region = noisy.tally, noisy.region
+    in_region = noisy.first[region]
+    size, kappa = in_region[tally.cell], up(float(noisy.kappa))
+    mean = lower_means(_widen_means(noisy.cell_mean, up=False), in_region, error, noisy.weight)
+    least = max(down(float(noisy.kappa)), 0.0) * mean
+    extra = kappa * upper_means(_widen_means(noisy.pair_mean, up=True), size, error, noisy.weight)
+    share = upper_shares(noisy.held, size, error)
+    posterior = _largest_posterior(share, extra, least[tally.cell], kappa)
+    prior = priors.lower[tally.secret]
+    lifted = _largest_posterior(prior, extra, least[tally.cell], kappa) if noisy.alone else posterior
+    none = _largest_posterior(
+        upper_shares(0, noisy.first, error)[region],
+        kappa * upper_means(0.0, noisy.first, error, noisy.weight)[region],
+        least,
+        kappa,
+    )
+    return gather_cells(
+        tally,
+        priors,
+        lift=np.nextafter(lifted / prior, np.inf),
+        posterior=posterior,
+        absent_post=none,
+        lower=_smallest_posterior(noisy, error) / priors.upper[tally.secret] * (1 - _WIDE),
+    )
+
+
+def _largest_posterior(share: FloatArray, extra: FloatArray, least: FloatArray, kappa: float) -> FloatArray:
+    """The largest (p + M)/(1 + G) for p ≤ share, M ≤ min(extra, κp) and G ≥ max(M, least)."""
+    reached = np.minimum(extra, kappa * share)
+    return np.minimum(widen_up((share + reached) / (1 + np.maximum(reached, least)), _WIDE), 1.0)
+
+
+def _smallest_posterior(noisy: _Noisy, error: float) -> FloatArray:
+    """The smallest (p + M)/(1 + G) of each pair for p and M at their lower bounds and G ≤ M + κ(1 − p)."""
+    tally, region = noisy.tally, noisy.region
+    in_region, kappa = noisy.first[region], float(noisy.kappa)
+    size = in_region[tally.cell]
+    share = lower_shares(noisy.held, size, error)
+    least = lower_means(_widen_means(noisy.pair_mean, up=False), size, error, noisy.weight)
+    extra = max(down(kappa), 0.0) * least
+    mean = upper_means(_widen_means(noisy.cell_mean, up=True), in_region, error, noisy.weight)
+    others = np.minimum(up(kappa) * mean[tally.cell], extra + up(kappa) * (1 - share))
+    return widen_down((share + extra) / (1 + others), _WIDE)
+
+
+def _widen_means(means: FloatArray, *, up: bool) -> FloatArray:
+    """Means that were rounded once, moved to the safe side; those that are 0 are so exactly."""
+    return np.where(means > 0, np.nextafter(means, np.inf if up else 0.0), 0.0)

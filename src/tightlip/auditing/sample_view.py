@@ -1,25 +1,42 @@
-"""One secret's view of a release when the rows are a sample: confidence bounds in the place of exact numbers."""
+"""Bound one secret's view of a release when the rows are a sample, and search for remedies, with confidence.
+
+Remedies for a sample leave out one column or two, the only changes that are fixed before the data is seen. Which cells
+are small, which values are rare and which ε would do is read off the sample, so no bound could hold for the change
+that looks best. The ways to leave out columns are few and known in advance: each gets its part of the error.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import combinations
 from math import prod
 
 import numpy as np
 
 from tightlip.auditing.counted import Counted
-from tightlip.auditing.result import CellRisk, Certified, ColumnEffect, Finding, SecretView, TailPoint
-from tightlip.auditing.sample import SampleBounds, SampleMode
-from tightlip.auditing.sample_noise import Errors, release_bounds
-from tightlip.auditing.tally import divided
+from tightlip.auditing.plan import about, apply_policy, odds_of, only
+from tightlip.auditing.remedy import detail_of
+from tightlip.auditing.result import (
+    Among,
+    CellRisk,
+    Certified,
+    ColumnEffect,
+    Finding,
+    Remedy,
+    SecretView,
+    TailPoint,
+)
+from tightlip.auditing.sample import Errors, SampleBounds, SampleMode, release_bounds
+from tightlip.auditing.tally import divide
 from tightlip.auditing.view import WORST_CELLS
 from tightlip.envelopes.result import Envelope
 from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.display import format_exactly
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.numeric.rounding import log_up
+from tightlip.table.policy import Policy
 
 UNSEEN = -1  # a cell outside the sample
 _TELLING = 0.5  # a bound says something if it is below this part of what any cell may leak, or so near to the lower one
@@ -49,14 +66,14 @@ def sample_view(
         tail=_tail(bounds),
         envelope=_envelope(bounds, delta, min(bounds.mean_of_worst(delta), worst.leakage), mode),
         attack=(),
-        others={"pmc": _ruled_out(bounds, local)},
+        others={"pmc": _find_ruled_out(bounds, local)},
         maximal_leakage=bounds.mean_of_worst(Fraction(1)),
         ldp=local,
         sml=None,
         share_above_budget=None if budget is None else Probability.of(bounds.above_level(budget)),
         worst_cells=_worst_cells(bounds, Fraction(plain.tally.total, tally.total)),
         columns=columns,
-        certified=_certified(bounds, mode),
+        certified=_certify(bounds, mode),
     )
 
 
@@ -105,7 +122,7 @@ def _envelope(bounds: SampleBounds, delta: Fraction, upper: Nats, mode: SampleMo
     return Envelope(delta, min(bounds.reached(delta), float(upper)), float(upper), method)
 
 
-def _ruled_out(bounds: SampleBounds, local: Nats) -> Finding:
+def _find_ruled_out(bounds: SampleBounds, local: Nats) -> Finding:
     """The secret that a cell surely makes least likely; what else is excluded is bounded by noise alone."""
     cells, proved = bounds.cells, bounds.priors.proved
     fall = np.where(cells.absent >= 0, proved[cells.absent] / cells.absent_post, 0.0)
@@ -119,7 +136,7 @@ def _ruled_out(bounds: SampleBounds, local: Nats) -> Finding:
 
 def _worst_cells(bounds: SampleBounds, scale: Fraction) -> tuple[CellRisk, ...]:
     cells, size = bounds.cells, bounds.tally.of_cell
-    order = np.lexsort((-divided(size, bounds.tally.total), -cells.upper))[:WORST_CELLS]
+    order = np.lexsort((-divide(size, bounds.tally.total), -cells.upper))[:WORST_CELLS]
     leakage = np.maximum(log_up(np.minimum(cells.upper[order], bounds.most)), 0.0)
     return tuple(
         CellRisk(
@@ -136,7 +153,7 @@ def _worst_cells(bounds: SampleBounds, scale: Fraction) -> tuple[CellRisk, ...]:
     )
 
 
-def _certified(bounds: SampleBounds, mode: SampleMode) -> Certified:
+def _certify(bounds: SampleBounds, mode: SampleMode) -> Certified:
     cells = bounds.cells
     open_ = np.flatnonzero(
         (cells.upper >= _TELLING / bounds.priors.lower.min()) & (cells.upper > cells.lower / _TELLING)
@@ -147,3 +164,43 @@ def _certified(bounds: SampleBounds, mode: SampleMode) -> Certified:
         uncertified_cells=len(open_),
         uncertified_share=Probability.of(bounds.tally.share_of(open_)),
     )
+
+
+def departures(policy: Policy) -> list[tuple[str, ...]]:
+    """List the columns that could be left out, alone or two together."""
+    names = [item.column for item in policy.release]
+    return [gone for count in (1, 2) if count < len(names) for gone in combinations(names, count)]
+
+
+def sample_remedies(
+    counted: Counted,
+    policy: Policy,
+    subjects: Sequence[tuple[str, ...]],
+    budget: Nats,
+    delta: Fraction,
+    errors: Errors,
+    mode: SampleMode,
+) -> tuple[Remedy, ...]:
+    """Find columns to leave out so that a leakage above the budget has probability at most δ, surely; one before two.
+
+    `errors` are of each change and secret; `leakage` is the largest bound on the envelope at δ.
+    """
+    found: list[tuple[int, Remedy]] = []
+    whole = detail_of(apply_policy(counted, policy))
+    for gone in departures(policy):
+        if found and len(gone) > found[0][0]:
+            break
+        kept_columns = [item.column for item in policy.release if item.column not in gone]
+        changed = only(policy, kept_columns)
+        plain, release = counted.keeping(kept_columns), apply_policy(counted, changed)
+        bounds = [
+            release_bounds(
+                about(plain, subject), about(release, subject), odds_of(policy), errors, mode, budget
+            )
+            for subject in subjects
+        ]
+        if all(bound.above_level(budget) <= delta for bound in bounds):
+            kept = detail_of(release) / whole if whole else 0.0
+            leakage = max(bound.mean_of_worst(delta) for bound in bounds)
+            found.append((len(gone), Remedy(changed, leakage, kept, "heuristic", Among("leave out"))))
+    return tuple(sorted((remedy for _, remedy in found), key=lambda remedy: -remedy.kept))

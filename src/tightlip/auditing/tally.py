@@ -1,8 +1,8 @@
-"""Whole numbers of people: how many hold each secret and fall into each cell. Every exact number of an audit is here.
+"""Count people in whole numbers, by secret and cell. Every exact number of an audit is here.
 
 With c_xy people of secret x in cell y, n_x = Σ_y c_xy, n_y = Σ_x c_xy and n in all,
     K_xy = c_xy / n_x,    p_x = n_x / n,    q_y = n_y / n,    lift s_x(y) = n c_xy / (n_x n_y).
-A release with random noise is a tally of larger whole numbers (see randomise.py), so nothing here is rounded
+A release with random noise is a tally of larger whole numbers (see counted.py), so nothing here is rounded
 until a logarithm is taken.
 """
 
@@ -51,7 +51,9 @@ class Tally:
         >>> Tally.of([0, 1, 0], [0, 0, 1], [3, 1, 2], (2, 2)).of_secret
         array([5, 1])
         """
-        pairs, place = grouped(np.asarray(cell, dtype=np.intp) * shape[0] + np.asarray(secret, dtype=np.intp))
+        pairs, place = group_keys(
+            np.asarray(cell, dtype=np.intp) * shape[0] + np.asarray(secret, dtype=np.intp)
+        )
         merged = sum_by(place, _whole(count), len(pairs))
         secret, cell = pairs % shape[0], pairs // shape[0]
         sums = sum_by(secret, merged, shape[0]), sum_by(cell, merged, shape[1])
@@ -94,7 +96,7 @@ class Tally:
 
     def chances(self) -> FloatArray:
         """K_xy of each pair, to nearest: order is kept, but different rationals may give one float."""
-        return divided(self.count, self.of_secret[self.secret])
+        return divide(self.count, self.of_secret[self.secret])
 
     def channel(self) -> Channel:
         """P(cell | secret): in rationals up to 10⁴ entries, else floats within a relative 2⁻⁵³ of them."""
@@ -117,11 +119,11 @@ class Tally:
         """P(secret), in rationals where the channel is."""
         if self.shape[0] * self.shape[1] <= EXACT_ENTRIES:
             return Prior([self.prior_of(secret) for secret in range(self.shape[0])])
-        return Prior(divided(self.of_secret, self.total))
+        return Prior(divide(self.of_secret, self.total))
 
 
 def sum_by(group: Places, values: NDArray[Any], size: int) -> NDArray[Any]:
-    """Exact sums of whole numbers by group 0 … size − 1; 0 for a group without any.
+    """Sum whole numbers exactly by group 0 … size − 1; 0 for a group without any.
 
     >>> sum_by(np.array([1, 0, 1]), np.array([1, 2, 3]), 3)
     array([2, 4, 0])
@@ -139,14 +141,14 @@ def sum_by(group: Places, values: NDArray[Any], size: int) -> NDArray[Any]:
     return found
 
 
-def grouped(keys: NDArray[Any]) -> tuple[NDArray[Any], Places]:
-    """The distinct keys in order, and which of them each key is."""
+def group_keys(keys: NDArray[Any]) -> tuple[NDArray[Any], Places]:
+    """List the distinct keys in order, and which of them each key is."""
     found, place = np.unique(keys, return_inverse=True)
     return found, place.astype(np.intp)
 
 
 def group_rows(codes: NDArray[np.int64]) -> tuple[Places, Places]:
-    """Equal rows of a matrix of codes: one row of each kind, in order, and the kind of each row.
+    """Group equal rows of a matrix of codes: one row of each kind, in order, and the kind of each row.
 
     >>> kinds, place = group_rows(np.array([[1, 0], [0, 5], [1, 0]]))
     >>> kinds.tolist(), place.tolist()
@@ -157,15 +159,15 @@ def group_rows(codes: NDArray[np.int64]) -> tuple[Places, Places]:
         least = int(column.min())
         wide = int(column.max()) - least + 1
         if span * wide >= _WIDEST:
-            combined = grouped(combined)[1]
+            combined = group_keys(combined)[1]
             span = int(combined.max()) + 1
         combined, span = combined * wide + (column - least), span * wide
     _, first, place = np.unique(combined, return_index=True, return_inverse=True)
     return first.astype(np.intp), place.astype(np.intp)
 
 
-def divided(numerator: NDArray[Any], denominator: Any) -> FloatArray:
-    """Quotients of whole numbers, each rounded once to nearest."""
+def divide(numerator: NDArray[Any], denominator: Any) -> FloatArray:
+    """Divide whole numbers, each quotient rounded once to nearest."""
     return np.asarray(numerator / denominator, dtype=np.float64)
 
 

@@ -1,16 +1,20 @@
-"""Arguments that several commands share, read from text with one clear error."""
+"""Read the arguments that several commands share, text, files or standard input, with one clear error."""
 
 from __future__ import annotations
 
 import sys
 from enum import StrEnum
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from typer.core import TyperCommand
 
+from tightlip import reading
 from tightlip.cli.interrupt import Interrupted
 from tightlip.errors import InvalidInput, quoted
+from tightlip.model.channel_file import ChannelFile, channel_file_of
+from tightlip.model.jsonio import parse_json
 from tightlip.numeric.display import format_exactly
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats, exact_level
@@ -24,7 +28,7 @@ class Unit(StrEnum):
 
 
 def read_levels(text: str, argument: str = "epsilon") -> list[Nats | Fraction]:
-    """Levels separated by commas, all exact: what `exact_level` reads.
+    """Read levels separated by commas, all exact: what `exact_level` reads.
 
     >>> read_levels("0.5,log(3)")
     [Fraction(1, 2), 1.0986122886681098 nats]
@@ -33,14 +37,14 @@ def read_levels(text: str, argument: str = "epsilon") -> list[Nats | Fraction]:
 
 
 def read_level(text: str, argument: str = "epsilon") -> Nats | Fraction:
-    """One level, perhaps infinite; a number without unit is in nats."""
+    """Read one level, perhaps infinite; a number without unit is in nats."""
     found = exact_level(text, argument, allow_infinite=True)
     assert isinstance(found, (Nats, Fraction))
     return found
 
 
 def read_budget(text: str) -> Nats | Fraction:
-    """A level that must not be exceeded; a number must have its unit, since people think in factors as much.
+    """Read a level not to be exceeded; a number must have its unit, since people think in factors as much.
 
     >>> read_budget("2 bits").ratio, read_budget("1.5 bits"), read_budget("3/2 nats")
     (Fraction(4, 1), 1.0397207708399179 nats, Fraction(3, 2))
@@ -104,3 +108,13 @@ class Command(TyperCommand):
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The usage line without the braces that some versions of typer put around arguments."""
         return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+
+
+def read_channel_file(path: Path) -> ChannelFile:
+    """Read and check a channel file; - is standard input."""
+    return channel_file_of(parse_json(read_text(path), str(path)), str(path))
+
+
+def read_text(path: Path) -> str:
+    """Read the text of a channel, a study or a certificate; - is standard input."""
+    return reading.read_standard_input() if str(path) == "-" else reading.read_text(path, most=reading.LARGE)

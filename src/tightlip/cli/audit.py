@@ -13,8 +13,7 @@ import typer
 from tightlip.cli import audit_options as option
 from tightlip.cli.arguments import Unit, read_budget, read_probabilities
 from tightlip.cli.audit_options import Outputs, PlanFlags, files_read
-from tightlip.cli.output import print_json, print_text
-from tightlip.cli.stage_bar import stage_bar
+from tightlip.cli.output import print_json, print_text, stage_bar
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.parse import number
 

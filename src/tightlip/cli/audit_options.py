@@ -237,7 +237,7 @@ class Outputs:
         """
         from tightlip.files import whole_file
         from tightlip.report.audit_html import audit_html
-        from tightlip.table.policy_text import policy_toml
+        from tightlip.table.policy_file import policy_toml
 
         with ExitStack() as stack:
             if self.html is not None:

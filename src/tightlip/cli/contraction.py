@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tightlip.cli.arguments import Unit, read_level
-from tightlip.cli.channel_file import read_channel_file
+from tightlip.cli.arguments import Unit, read_channel_file, read_level
 from tightlip.cli.output import print_json, print_text
 from tightlip.errors import InvalidInput
 from tightlip.files import whole_file
@@ -62,11 +61,11 @@ def contraction(
     mass = Fraction(0) if min_mass is None else Fraction(number(min_mass, "min-mass"))
     if channel is not None:
         _refuse(n=n, epsilon=epsilon)
-        measured = _measured(channel, mass, gamma)
+        measured = _measure_channel(channel, mass, gamma)
         record = contraction_record(measured, unit.value)
     else:
         _refuse(gamma=gamma)
-        implied = _implied(n, epsilon, mass)
+        implied = _imply_bounds(n, epsilon, mass)
         record = level_record(implied, unit.value)
     if chart is not None:
         with whole_file(chart, force=force) as file:
@@ -77,7 +76,7 @@ def contraction(
     )
 
 
-def _measured(path: Path, mass: Fraction, gamma: str | None) -> ContractionSummary:
+def _measure_channel(path: Path, mass: Fraction, gamma: str | None) -> ContractionSummary:
     from tightlip.contraction.summary import measure
 
     given = read_channel_file(path)
@@ -85,7 +84,7 @@ def _measured(path: Path, mass: Fraction, gamma: str | None) -> ContractionSumma
     return measure(given.channel, given.prior, min_mass=mass, gammas=gammas)
 
 
-def _implied(n: int | None, epsilon: str | None, mass: Fraction) -> LevelBounds:
+def _imply_bounds(n: int | None, epsilon: str | None, mass: Fraction) -> LevelBounds:
     from tightlip.contraction.summary import level_bounds
 
     if n is None or epsilon is None:

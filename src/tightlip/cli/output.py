@@ -1,4 +1,7 @@
-"""What commands print: one JSON object, or text; errors are one line on stderr."""
+"""Print what commands found: one JSON object, or text; errors are one line on stderr.
+
+Work that takes long has a bar on stderr, on a terminal only: by steps, or by named stages.
+"""
 
 from __future__ import annotations
 
@@ -7,36 +10,41 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
-from typing import Any, TypeVar
+from threading import Timer
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console, RenderableType
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 Step = TypeVar("Step")
 _UNUSUAL = re.compile(r"[^\n -~]")
 _WIDE = 110  # columns where nobody says how many there are
 _MOST_DIGITS = 4  # of COLUMNS; a wider screen would fill the memory with spaces
 _NARROWEST = 40  # columns; tables in fewer are unreadable, and in none nothing is printed at all
+PATIENCE = 1.0  # seconds before the bar appears
 
 
 def print_json(record: dict[str, Any]) -> None:
-    """One JSON object on stdout and nothing else; what could steer a terminal, or is no text, comes out as escapes."""
+    """Print one JSON object on stdout and nothing else; what could steer a terminal, or is no text, as escapes."""
     text = json.dumps(record, ensure_ascii=not _speaks_unicode(), allow_nan=False, indent=2)
     with _reader_may_leave():
-        sys.stdout.write(_UNUSUAL.sub(_escaped, text) + "\n")
+        sys.stdout.write(_UNUSUAL.sub(_escape, text) + "\n")
         sys.stdout.flush()
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     """A character as JSON escapes it unless it is printable: controls, marks of direction, halves of characters."""
     return found.group() if found.group().isprintable() else json.dumps(found.group())[1:-1]
 
 
 def print_text(content: RenderableType, *, wrote: dict[str, str | None] | None = None) -> None:
-    """Text for people; plain when stdout is not a terminal, and never stopped by its encoding.
+    """Print text for people; plain when stdout is not a terminal, and never stopped by its encoding.
 
     `wrote` says which files the command made, by what they hold.
     """
@@ -96,7 +104,7 @@ def _speaks_unicode() -> bool:
 
 
 def progress(steps: Iterable[Step], total: int, name: str) -> list[Step]:
-    """All steps, with a bar on stderr (a terminal) once they take more than a second."""
+    """Run all steps, with a bar on stderr (a terminal) once they take more than a second."""
     from rich.progress import Progress
 
     done: list[Step] = []
@@ -116,8 +124,48 @@ def progress(steps: Iterable[Step], total: int, name: str) -> list[Step]:
 
 
 def complain(message: str) -> None:
-    """One line on stderr, in which a name or value from a table cannot steer the terminal."""
+    """Print one line on stderr, in which a name or value from a table cannot steer the terminal."""
     from tightlip.report.amounts import printable
 
     with suppress(OSError):  # nobody may be there to read it; the exit status says it too
         sys.stderr.write("tightlip: " + printable(" ".join(message.split())) + "\n")
+
+
+@contextmanager
+def stage_bar(stages: Sequence[str]) -> Iterator[Callable[[str], None]]:
+    """Show how many of the stages are done and which one runs; a function to tell the next one.
+
+    Stages may be left out; one that is not listed is shown without moving the bar.
+    """
+    if not sys.stderr.isatty():
+        yield lambda stage: None
+        return
+    bar = _bar()
+    task = bar.add_task("", total=len(stages))
+
+    def tell(stage: str) -> None:
+        done = stages.index(stage) if stage in stages else None
+        bar.update(task, description=stage, completed=done)
+
+    later = Timer(PATIENCE, bar.start)
+    later.start()
+    try:
+        yield tell
+    finally:
+        later.cancel()
+        later.join()  # a bar that is just starting must not outlive this
+        if bar.live.is_started:
+            bar.stop()
+
+
+def _bar() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}", markup=False),  # a column's name may be in it
+        TimeElapsedColumn(),
+    )
+    return Progress(*columns, console=Console(stderr=True), transient=True)

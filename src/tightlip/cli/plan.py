@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tightlip.cli.arguments import read_levels
-from tightlip.cli.channel_file import read_channel_file, read_text
+from tightlip.cli.arguments import read_channel_file, read_levels, read_text
 from tightlip.cli.output import print_json, print_text
 from tightlip.errors import InvalidInput, TightlipError
 from tightlip.files import whole_file

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tightlip.cli.arguments import Unit
-from tightlip.cli.channel_file import read_channel_file
+from tightlip.cli.arguments import Unit, read_channel_file
 from tightlip.cli.output import print_json, print_text
 from tightlip.statistic.work import WORK
 

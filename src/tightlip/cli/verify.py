@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tightlip.cli.channel_file import read_channel_file, read_text
+from tightlip.cli.arguments import read_channel_file, read_text
 from tightlip.cli.output import complain, print_json, print_text
 from tightlip.errors import CertificateInvalid
 

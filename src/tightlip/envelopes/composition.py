@@ -19,7 +19,7 @@ from tightlip.envelopes.result import read_delta
 from tightlip.errors import InvalidInput, ShapeMismatch, quoted
 from tightlip.model.channel import Channel, as_channel
 from tightlip.model.labels import Label, match
-from tightlip.model.matrix import dense, multiplied
+from tightlip.model.matrix import dense, multiply
 from tightlip.model.reduction import REDUCE_TOLERANCE, merge_proportional
 from tightlip.numeric.ball import Ball, ball, enclose
 from tightlip.numeric.quantity import Nats, exact_ratio, level
@@ -62,7 +62,7 @@ def compose(channels: Sequence[Channel]) -> Channel:
         other, names = _merged(_rows(part, first, exact), list(part.outputs))
         columns = rows.shape[1] * other.shape[1]
         _require_size(rows.shape[0], columns, exact, "composed channel")
-        joint = multiplied(rows[:, :, None], other[:, None, :], "composed channel")
+        joint = multiply(rows[:, :, None], other[:, None, :], "composed channel")
         pairs = [(*earlier, name) for earlier in labels for name in names]
         rows, labels = _merged(joint.reshape(-1, columns), pairs)
     return Channel(rows, first.inputs, labels)

@@ -1,4 +1,4 @@
-"""Bringing a prior into the order of a channel's secrets."""
+"""Align a prior with the order of a channel's secrets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tightlip.model.prior import Prior, as_prior
 
 
 def align(prior: Prior, channel: Channel) -> Prior:
-    """The prior in the order of the channel's secrets."""
+    """Align a prior with the order of a channel's secrets."""
     as_channel(channel)
     as_prior(prior)
     order = match(channel.inputs, prior.labels, "prior labels", "the channel's inputs")

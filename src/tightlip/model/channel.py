@@ -15,24 +15,23 @@ from numpy.typing import NDArray
 from tightlip.arguments import flag, instance
 from tightlip.arguments import path as read_path
 from tightlip.errors import InvalidChannel, InvalidInput, ShapeMismatch, WrongType, quoted
-from tightlip.model.counts import read_counts, shares
 from tightlip.model.jsonio import as_object, check_keys, number_to_json, read_adjustment
 from tightlip.model.labelled import column_labels, named_once, row_labels
 from tightlip.model.labels import Label, Labels, labels_from_json, match
 from tightlip.model.matrix import (
     Matrix,
-    chained,
+    chain,
     column_max,
     column_min,
     dense,
     freeze,
     freeze_sparse,
     is_sparse,
-    multiplied,
+    multiply,
     nonzero_digest,
     same_entries,
 )
-from tightlip.model.normalize import normalize_exact, normalize_floats
+from tightlip.model.normalize import normalize_exact, normalize_floats, read_counts, shares
 from tightlip.model.prior import Prior, as_prior
 from tightlip.model.reduction import REDUCE_TOLERANCE, merge_proportional
 from tightlip.numeric.display import format_about
@@ -212,7 +211,7 @@ class Channel:
         order = match(self.outputs, other.inputs, "post-processing inputs", "this channel's outputs")
         exact = self.is_exact and other.is_exact
         first, second = (self.matrix, other.matrix) if exact else (self.floats, other.floats)
-        rows = chained(first, second if order is None else second[order], "post-processed channel")
+        rows = chain(first, second if order is None else second[order], "post-processed channel")
         return Channel(rows, self.inputs, other.outputs)
 
     def product(self, other: Channel) -> Channel:
@@ -228,7 +227,7 @@ class Channel:
         columns = self.shape[1] * other.shape[1]
         _require_product_size(self.shape[0], columns)
         first, second = dense(self.matrix if exact else self.floats), _rows_like(other, self, exact)
-        rows = multiplied(first[:, :, None], second[:, None, :], "product of channels")
+        rows = multiply(first[:, :, None], second[:, None, :], "product of channels")
         labels = tuple((one, two) for one in self.outputs for two in other.outputs)
         return Channel(rows.reshape(-1, columns), self.inputs, Labels(labels, given=True))
 
@@ -251,7 +250,7 @@ class Channel:
         exact = self.is_exact and all(part.is_exact for part in parts)
         first = dense(self.matrix if exact else self.floats)
         blocks = [
-            multiplied(first[:, [place]], _rows_like(part, self, exact), "product of channels")
+            multiply(first[:, [place]], _rows_like(part, self, exact), "product of channels")
             for place, part in enumerate(parts)
         ]
         labels = [(one, two) for one, part in zip(self.outputs, parts, strict=True) for two in part.outputs]
@@ -372,7 +371,7 @@ class Channel:
         return self._hash
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.inputs, self.outputs, self.adjustment, self.matrix, self.is_exact)
+        return _restore, (self.inputs, self.outputs, self.adjustment, self.matrix, self.is_exact)
 
     def __repr__(self) -> str:
         kind = "exact" if self.is_exact else ("float, sparse" if self.is_sparse else "float")
@@ -435,7 +434,7 @@ def _masses_like(prior: Prior, inputs: Labels) -> NDArray[Any]:
     return prior.masses if order is None else prior.masses[order]
 
 
-def _restored(inputs: Labels, outputs: Labels, adjustment: float, matrix: Matrix, exact: bool) -> Channel:
+def _restore(inputs: Labels, outputs: Labels, adjustment: float, matrix: Matrix, exact: bool) -> Channel:
     """A channel from a pickle or a copy, read-only again."""
     channel: Channel = object.__new__(Channel)
     own = freeze_sparse(matrix.copy()) if is_sparse(matrix) else freeze(matrix.copy())

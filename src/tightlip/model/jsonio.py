@@ -12,7 +12,7 @@ from tightlip.reading import first_line
 
 
 def number_to_json(value: float | Fraction) -> float | str:
-    """A number such that reading it back gives the same number of the same kind.
+    """Write a number such that reading it back gives the same number of the same kind.
 
     >>> number_to_json(Fraction(1, 3)), number_to_json(0.1)
     ('1/3', 0.1)
@@ -78,7 +78,7 @@ def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_adjustment(record: dict[str, Any]) -> float:
-    """The correction that a model remembers from when it was first made; 0 where none is noted."""
+    """Read the correction that a model remembers from when it was first made; 0 where none is noted."""
     adjustment = record.get("adjustment", 0.0)
     if isinstance(adjustment, bool) or not isinstance(adjustment, (int, float)) or not 0 <= adjustment < 1:
         raise InvalidInput(

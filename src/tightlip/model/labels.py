@@ -136,19 +136,19 @@ def labels_from_json(values: Any, argument: str) -> list[Label] | None:
 
 
 def label_from_json(value: Any) -> Label:
-    """A label as it was before JSON: lists were tuples."""
+    """Read a label as it was before JSON: lists were tuples."""
     return tuple(label_from_json(part) for part in value) if isinstance(value, list) else value
 
 
 def show(label: Label) -> str:
-    """A label as people read it: text as it is, a tuple as its parts joined by commas."""
+    """Write a label as people read it: text as it is, a tuple as its parts joined by commas."""
     if isinstance(label, tuple):
         return "(" + ", ".join(show(part) for part in label) + ")"
     return str(label)
 
 
 def match(wanted: Labels, given: Labels, what: str, to: str) -> NDArray[np.intp] | None:
-    """How to reorder `given` so that it stands as `wanted`; None where it already does.
+    """Find how to reorder `given` so that it stands as `wanted`; None where it already does.
 
     Labels decide where both sides have them, positions otherwise.
     """
@@ -219,7 +219,7 @@ def read_label(item: Label, argument: str) -> Label:
     if isinstance(item, float) and not math.isfinite(item):
         raise InvalidLabels(f"{argument} must not be {item!r}; give missing values a name of their own.")
     if isinstance(item, str):
-        return _unbroken(item, argument)
+        return _require_unicode(item, argument)
     if item is None or isinstance(item, (int, float, bool)):
         return item
     raise WrongType(
@@ -228,7 +228,7 @@ def read_label(item: Label, argument: str) -> Label:
     )
 
 
-def _unbroken(text: str, argument: str) -> str:
+def _require_unicode(text: str, argument: str) -> str:
     """Refuse half of a surrogate pair: such text can be neither printed nor hashed into a certificate."""
     try:
         text.encode()

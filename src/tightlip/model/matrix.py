@@ -52,7 +52,7 @@ def weighted_rows(matrix: Matrix, weights: NDArray[Any]) -> NDArray[Any]:
 
 
 def take_rows(matrix: Matrix, rows: NDArray[np.intp]) -> Matrix:
-    """The matrix restricted to some rows; the matrix itself where that is all of them."""
+    """Restrict the matrix to some rows; the matrix itself where that is all of them."""
     return matrix if len(rows) == matrix.shape[0] else matrix[rows]
 
 
@@ -77,8 +77,8 @@ def dense_row(matrix: Matrix, row: int) -> NDArray[Any]:
     return np.asarray(matrix[[row]].toarray()[0]) if is_sparse(matrix) else np.asarray(matrix[row])
 
 
-def multiplied(first: NDArray[Any], second: NDArray[Any], what: str) -> NDArray[Any]:
-    """first · second entry by entry; refused where a float cannot hold a product, since it would vanish."""
+def multiply(first: NDArray[Any], second: NDArray[Any], what: str) -> NDArray[Any]:
+    """Multiply entry by entry; refused where a float cannot hold a product, since it would vanish."""
     try:
         with np.errstate(under="raise"):
             return np.asarray(first * second)
@@ -89,8 +89,8 @@ def multiplied(first: NDArray[Any], second: NDArray[Any], what: str) -> NDArray[
         ) from None
 
 
-def chained(first: Matrix, second: Matrix, what: str) -> Matrix:
-    """first @ second; refused where a float cannot hold a positive entry, since it would vanish."""
+def chain(first: Matrix, second: Matrix, what: str) -> Matrix:
+    """Multiply matrices, first @ second; refused where a float cannot hold a positive entry, since it would vanish."""
     result = first @ second
     if first.dtype == object or _smallest(first) * _smallest(second) >= SMALLEST:
         return result
@@ -128,7 +128,7 @@ def freeze_sparse(matrix: Matrix) -> Matrix:
 
 
 def nonzero_digest(matrix: Matrix) -> int:
-    """A hash of the nonzero entries and where they stand, the same for dense and sparse storage."""
+    """Hash the nonzero entries and where they stand, the same for dense and sparse storage."""
     if is_sparse(matrix):
         rows, columns = matrix.nonzero()
         order = np.lexsort((columns, rows))

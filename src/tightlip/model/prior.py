@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from tightlip.arguments import flag, instance, whole
 from tightlip.errors import InvalidInput, InvalidPrior, WrongType, quoted
-from tightlip.model.counts import read_counts, shares
 from tightlip.model.jsonio import as_object, number_to_json, read_adjustment
 from tightlip.model.labelled import named_once, split
 from tightlip.model.labels import Label, Labels, labels_from_json, show
-from tightlip.model.matrix import freeze, multiplied, nonzero_digest, same_entries
-from tightlip.model.normalize import normalize_exact, normalize_floats
+from tightlip.model.matrix import freeze, multiply, nonzero_digest, same_entries
+from tightlip.model.normalize import normalize_exact, normalize_floats, read_counts, shares
 from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import (
     FloatArray,
@@ -196,7 +195,7 @@ class Prior:
         exact = self.is_exact and other.is_exact
         first, second = (self.masses, other.masses) if exact else (self.floats, other.floats)
         pairs = Labels(tuple((one, two) for one in self.labels for two in other.labels), given=True)
-        return Prior(multiplied(first[:, None], second, "product of priors").ravel(), pairs)
+        return Prior(multiply(first[:, None], second, "product of priors").ravel(), pairs)
 
     def mass(self, label: Label) -> float | Fraction:
         """The mass of one secret."""
@@ -232,7 +231,7 @@ class Prior:
         off = float_number(adjustment, "adjustment")
         if off <= self.adjustment:
             return self
-        return _restored(self.labels, self.masses, self.is_exact, off)
+        return _restore(self.labels, self.masses, self.is_exact, off)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -260,7 +259,7 @@ class Prior:
 
     def __reduce__(self) -> tuple[Any, ...]:
         exact = self._exact is not None
-        return _restored, (self.labels, self.masses, exact, self.adjustment)
+        return _restore, (self.labels, self.masses, exact, self.adjustment)
 
 
 _ANY: Any = object()  # not given
@@ -323,7 +322,7 @@ def as_prior(value: object, argument: str = "prior") -> Prior:
     return instance(value, Prior, argument, "write Prior(masses) or Prior.uniform(n)")
 
 
-def _restored(labels: Labels, masses: NDArray[Any], exact: bool, adjustment: float) -> Prior:
+def _restore(labels: Labels, masses: NDArray[Any], exact: bool, adjustment: float) -> Prior:
     """A prior from a pickle or a copy, read-only again."""
     prior: Prior = object.__new__(Prior)
     own = freeze(masses.copy())

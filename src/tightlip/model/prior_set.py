@@ -188,7 +188,7 @@ AnyPriorSet = PriorSet | PriorBall | PriorList | PriorPolytope
 
 
 def prior_set_to_dict(prior_set: AnyPriorSet) -> dict[str, Any]:
-    """A set of priors as plain JSON values, under the name of its kind.
+    """Write a set of priors as plain JSON values, under the name of its kind.
 
     >>> prior_set_to_dict(PriorSet(min_mass="1/10"))
     {'floor': {'secrets': None, 'min_mass': '1/10'}}

@@ -1,4 +1,4 @@
-"""Merging proportional columns: outcomes that say the same about the secret."""
+"""Merge proportional columns: outcomes that say the same about the secret."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Groups = list[list[int]]
 
 
 def merge_proportional(matrix: Matrix, tolerance: float) -> tuple[Matrix, Groups]:
-    """The matrix with proportional columns summed, and which columns went together, in outcome order."""
+    """Sum proportional columns; also which columns went together, in outcome order."""
     if not 0 <= tolerance < 0.1:
         raise InvalidInput(f"tolerance must be in [0, 0.1), got {tolerance!r}; 1e-12 suits float rounding.")
     if not is_sparse(matrix) and matrix.dtype == object:

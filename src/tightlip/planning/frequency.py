@@ -23,9 +23,9 @@ from tightlip.arguments import choice, flag
 from tightlip.errors import InvalidInput, quoted
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
-from tightlip.model.counts import non_negative
 from tightlip.model.labelled import vector
 from tightlip.model.labels import Labels, show
+from tightlip.model.normalize import non_negative
 from tightlip.model.prior import Prior
 from tightlip.numeric.means import chernoff
 from tightlip.numeric.parse import FloatArray, number

@@ -1,4 +1,4 @@
-"""How amounts and texts are written: a unit always, infinity by name, guarantees rounded up and attacks down."""
+"""Write amounts and texts: a unit always, infinity by name, guarantees rounded up and attacks down."""
 
 from __future__ import annotations
 
@@ -122,10 +122,10 @@ def at_least(share: float | Fraction) -> str:
     return f"{format_down(100 * _exact(share), SHORT)} %"
 
 
-def reached(posterior: float | Fraction, least: float | Fraction | None) -> str:
+def posterior_words(posterior: float | Fraction, least: float | Fraction | None) -> str:
     """A posterior, to nearest, or the range that it is told as.
 
-    >>> reached(Fraction(2, 7), None), reached(Fraction(1, 2), Fraction(1, 4))
+    >>> posterior_words(Fraction(2, 7), None), posterior_words(Fraction(1, 2), Fraction(1, 4))
     ('28.6 %', 'between 25 % and 50 %')
     """
     return about(posterior) if least is None else f"between {at_least(least)} and {at_most(posterior)}"
@@ -199,19 +199,19 @@ def float_json(value: float) -> float | str:
     return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
 
 
-def shown(record: dict[str, Any]) -> str:
+def show_value(record: dict[str, Any]) -> str:
     """An amount from its JSON record, for a table: short, rounded up, infinity as a word."""
     value = record["value"]
     return "infinite" if value == "inf" else format_up(float(value))
 
 
-def shown_amount(record: dict[str, Any], unit: Unit) -> str:
+def show_amount(record: dict[str, Any], unit: Unit) -> str:
     """The same with its unit.
 
-    >>> shown_amount({"value": 1.0}, "bits"), shown_amount({"value": "inf"}, "bits")
+    >>> show_amount({"value": 1.0}, "bits"), show_amount({"value": "inf"}, "bits")
     ('1 bit', 'infinite')
     """
-    return with_unit(shown(record), unit)
+    return with_unit(show_value(record), unit)
 
 
 _PERCENT = {"up": at_most, "down": at_least, "nearest": about}
@@ -264,18 +264,18 @@ def percent(probability: float) -> str:
     return _PERCENT[rounding](probability)
 
 
-def told_posterior(found: Finding | CellRisk) -> Share:
+def posterior_share(found: Finding | CellRisk) -> Share:
     """The posterior of a finding, as a range where it may not be told exactly."""
     if found.least is None:
-        return told_share(found.posterior)
+        return exact_share(found.posterior)
     words = f"{at_least(found.least)} to {at_most(found.posterior)}"
     return Share(float(found.posterior), words, float(found.least))
 
 
-def told_share(probability: Probability) -> Share:
+def exact_share(probability: Probability) -> Share:
     """A share as it is, to nearest where it is known exactly, as a bound where it is not.
 
-    >>> told_share(Probability.of(Fraction(1, 3))).words, told_share(Probability(1 / 3)).words
+    >>> exact_share(Probability.of(Fraction(1, 3))).words, exact_share(Probability(1 / 3)).words
     ('33.3 %', '33.4 %')
     """
     words = percent(probability) if probability.fraction is None else about(probability)

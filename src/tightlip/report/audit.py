@@ -1,4 +1,4 @@
-"""An audit as it shows itself: in words, as a page, as a picture and in a notebook; asked by `Audit`."""
+"""Show an audit: in words, as a page, as a picture and in a notebook; asked by `Audit`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tightlip import arguments
 from tightlip.errors import InvalidInput
 from tightlip.files import whole_file
 from tightlip.report.amounts import printable
-from tightlip.report.audit_chart import envelope_chart, finished, tail_chart
+from tightlip.report.audit_chart import envelope_chart, finish_chart, tail_chart
 from tightlip.report.audit_html import audit_html
 from tightlip.report.audit_record import audit_report as audit_report
 from tightlip.report.audit_record import budget_amount, view_report
 from tightlip.report.audit_words import ViewWords, basis, headline, paragraphs, verdict
 from tightlip.report.chart import charting
-from tightlip.report.disclosure import veiled
+from tightlip.report.disclosure import veil_audit
 from tightlip.report.notebook import Card
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ _WIDTH = 560  # pixels of a picture in a notebook
 
 
 def words(audit: Audit, *, show_values: bool, unit: Unit) -> str:
-    """The headline and all paragraphs, a line each."""
+    """Say the headline and all paragraphs, a line each."""
     told = paragraphs(audit, show_values=show_values, unit=unit)
     return "\n".join([headline(audit, show_values=show_values, unit=unit), *told])
 
 
 def short_words(audit: Audit) -> str:
-    """The audit in at most ten lines: headline, verdict, a line for each view, and what the numbers are about."""
-    told = veiled(audit)
+    """Say the audit in at most ten lines: headline, verdict, a line for each view, and what the numbers are about."""
+    told = veil_audit(audit)
     views = [_view_line(told, name) for name in list(told.views)[:_MOST_VIEWS]]
     more = len(told.views) - _MOST_VIEWS
     rest = [f"and {more} more views"] if more > 0 else []
@@ -49,8 +49,8 @@ def _view_line(told: Audit, name: str) -> str:
 
 
 def card(audit: Audit) -> Card:
-    """The headline, the verdict and the measures of the view of all secrets together."""
-    told = veiled(audit)
+    """Summarise the headline, the verdict and the measures of the view of all secrets together."""
+    told = veil_audit(audit)
     figures = ViewWords(told, told.joint).figures()
     others = [f"{len(told.views) - 1} more views, by secret column"] if len(told.views) > 1 else []
     return Card(
@@ -62,13 +62,13 @@ def card(audit: Audit) -> Card:
 
 
 def chart(audit: Audit, view: str, picture: Picture, unit: Unit) -> Any:
-    """One of the pictures of a view, as the report has it; codes in place of values."""
+    """Draw one of the pictures of a view, as the report has it; codes in place of values."""
     found = audit.with_curves() if picture == "envelope" else audit
     report = view_report(found, found.views[view], unit=unit)
     budget = None if found.budget is None else budget_amount(found.budget, unit)
     draw = tail_chart if picture == "tail" else envelope_chart
     charting()
-    return finished(draw(report, unit, budget), width=_WIDTH)
+    return finish_chart(draw(report, unit, budget), width=_WIDTH)
 
 
 def write_html(

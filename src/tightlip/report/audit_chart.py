@@ -1,4 +1,4 @@
-"""The pictures of an audit as Vega-Lite: how likely each leak is, and what survives post-processing."""
+"""Draw the pictures of an audit as Vega-Lite: how likely each leak is, and what survives post-processing."""
 
 from __future__ import annotations
 
@@ -56,15 +56,15 @@ def require_charts() -> None:
 
 
 def audit_charts(view: ViewReport, *, unit: str, budget: Amount | None) -> dict[str, dict[str, Any]]:
-    """Both pictures of one view of a report, by name, each a Vega-Lite specification with its data inside."""
+    """Draw both pictures of one view of a report, by name, each a Vega-Lite specification with its data inside."""
     return {
-        "tail": finished(tail_chart(view, unit, budget)).to_dict(),
-        "envelope": finished(envelope_chart(view, unit, budget)).to_dict(),
+        "tail": finish_chart(tail_chart(view, unit, budget)).to_dict(),
+        "envelope": finish_chart(envelope_chart(view, unit, budget)).to_dict(),
     }
 
 
 def tail_chart(view: ViewReport, unit: str, budget: Amount | None) -> Any:
-    """P(leakage > level) as steps on a log scale down to the worst leakage, with δ and the budget as dashed rules."""
+    """Draw P(leakage > level) as steps on a log scale down to the worst leakage, δ and the budget as dashed rules."""
     import altair as alt
 
     steps: list[dict[str, Any]] = [
@@ -102,7 +102,7 @@ def tail_chart(view: ViewReport, unit: str, budget: Amount | None) -> Any:
 
 
 def envelope_chart(view: ViewReport, unit: str, budget: Amount | None) -> Any:
-    """ε(δ) that is guaranteed, and what an attack reaches: falling steps, each on its own side of the truth."""
+    """Draw ε(δ) that is guaranteed, and what an attack reaches: falling steps, each on its own side of the truth."""
     import altair as alt
 
     def curve(
@@ -193,6 +193,6 @@ def _rule(field: str, value: float | str, words: str, color: str) -> list[Any]:
     return [rule, base.mark_text(color=color, **_PLACES[field]).encode(text="words:N")]
 
 
-def finished(chart: Any, width: int | str = "container") -> Any:
-    """The picture in the report's colours and sizes, which are readable on white and on black."""
+def finish_chart(chart: Any, width: int | str = "container") -> Any:
+    """Give a picture the report's colours and sizes, which are readable on white and on black."""
     return chart.properties(width=width, height=_HEIGHT).configure(**_CONFIG)

@@ -1,4 +1,4 @@
-"""The audit as one HTML page that loads nothing: every value escaped, every script named by its hash."""
+"""Render the audit as one HTML page that loads nothing: every value escaped, every script named by its hash."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _QUANTITY = re.compile(r"(\d) (?=nats?\b|bits?\b|%|\d{3}\b)")
 
 
 def audit_html(report: AuditReport) -> str:
-    """The report as a page.
+    """Render the report as a page.
 
     Only scripts whose hash the page states may run and nothing may be fetched, so that a value of the table that
     slipped through the escaping could still do no harm.
@@ -58,14 +58,14 @@ def _environment() -> Environment:
         loader=PackageLoader("tightlip.report"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_unbroken,
+        finalize=_keep_together,
     )
     environment.filters |= {"pretty": _pretty, "grouped": grouped}
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "allow_nan": False}
     return environment
 
 
-def _unbroken(value: Any) -> Any:
+def _keep_together(value: Any) -> Any:
     """Numbers and their units on one line; text that is markup already stays as it is."""
     from markupsafe import Markup
 

@@ -1,4 +1,4 @@
-"""An audit as one typed record: everything a report shows, with codes in place of values unless asked.
+"""Record an audit as typed data: everything a report shows, with codes in place of values unless asked.
 
 Text, HTML and JSON are made from this record alone, so none of them can show what it leaves out. A field that has a
 default is left out of the JSON where nothing was given for it.
@@ -25,9 +25,9 @@ from tightlip.report.amounts import (
     amount,
     budget_words,
     delta_json,
+    exact_share,
+    posterior_share,
     share,
-    told_posterior,
-    told_share,
 )
 from tightlip.report.audit_words import (
     Figure,
@@ -47,7 +47,7 @@ from tightlip.report.audit_words import (
     reason_words,
     verdict,
 )
-from tightlip.report.disclosure import Names, Veil, remedy_toml, veiled
+from tightlip.report.disclosure import Names, Veil, remedy_toml, veil_audit
 
 if TYPE_CHECKING:
     from tightlip.auditing.result import Audit, CellRisk, Finding, Remedy, SecretView
@@ -251,7 +251,7 @@ class AuditReport:
 
 
 def as_json(value: Any) -> Any:
-    """A record as JSON takes it: records as objects, tuples as lists; a default None is left out.
+    """Write a record as JSON takes it: records as objects, tuples as lists; a default None is left out.
 
     >>> as_json((Share(0.5, "50 %"),))
     [{'value': 0.5, 'words': '50 %'}]
@@ -278,7 +278,7 @@ def audit_report(
     version: str = __version__,
     made: str | None = None,
 ) -> AuditReport:
-    """The record of an audit; its proofs are checked once more.
+    """Record an audit; its proofs are checked once more.
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ def audit_report(
     """
     audit.verify()
     policy, options = audit.policy, asked_for(command)
-    told = audit if show_values else veiled(audit)
+    told = audit if show_values else veil_audit(audit)
     delta = delta_json(audit.delta)
     return AuditReport(
         version=version,
@@ -361,7 +361,7 @@ def budget_amount(budget: Nats, unit: Unit) -> Amount:
 def view_report(
     audit: Audit, view: SecretView, *, unit: Unit, show_values: bool = False, option: str = "show_values=True"
 ) -> ViewReport:
-    """One view of an audit; `option` is how values are asked for."""
+    """Record one view of an audit; `option` is how values are asked for."""
     proof, sml, points = view.envelope, view.sml, view.curve or (view.envelope,)
     if not show_values:
         veil = Veil.of(audit, view)
@@ -372,8 +372,8 @@ def view_report(
         name=view.name,
         words=tuple(_sentence(text) for text in words.sentences()),
         figures=tuple(words.figures()),
-        worst=replace(_found(view.worst, names, unit), at_least=amount(view.at_least, unit)),
-        ruled_out=_found(view.pmc, names, unit),
+        worst=replace(_finding_record(view.worst, names, unit), at_least=amount(view.at_least, unit)),
+        ruled_out=_finding_record(view.pmc, names, unit),
         maximal_leakage=amount(view.maximal_leakage, unit),
         ldp=amount(view.ldp, unit),
         sml=None if sml is None else _statistic(audit, sml, unit, show_values, option),
@@ -390,21 +390,23 @@ def view_report(
         worst_cells=tuple(_cell(risk, names, unit) for risk in view.worst_cells),
         columns=tuple(_columns(audit, view, unit)),
         secrets=tuple(
-            Secret(names.secret(place), told_share(held)) for place, held in enumerate(view.shares)
+            Secret(names.secret(place), exact_share(held)) for place, held in enumerate(view.shares)
         ),
         certified=_certainty(view),
-        others={name: _found(found, names, unit) for name, found in view.others.items() if name != "pmc"}
+        others={
+            name: _finding_record(found, names, unit) for name, found in view.others.items() if name != "pmc"
+        }
         or None,
     )
 
 
-def _found(found: Finding, names: Names, unit: Unit) -> Found:
+def _finding_record(found: Finding, names: Names, unit: Unit) -> Found:
     return Found(
         cell=names.cell(found.cell),
         secret=names.secret(found.secret),
         leakage=amount(found.leakage, unit),
-        prior=told_share(found.prior),
-        posterior=told_posterior(found),
+        prior=exact_share(found.prior),
+        posterior=posterior_share(found),
     )
 
 
@@ -414,8 +416,8 @@ def _cell(risk: CellRisk, names: Names, unit: Unit) -> Cell:
         people=_people(risk, names),
         leakage=amount(risk.leakage, unit),
         secret=names.secret(risk.secret),
-        prior=told_share(risk.prior),
-        posterior=told_posterior(risk),
+        prior=exact_share(risk.prior),
+        posterior=posterior_share(risk),
     )
 
 
@@ -476,13 +478,13 @@ def _columns(audit: Audit, view: SecretView, unit: Unit) -> list[Column]:
             column=effect.column,
             alone=amount(effect.alone, unit),
             without=amount(effect.without, unit),
-            saved=share(_saved(whole, float(effect.without))),
+            saved=share(_share_saved(whole, float(effect.without))),
         )
         for effect in view.columns
     ]
 
 
-def _saved(whole: float, without: float) -> float:
+def _share_saved(whole: float, without: float) -> float:
     if whole == 0 or math.isinf(without):
         return 0.0
     return 1.0 if math.isinf(whole) else max(0.0, 1 - without / whole)

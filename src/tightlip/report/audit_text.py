@@ -1,4 +1,4 @@
-"""An audit as text for the terminal: words first, then what is worst and what to change."""
+"""Lay an audit out as text for the terminal: words first, then what is worst and what to change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STYLES = {True: "bold green", False: "bold red", None: "dim"}
 
 
 def audit_text(report: AuditReport) -> RenderableType:
-    """The report in words and tables."""
+    """Lay the report out in words and tables."""
     report = printable(report)
     verdict = report.verdict
     parts: list[RenderableType] = [
@@ -26,7 +26,7 @@ def audit_text(report: AuditReport) -> RenderableType:
     ]
     for view in report.views:
         parts += [_words(view), _figures(view), _cells(view), _columns(view)]
-    parts += [_remedies(report), *_written(report), Text(report.privacy_note, style="dim")]
+    parts += [_remedies(report), *_file_lines(report), Text(report.privacy_note, style="dim")]
     return Group(*(item for part in parts for item in (part, Text(""))))
 
 
@@ -85,7 +85,7 @@ def _remedies(report: AuditReport) -> RenderableType:
     return Group(table, Text("--write-policy FILE writes the first of them as a policy file."))
 
 
-def _written(report: AuditReport) -> list[RenderableType]:
+def _file_lines(report: AuditReport) -> list[RenderableType]:
     """Which file holds what."""
     said = {
         "html": "this report",

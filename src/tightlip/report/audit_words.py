@@ -1,4 +1,4 @@
-"""An audit in words, each sentence written here and nowhere else: guarantees rounded up, attacks down.
+"""Say an audit in words, each sentence written here and nowhere else: guarantees rounded up, attacks down.
 
 Nothing here shows a secret value or the values of a small cell unless `show_values` is set.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tightlip.auditing.counted import SMALL
-from tightlip.auditing.result import AttackGroup, Audit, Remedy, SecretView, risen
+from tightlip.auditing.result import AttackGroup, Audit, Remedy, SecretView, largest_posterior
 from tightlip.numeric.display import format_about, format_down, format_exactly, format_sides, grouped, several
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.numeric.unit import Unit
@@ -22,16 +22,16 @@ from tightlip.report.amounts import (
     both_sides,
     budget_words,
     by_factor,
+    exact_share,
     factor,
     leakage,
     no_more,
     percent,
-    reached,
+    posterior_share,
+    posterior_words,
     surely,
-    told_posterior,
-    told_share,
 )
-from tightlip.report.disclosure import Names, veiled
+from tightlip.report.disclosure import Names, veil_audit
 from tightlip.table.policy import Policy
 
 _MOST_REMEDIES = 3
@@ -42,8 +42,8 @@ _TOLD_FACTORS = frozenset({2, 5, 10, 100})
 
 
 def headline(audit: Audit, *, show_values: bool = False, unit: Unit = "nats") -> str:
-    """One sentence: the worst that the release does."""
-    audit = audit if show_values else veiled(audit)
+    """Say in one sentence the worst that the release does."""
+    audit = audit if show_values else veil_audit(audit)
     view = audit.joint
     if audit.mode == "sample":
         return _sample_headline(audit, view)
@@ -54,14 +54,14 @@ def headline(audit: Audit, *, show_values: bool = False, unit: Unit = "nats") ->
     up_to = "" if worst.least is None else "at most "
     return (
         f"In the worst case, {names.cell(worst.cell)}{small}, the release raises the probability of "
-        f"{names.secret(worst.secret)} from {about(worst.prior)} to {reached(worst.posterior, worst.least)}: "
+        f"{names.secret(worst.secret)} from {about(worst.prior)} to {posterior_words(worst.posterior, worst.least)}: "
         f"{up_to}{factor(worst.leakage)} times as likely, a leakage of {up_to}{leakage(worst.leakage, unit)}."
     )
 
 
 def paragraphs(audit: Audit, *, show_values: bool = False, unit: Unit = "nats") -> list[str]:
-    """The audit in a few paragraphs: verdict, then each view, then what to change and what the numbers mean."""
-    audit = audit if show_values else veiled(audit)
+    """Say the audit in a few paragraphs: verdict, each view, then what to change and what the numbers mean."""
+    audit = audit if show_values else veil_audit(audit)
     found = [verdict(audit, unit=unit)] if audit.verdict is not None else []
     for view in audit.views.values():
         said = ViewWords(audit, view, show_values, unit).sentences()
@@ -70,7 +70,7 @@ def paragraphs(audit: Audit, *, show_values: bool = False, unit: Unit = "nats") 
 
 
 def verdict(audit: Audit, *, unit: Unit = "nats") -> str:
-    """Whether the budget is kept, and by how many people not."""
+    """Say whether the budget is kept, and by how many people not."""
     view, budget = audit.joint, audit.budget
     if budget is None or view.share_above_budget is None:
         return "No budget was set, so there is no verdict."
@@ -95,7 +95,7 @@ def verdict(audit: Audit, *, unit: Unit = "nats") -> str:
 
 
 def remedy_words(audit: Audit, *, unit: Unit = "nats") -> list[str]:
-    """What to change, at most three ways; empty where nothing is wrong or asked."""
+    """Say what to change, at most three ways; empty where nothing is wrong or asked."""
     if audit.verdict is not False:
         return []
     if not audit.remedies:
@@ -129,7 +129,7 @@ def no_remedy_words(audit: Audit, *, unit: Unit = "nats") -> str:
 
 
 def notes(audit: Audit, *, show_values: bool = False) -> list[str]:
-    """What the numbers are about, and what is not shown."""
+    """Say what the numbers are about, and what is not shown."""
     if show_values:
         return [basis(audit)]
     coded = (
@@ -149,14 +149,14 @@ def no_change_words(audit: Audit, option: str, *, unit: Unit = "nats") -> str:
 
 
 def plan_words(policy: Policy) -> list[str]:
-    """The planned release, a line for each column."""
+    """Say the planned release, a line for each column."""
     hidden = policy.min_count
     small = [] if hidden is None else [f"cells of fewer than {hidden} rows released as one"]
     return [item.words() for item in policy.release] + small
 
 
 def method(audit: Audit) -> list[str]:
-    """What was counted, and what the measures mean."""
+    """Say what was counted, and what the measures mean."""
     statistic = (
         "Statistic maximal leakage (SML) is the logarithm of the largest factor by which the release makes a secret "
         "column easier to guess, for the worst of all priors of the secret columns together."
@@ -252,14 +252,14 @@ def _sample_headline(audit: Audit, view: SecretView) -> str:
 
 
 def change_words(plan: Policy, remedy: Remedy) -> str:
-    """What a remedy changes in the plan; it names no secret and no value of fewer than ten people."""
+    """Say what a remedy changes in the plan; it names no secret and no value of fewer than ten people."""
     after = {item.column: item for item in remedy.policy.release}
     kept = [(item, after[item.column]) for item in plan.release if item.column in after]
     gone = [item.column for item in plan.release if item.column not in after]
     parts = [
         f"release {new.column} {new.recoding.words()}" for old, new in kept if new.recoding != old.recoding
     ]
-    parts += [f"leave out {_listed(gone)}"] if gone else []
+    parts += [f"leave out {_join_names(gone)}"] if gone else []
     parts += [
         f"add {new.mechanism.words()} to {new.column}"
         for old, new in kept
@@ -274,7 +274,7 @@ def change_words(plan: Policy, remedy: Remedy) -> str:
 
 
 def reason_words(plan: Policy, remedy: Remedy) -> str:
-    """Among which changes a remedy was found best, or how far the search came."""
+    """Say among which changes a remedy was found best, or how far the search came."""
     over = "" if plan.min_count is None else " above the planned one"
     them = "the columns or leave them out"
     match remedy.among.family:
@@ -308,12 +308,12 @@ def _ways_words(remedy: Remedy, aim: str) -> str:
     return f"of the {ways:,} ways to {aim}, no other that meets the budget keeps more detail{how}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def kind_words(plan: Policy, remedy: Remedy) -> str:
-    """Whether a remedy is proved best, and among what."""
+    """Say whether a remedy is proved best, and among what."""
     said = "the least change of its kind" if remedy.kind == "optimal" else "found by a heuristic search"
     reason = reason_words(plan, remedy)
     return f"{said}: {reason}" if reason else said
@@ -386,7 +386,7 @@ class ViewWords:
         worst, names = self.view.worst, self._names
         certified = self.view.certified
         prior = _TYPICAL if certified is None else max(_TYPICAL, Fraction(certified.rarest))
-        typical = risen(prior, worst.leakage)
+        typical = largest_posterior(prior, worst.leakage)
         cap = (
             f" A secret with prior {at_most(prior)} can rise to at most {at_most(typical)}."
             if typical < 1
@@ -401,11 +401,11 @@ class ViewWords:
             said = (
                 f"the worst leakage is {up_to}{self._told(worst.leakage)}, {names.cell(worst.cell)}, where "
                 f"{names.secret(worst.secret)} rises from {about(worst.prior)} to "
-                f"{reached(worst.posterior, worst.least)}.{cap}"
+                f"{posterior_words(worst.posterior, worst.least)}.{cap}"
             )
         of = "of" if self.audit.mode == "population" else "of at least"
         meaning = (
-            f"a secret {of} {told_share(worst.prior).words} can become {told_posterior(worst).words} likely"
+            f"a secret {of} {exact_share(worst.prior).words} can become {posterior_share(worst).words} likely"
         )
         return Told(said, (self._figure("Worst released value (PML)", worst.leakage, meaning),))
 

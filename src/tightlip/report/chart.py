@@ -1,4 +1,4 @@
-"""Charts as files: offline HTML, SVG or PNG by suffix."""
+"""Save charts as files: offline HTML, SVG or PNG by suffix."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def bound_chart(
     bounds: Mapping[str, Bound],
     points: bool = False,
 ) -> Any:
-    """One step for each curve, a true bound between the rows too; `curve` is the field that names it.
+    """Draw one step for each curve, a true bound between the rows too; `curve` is the field that names it.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def bound_chart(
     steps: dict[str, list[dict[str, Any]]] = {}
     for name, bound in bounds.items():
         drawn = [row for row in rows if row[curve] == name]
-        steps.setdefault(bound.step, []).extend(_tightened(drawn, across, height, bound))
+        steps.setdefault(bound.step, []).extend(_tighten(drawn, across, height, bound))
     layers = [
         base(values).mark_line(interpolate=step).encode(strokeDash=dash) for step, values in steps.items()
     ]
@@ -118,7 +118,7 @@ def _words(row: dict[str, Any], x: str, y: str, bound: Bound) -> dict[str, str]:
     }
 
 
-def _tightened(rows: list[dict[str, Any]], x: str, y: str, bound: Bound) -> list[dict[str, Any]]:
+def _tighten(rows: list[dict[str, Any]], x: str, y: str, bound: Bound) -> list[dict[str, Any]]:
     ordered = sorted(rows, key=lambda row: float(row[x]))
     best = bound.tightened([row[y] for row in ordered])
     return [{**row, y: value} for row, value in zip(ordered, best, strict=True)]

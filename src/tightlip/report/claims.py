@@ -1,4 +1,4 @@
-"""What a certificate says, in one sentence for each kind and as JSON."""
+"""Say what a certificate proves, in one sentence for each kind and as JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ADVERSARIES = {envelope.KIND: "any", ordered.KIND: "ordered", robust.KIND: "any
 
 
 def claim_record(claim: Claim) -> dict[str, Any]:
-    """The claim as JSON values: the kind, what it is about, both ends and their unit."""
+    """Write the claim as JSON values: the kind, what it is about, both ends and their unit."""
     record: dict[str, Any] = {"kind": claim.kind}
     if claim.kind in _ADVERSARIES:
         record["adversary"] = _ADVERSARIES[claim.kind]
@@ -32,7 +32,7 @@ def claim_record(claim: Claim) -> dict[str, Any]:
 
 
 def claim_words(claim: Claim) -> str:
-    """The claim as a sentence.
+    """Say the claim in a sentence.
 
     >>> claim_words(Claim(MAXIMAL, 0.5, 0.6)).partition(", ")[0]
     'the statistic maximal leakage'

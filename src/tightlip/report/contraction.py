@@ -22,8 +22,8 @@ from tightlip.report.amounts import (
     float_json,
     leakage_json,
     probability_json,
-    shown,
-    shown_amount,
+    show_amount,
+    show_value,
 )
 from tightlip.report.chart import Bound, bound_chart, charting
 from tightlip.report.tables import plain_table
@@ -44,7 +44,7 @@ _CURVES = {
 
 
 def contraction_record(found: ContractionSummary, unit: Unit) -> dict[str, Any]:
-    """Every contraction coefficient of a channel, its leakage capacity, and what that level alone implies."""
+    """Record every contraction coefficient of a channel, its leakage capacity, and what that level alone implies."""
     capacity = found.capacity
     worst = {
         "outcome": capacity.outcome,
@@ -62,7 +62,7 @@ def contraction_record(found: ContractionSummary, unit: Unit) -> dict[str, Any]:
 
 
 def level_record(found: LevelBounds, unit: Unit) -> dict[str, Any]:
-    """What a level implies for every channel that has it."""
+    """Record what a level implies for every channel that has it."""
     return {"unit": unit, "secrets": found.secrets, "bounds": bounds_json(found)}
 
 
@@ -94,7 +94,7 @@ def coefficient_json(found: Coefficient) -> dict[str, Any]:
 
 
 def contraction_text(record: dict[str, Any]) -> RenderableType:
-    """The record as tables."""
+    """Lay the record out as tables."""
     parts: list[RenderableType] = []
     if "coefficients" in record:
         parts += [plain_table(COEFFICIENTS, *coefficients(record)), Text(capacity_words(record)), Text("")]
@@ -124,8 +124,8 @@ def capacity_words(record: dict[str, Any]) -> str:
     outcome, secret = _name(entry["outcome"]), _name(entry["secret"])
     return (
         f"Leakage under any prior with every mass at least {record['bounds']['min_mass']}: "
-        f"{shown_amount(entry, record['unit'])}, at outcome {outcome} about secret {secret}; "
-        f"LDP: {shown_amount(record['ldp'], record['unit'])}."
+        f"{show_amount(entry, record['unit'])}, at outcome {outcome} about secret {secret}; "
+        f"LDP: {show_amount(record['ldp'], record['unit'])}."
     )
 
 
@@ -141,7 +141,7 @@ def bounds_title(record: dict[str, Any]) -> str:
 def bounds(record: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     """The constants as a table: names of columns, and rows."""
     rows = [
-        [_KINDS[kind], *(shown({"value": constant[which]}) for which in ("exact", "paper"))]
+        [_KINDS[kind], *(show_value({"value": constant[which]}) for which in ("exact", "paper"))]
         for kind, constant in record["bounds"]["constants"].items()
     ]
     return ["divergence", "constant", "with the paper's Γ"], rows

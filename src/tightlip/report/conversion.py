@@ -12,7 +12,7 @@ from rich.table import Table
 
 from tightlip.numeric.quantity import Nats, level_exact, level_words
 from tightlip.numeric.unit import with_unit
-from tightlip.report.amounts import Unit, float_json, leakage_json, shown
+from tightlip.report.amounts import Unit, float_json, leakage_json, show_value
 
 
 def conversion_record(
@@ -22,7 +22,7 @@ def conversion_record(
     results: Mapping[str, tuple[Any, str]],
     unit: Unit,
 ) -> dict[str, Any]:
-    """What one guarantee implies, as plain JSON values; the amounts of ALIP are (lower, upper)."""
+    """Record what one guarantee implies, as plain JSON values; the amounts of ALIP are (lower, upper)."""
     record: dict[str, Any] = {
         "given": {
             "guarantee": guarantee.upper(),
@@ -38,7 +38,7 @@ def conversion_record(
                 "guarantee": name.upper(),
                 "amounts": [leakage_json(amount, unit) for amount in (found if name == "alip" else (found,))],
                 "why": why,
-                **({"words": _restated(name, guarantee, given)} if why == "given" else {}),
+                **({"words": _restate(name, guarantee, given)} if why == "given" else {}),
             }
             for name, (found, why) in results.items()
         ],
@@ -51,7 +51,7 @@ def conversion_record(
     return record
 
 
-def _restated(name: str, guarantee: str, given: Sequence[Nats | Fraction]) -> list[str]:
+def _restate(name: str, guarantee: str, given: Sequence[Nats | Fraction]) -> list[str]:
     """What was given, as it was given; of ALIP, PMC is the first level and PML the second."""
     words = [level_words(level) for level in given]
     if name == guarantee:
@@ -60,9 +60,9 @@ def _restated(name: str, guarantee: str, given: Sequence[Nats | Fraction]) -> li
 
 
 def conversion_text(record: dict[str, Any]) -> RenderableType:
-    """The record of `tightlip convert` as a table."""
+    """Lay the record of `tightlip convert` out as a table."""
     given = record["given"]
-    table = Table(title=escape(f"What {given['guarantee']} {_given(given)} implies ({_prior(record)})"))
+    table = Table(title=escape(f"What {given['guarantee']} {_given_words(given)} implies ({_prior(record)})"))
     table.add_column("guarantee")
     table.add_column(record["unit"], justify="right", overflow="fold")
     table.add_column("why", overflow="fold")
@@ -75,11 +75,11 @@ def _prior(record: dict[str, Any]) -> str:
     return "any prior" if record["min_mass"] is None else f"smallest prior mass {record['min_mass']}"
 
 
-def _given(given: dict[str, Any]) -> str:
+def _given_words(given: dict[str, Any]) -> str:
     return ", ".join(with_unit(words, "nats") for words in given["words"])
 
 
 def _ends(entry: dict[str, Any]) -> str:
     if "words" in entry and entry["amounts"][0]["unit"] == "nats":  # as it was given
         return ", ".join("infinite" if words == "inf" else words for words in entry["words"])
-    return ", ".join(shown(amount) for amount in entry["amounts"])
+    return ", ".join(show_value(amount) for amount in entry["amounts"])

@@ -1,4 +1,4 @@
-"""What may be told of an audit without leave to show values: codes in place of names, ranges in place of small counts.
+"""Veil an audit without leave to show values: codes in place of names, ranges in place of small counts.
 
 Every secret is "secret 3" and every cell of fewer than ten people "cell 17"; people are counted before noise, which
 gives every value to many. Larger cells are called by their released values, which are meant for publication. Codes
@@ -34,7 +34,7 @@ from tightlip.auditing.sample_view import UNSEEN
 from tightlip.envelopes.result import Envelope
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.table.mapping import Mapping
-from tightlip.table.policy_text import policy_toml
+from tightlip.table.policy_file import policy_toml
 
 _LONGEST = 40
 _EDGES = tuple(map(Fraction, ("1/9", "1/4", "1/2", "3/4", "1")))
@@ -87,13 +87,13 @@ def _plain(text: str) -> str:
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
 
 
-def veiled(audit: Audit) -> Audit:
-    """The audit as it may be told: ranges, true ones, in place of what gives away how small a small cell is."""
+def veil_audit(audit: Audit) -> Audit:
+    """Veil an audit as it may be told: ranges, true ones, in place of what gives away how small a small cell is."""
     return replace(audit, views={name: Veil.of(audit, view).view for name, view in audit.views.items()})
 
 
 def share_range(share: Fraction) -> tuple[Fraction, Fraction]:
-    """The range that a share is told as: its ends, the upper one not reached; 0 and 1 stay what they are.
+    """Round a share to the range that it is told as, the upper end not reached; 0 and 1 stay what they are.
 
     >>> [str(end) for end in share_range(Fraction(2, 7))], share_range(Fraction(1))
     (['1/4', '1/2'], (Fraction(1, 1), Fraction(1, 1)))
@@ -229,7 +229,7 @@ def _exact(share: Probability) -> Fraction:
 def remedy_toml(
     audit: Audit, remedy: Remedy, *, show_values: bool = False, folder: str | Path = "."
 ) -> str | None:
-    """The changed plan as TOML for a file in some folder; None where it would tell what may not be shown.
+    """Write the changed plan as TOML for a file in some folder; None where it would tell what may not be shown.
 
     What a remedy adds names only values that ten people or more have. A mapping that is written out in the plan itself
     may name others, so the text is withheld unless values may be shown.

@@ -20,7 +20,7 @@ from tightlip.numeric.display import format_about, format_down, format_exactly
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.unit import in_unit, with_unit
-from tightlip.report.amounts import Unit, delta_json, leakage_json, printable, shown, value_json
+from tightlip.report.amounts import Unit, delta_json, leakage_json, printable, show_value, value_json
 from tightlip.report.chart import GUARANTEED, REACHED, Bound, bound_chart, charting
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def envelope_record(
     unit: Unit,
     symbols: int | None = None,
 ) -> dict[str, Any]:
-    """Each point with its ends, its attack in words and, where given, what it is compared with.
+    """Record each point with its ends, its attack in words and, where given, what it is compared with.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def envelope_record(
 
 
 def point_record(point: Envelope, unit: Unit, attack: list[str]) -> dict[str, Any]:
-    """One point with its ends and its attack in words."""
+    """Record one point with its ends and its attack in words."""
     return {
         **delta_json(point.delta),
         "epsilon": leakage_json(Nats(point.upper), unit),
@@ -106,7 +106,7 @@ def adversary_words(adversary: Adversary, symbols: int | None = None) -> str:
 
 
 def attack_words(point: Envelope, secrets: Collection[Label] | None = None) -> list[str]:
-    """What the attack does: which outcomes it groups, and which of the secrets that points to.
+    """Say what the attack does: which outcomes it groups, and which of the secrets that points to.
 
     Without the secrets, every symbol but the one for the rest counts as one.
     """
@@ -151,7 +151,7 @@ def _run(outputs: Labels, start: int, end: int) -> str:
 
 
 def noise_attack_words(point: Envelope, endless: UnboundedAttack | None, unit: Unit) -> list[str]:
-    """The attack on one noisy value: which intervals of Y it reads as one; or one without end, at one size."""
+    """Say the attack on one noisy value: which intervals of Y it reads as one; or one without end, at one size."""
     if point.attack is not None:
         return [
             f'reading Y in {_cells(point.attack, place)} as one points to secret "{secret}"'
@@ -198,15 +198,15 @@ def _who(record: dict[str, Any]) -> str:
 
 
 def envelope_text(record: dict[str, Any]) -> RenderableType:
-    """The record as a table, how it was found, and the attacks in words."""
+    """Lay the record out as a table, how it was found, and the attacks in words."""
     compared = list(record["points"][0].get("compared", ()))
     table = Table(title=f"Leakage that survives post-processing by {_who(record)} ({record['unit']})")
     others = [COMPARED[name].column for name in compared]
     for title in ("δ", "ε (guaranteed)", "reached by an attack", *others):
         table.add_column(title, justify="right", overflow="fold")
     for point in record["points"]:
-        amounts = [_compared(name, point["compared"][name]) for name in compared]
-        table.add_row(_delta(point), shown(point["epsilon"]), _reached(point["lower"]), *amounts)
+        amounts = [_comparison_words(name, point["compared"][name]) for name in compared]
+        table.add_row(_delta(point), show_value(point["epsilon"]), _attack_words(point["lower"]), *amounts)
     methods = _methods(record["points"])
     attacks = [_attack(point) for point in record["points"] if point["attack"]]
     return Group(table, Text(""), *(Text(printable(line)) for line in (*methods, *attacks)))
@@ -234,12 +234,12 @@ def _delta(record: dict[str, Any]) -> str:
     return format_exactly(Fraction(number(record["delta_exact"], "delta")))
 
 
-def _compared(name: str, value: float | str) -> str:
+def _comparison_words(name: str, value: float | str) -> str:
     """What others guarantee is rounded up, what others reach is rounded down."""
-    return _reached(value) if COMPARED[name].reached else shown({"value": value})
+    return _attack_words(value) if COMPARED[name].reached else show_value({"value": value})
 
 
-def _reached(value: float | str) -> str:
+def _attack_words(value: float | str) -> str:
     return "infinite" if value == "inf" else format_down(float(value))
 
 

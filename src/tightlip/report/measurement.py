@@ -23,7 +23,7 @@ from tightlip.report.amounts import (
     leakage_json,
     printable,
     probability_json,
-    shown,
+    show_value,
     value_json,
 )
 
@@ -112,7 +112,7 @@ def measurement_record(
 
 
 def headline(summary: Summary) -> str:
-    """What happens at worst, in words: the largest rise, the most certain guess, and what is ruled out."""
+    """Say what happens at worst: the largest rise, the most certain guess, and what is ruled out."""
     sentences = [_rise(summary), _certainty(summary), _exclusion(summary)]
     return " ".join(filter(None, sentences)) or "No outcome says anything about the secret."
 
@@ -131,7 +131,7 @@ def _rise(summary: Summary) -> str:
     )
     if _percent(before) == _percent(after):
         return f"{start}by a factor of at most {format_up(lift)} from {_percent(before)}."
-    return f"{start}from {_percent(before)} to {_feared(summary, after)}."
+    return f"{start}from {_percent(before)} to {_tail_percent(summary, after)}."
 
 
 def _certainty(summary: Summary) -> str:
@@ -145,7 +145,7 @@ def _certainty(summary: Summary) -> str:
         return ""
     return (
         f'The most certain guess: outcome "{show(outcome)}" makes secret "{show(secret)}" '
-        f"{_feared(summary, after)} likely ({_percent(before)} before)."
+        f"{_tail_percent(summary, after)} likely ({_percent(before)} before)."
     )
 
 
@@ -172,7 +172,7 @@ def _percent(probability: Fraction, *, up: bool = False) -> str:
     return "over 99.9 %" if text == "100" and probability < 1 else f"{text} %"
 
 
-def _feared(summary: Summary, probability: Fraction) -> str:
+def _tail_percent(summary: Summary, probability: Fraction) -> str:
     """Rounded up; of floats the last digits are noise: 0.7 in floats is 70 %, not 70.1 %."""
     noise = Fraction(0) if summary.pml.ratios is not None else Fraction(1, 10**13)
     return _percent(min(probability * (1 - noise) if probability < 1 else probability, Fraction(1)), up=True)
@@ -248,7 +248,7 @@ def _label(label: Label) -> Any:
 
 
 def measurement_text(record: dict[str, Any], *, every_outcome: bool = False) -> RenderableType:
-    """The record of `measurement_record` as tables."""
+    """Lay the record of `measurement_record` out as tables."""
     parts: list[RenderableType] = [
         Text(printable(record["headline"]), style="bold"),
         Text(_about(record["channel"])),
@@ -285,7 +285,7 @@ def _measures_table(record: dict[str, Any]) -> Table:
             if "outcome" in entry
             else ""
         )
-        table.add_row(MEASURES[name].title, shown(entry), _factor(entry, record["unit"]), where)
+        table.add_row(MEASURES[name].title, show_value(entry), _factor(entry, record["unit"]), where)
     return table
 
 
@@ -299,7 +299,7 @@ def _quantiles_table(record: dict[str, Any]) -> Table:
         delta = format_exactly(Fraction(number(entry["delta_exact"], "delta")))
         table.add_row(
             delta,
-            *(shown(entry[key]) for key in keys),
+            *(show_value(entry[key]) for key in keys),
         )
     return table
 
@@ -329,9 +329,9 @@ def _outcomes_table(record: dict[str, Any], every: bool) -> Table:
         table.add_row(
             _show(entry["outcome"]),
             format_about(number(entry.get("probability_exact", entry["probability"]), "probability")),
-            shown({"value": entry["pml"]}),
+            show_value({"value": entry["pml"]}),
             _show(entry["pml_secret"]),
-            shown({"value": entry["pmc"]}),
+            show_value({"value": entry["pmc"]}),
             _show(entry["pmc_secret"]),
         )
     return table

@@ -67,35 +67,35 @@ def _safe(text: str) -> str:
 
 @singledispatch
 def record_of(result: Any, unit: Unit) -> dict[str, Any]:
-    """A result as JSON takes it."""
+    """Write a result as JSON takes it."""
     raise NotImplementedError(type(result).__name__)
 
 
 @singledispatch
 def card_of(result: Any) -> Card:
-    """A result as a few lines and a table."""
+    """Summarise a result in a few lines and a table."""
     raise NotImplementedError(type(result).__name__)
 
 
 @singledispatch
 def columns_of(result: Any) -> dict[str, list[Any]]:
-    """A result as the columns of a table."""
+    """Write a result as the columns of a table."""
     raise NotImplementedError(type(result).__name__)
 
 
 @singledispatch
 def chart_of(result: Any, unit: Unit) -> Any:
-    """A result as a picture."""
+    """Draw a result."""
     raise NotImplementedError(type(result).__name__)
 
 
 def html_of(result: Any) -> str:
-    """A result as a notebook shows it."""
+    """Write a result as HTML, as a notebook shows it."""
     return card_of(result).html()
 
 
 def frame_of(result: Any) -> Any:
-    """A result as a pandas data frame."""
+    """Make a pandas data frame of a result."""
     try:
         import pandas as pd
     except ImportError as error:

@@ -86,7 +86,7 @@ def _count_json(count: float) -> int | str:
 
 
 def plan_text(record: dict[str, Any]) -> RenderableType:
-    """The record as words and a table."""
+    """Lay the record out as words and a table."""
     words = [Text(sentence) for sentence in sentences(record)]
     title = f"What {_people(record['samples'])} can find out about {_hypotheses(record)}"
     table = plain_table(title, *cells(record), whole=True)
@@ -94,7 +94,7 @@ def plan_text(record: dict[str, Any]) -> RenderableType:
 
 
 def sentences(record: dict[str, Any]) -> list[str]:
-    """What the plan says: what can be promised at best, and how to read the table."""
+    """Say what can be promised at best, and how to read the table."""
     first, plain = record["rows"][0], record["rows"][-1]
     bound = format_down(first["risk"]["lower_bound"])
     sentences = [

@@ -12,11 +12,11 @@ from tightlip.errors import visible
 from tightlip.histogram.release import HistogramRelease
 from tightlip.numeric.display import format_up, several
 from tightlip.numeric.quantity import Probability
-from tightlip.report.amounts import Unit, leakage_json, probability_json, shown_amount, value_json
+from tightlip.report.amounts import Unit, leakage_json, probability_json, show_amount, value_json
 
 
 def release_record(release: HistogramRelease, *, unit: Unit) -> dict[str, Any]:
-    """What is known before the table is seen: privacy, distortion, cells and rows; and how the release was drawn."""
+    """Record what is known before the table is seen (privacy, distortion, cells, rows) and how it was drawn."""
     privacy, distortion = release.privacy, release.distortion
     return {
         "unit": unit,
@@ -39,7 +39,7 @@ def release_record(release: HistogramRelease, *, unit: Unit) -> dict[str, Any]:
 
 
 def release_text(record: dict[str, Any]) -> RenderableType:
-    """The record as a table, and the note in words."""
+    """Lay the record out as a table, and the note in words."""
     table = Table(title="What this release gives away and costs, whatever the table", show_header=False)
     table.add_column(overflow="fold")
     table.add_column(overflow="fold")
@@ -47,7 +47,7 @@ def release_text(record: dict[str, Any]) -> RenderableType:
         "secret": record["secret"],
         "mechanism": record["mechanism"],
         "released": f"{several(record['rows'], 'row')} over {several(record['cells'], 'cell')}",
-        "leakage about the secret": f"at most {shown_amount(record['privacy'], record['unit'])}",
+        "leakage about the secret": f"at most {show_amount(record['privacy'], record['unit'])}",
         "expected distance (worst case)": f"at most {format_up(record['distortion']['value'])} total variation",
         "draw": f"{record['method']} ({'exact' if record['exact'] else 'approximate; privacy is not affected'})",
     }

@@ -16,7 +16,7 @@ from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.display import format_down, format_up, several
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.unit import with_unit
-from tightlip.report.amounts import Unit, leakage_json, shown, shown_amount, value_json
+from tightlip.report.amounts import Unit, leakage_json, show_amount, show_value, value_json
 from tightlip.report.tables import plain_table
 from tightlip.statistic.result import StatisticLeakage
 
@@ -32,7 +32,7 @@ _TITLES = {
 def statistic_record(
     found: StatisticLeakage, compared: Mapping[str, Nats] | None = None, *, unit: Unit
 ) -> dict[str, Any]:
-    """Both ends, whether they met, the selection and, where given, related measures by name."""
+    """Record both ends, whether they met, the selection and, where given, related measures by name."""
     record = {
         "unit": unit,
         "leakage": leakage_json(found.value, unit),
@@ -57,18 +57,18 @@ def lower_end(found: StatisticLeakage, unit: Unit) -> float | str:
 
 
 def statistic_text(record: dict[str, Any]) -> RenderableType:
-    """The record in words and tables."""
+    """Lay the record out in words and tables."""
     headline, proof = statistic_words(record)
     parts: list[RenderableType] = [Text(headline, style="bold"), Text(proof)]
     if "compared" in record:
-        parts.append(_compared(record))
+        parts.append(_comparison_table(record))
     parts.append(_selection(record["selection"]))
     return Group(*(item for part in parts for item in (part, Text(""))))
 
 
 def statistic_words(record: dict[str, Any]) -> tuple[str, str]:
-    """What the release does to a guess, and how sure that is."""
-    amount = shown_amount(record["leakage"], record["unit"])
+    """Say what the release does to a guess, and how sure that is."""
+    amount = show_amount(record["leakage"], record["unit"])
     headline = (
         f"The release makes the secret at most {record['factor']} times as easy to guess: {amount} "
         f"({several(record['secrets'], 'secret')}, any prior)."
@@ -76,17 +76,17 @@ def statistic_words(record: dict[str, Any]) -> tuple[str, str]:
     proof = (
         "Exact: the selection below reaches it."
         if record["exact"]
-        else f"Proved from above; the selection below reaches {_reached(record)}."
+        else f"Proved from above; the selection below reaches {_lower_words(record)}."
     )
     return headline, f"{proof} Method: {record['method']}."
 
 
-def _reached(record: dict[str, Any]) -> str:
+def _lower_words(record: dict[str, Any]) -> str:
     return with_unit(format_down(float(record["lower"])), record["unit"])
 
 
-def _compared(record: dict[str, Any]) -> Table:
-    rows = [(_TITLES[name], shown(amount)) for name, amount in record["compared"].items()]
+def _comparison_table(record: dict[str, Any]) -> Table:
+    rows = [(_TITLES[name], show_value(amount)) for name, amount in record["compared"].items()]
     return plain_table("Related measures, rounded up", ["measure", record["unit"]], rows)
 
 
@@ -94,7 +94,7 @@ def _selection(entries: list[dict[str, Any]]) -> Table:
     title = "The worst prior puts each secret on one row"
     if len(entries) > _MOST_SECRETS:
         title += f" ({_MOST_SECRETS} of {len(entries)}; --json has all)"
-    rows = [(_shown_label(entry["secret"]), _shown_label(entry["row"])) for entry in entries[:_MOST_SECRETS]]
+    rows = [(_show_label(entry["secret"]), _show_label(entry["row"])) for entry in entries[:_MOST_SECRETS]]
     return plain_table(title, ["secret", "row"], rows)
 
 
@@ -109,5 +109,5 @@ def _json(label: Label) -> Any:
     return [_json(part) for part in label] if isinstance(label, tuple) else label
 
 
-def _shown_label(label: Any) -> str:
+def _show_label(label: Any) -> str:
     return visible(show(label_from_json(label)))

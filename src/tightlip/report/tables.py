@@ -1,4 +1,4 @@
-"""Tables for the terminal: names of columns and rows of text, in which nothing can write to it."""
+"""Lay out tables for the terminal: names of columns and rows of text, in which nothing can write to it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WORDS = {  # columns of text, at the left; all others hold numbers
 def plain_table(
     title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, whole: bool = False
 ) -> Table:
-    """A table whose words stand left and whose numbers stand right; `whole` keeps words on one line."""
+    """Lay out a table whose words stand left and whose numbers stand right; `whole` keeps words on one line."""
     table = Table(title=Text(title), title_justify="left")
     for name in columns:
         words = name in _WORDS

@@ -1,14 +1,14 @@
 """Tables of any engine behind one interface: a planned release in, grouped counts and per-record risks out.
 
     failure    one clear line when an engine fails or is not installed
-    kinds      which column types there are
-    parquet_file, database_file   what of a file is trusted, and what is refused
+    kinds      which column types there are, and which columns are refused
+    embedded, csv_file, csv_kinds, parquet_file, frame   what of a file or frame is trusted, and what is refused
     source     open a file, a database, a data frame or an Ibis table
     recoding   what is released of one column: as it is, prefixes, coded ends, nothing
     bins       numbers in intervals
     mapping    values replaced by groups, hierarchies
     mechanism  random changes of a released value
-    policy     the whole planned release, as code, TOML or flags
+    policy, policy_file   the whole planned release, as code, TOML or flags
     counts     how many rows have each secret in each released cell
     risk       results joined back to the rows
 
@@ -22,7 +22,7 @@ from tightlip.table.counts import count_cells
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import ColumnMechanism, RandomizedResponse
 from tightlip.table.policy import Policy, Released
-from tightlip.table.policy_text import policy_toml
+from tightlip.table.policy_file import policy_toml
 from tightlip.table.recoding import BottomCode, Keep, Prefix, Suppress, TopCode
 from tightlip.table.risk import write_risks
 from tightlip.table.source import Table, open_table

@@ -1,4 +1,4 @@
-"""Numbers released as the interval that they lie in.
+"""Recode numbers to the interval that they lie in.
 
 Bins of a width w = p/q from an origin c/q have the edges (i·p + c)/q. The engine guesses i by a division, which may be
 off by one at an edge, and then compares the value with the edges themselves: one correctly rounded division of two

@@ -1,4 +1,4 @@
-"""Which kind a CSV column has. Every field is read as text first, so that no guess from the first lines can lose one.
+"""Infer which kind a CSV column has. Every field is read as text first: no guess from the first lines can lose one.
 
 A column is of whole numbers, reals, booleans or dates only if all of its fields are written so. "01234" is text: as
 a number it would be taken for 1234. So are digits too many for a float to tell apart, and numbers too small for one. An
@@ -21,7 +21,7 @@ _SMALLEST = 1e-290  # unless they are nearly 0
 
 
 def detect_kinds(backend: Any, expression: Any, names: Sequence[str]) -> list[Kind]:
-    """The kinds of some columns of a table that is all text, in two scans at most."""
+    """Infer the kinds of some columns of a table that is all text, in two scans at most."""
     counted = _count_each(backend, expression, names, _quick_tests)
     kinds: dict[str, Kind] = {}
     unsure: list[str] = []
@@ -37,8 +37,8 @@ def detect_kinds(backend: Any, expression: Any, names: Sequence[str]) -> list[Ki
     return [kinds[name] for name in names]
 
 
-def typed(column: Any, kind: Kind) -> Any:
-    """The text column as a column of its kind; dates are plain already."""
+def cast_text(column: Any, kind: Kind) -> Any:
+    """Cast a column of text to its kind; dates are plain already."""
     casts = {"integer": "int64", "real": "float64"}
     return (column.lower() == "true") if kind == "boolean" else column.cast(casts.get(kind, "string"))
 
@@ -72,7 +72,9 @@ def _is_exact(column: Any) -> Any:
 
 
 def refuse_spellings(file: CsvFile, columns: Mapping[str, tuple[str, Kind]]) -> None:
-    """Refuse columns that write one value in several ways, as 1.10 and 1.1 or "a" and a; `columns` as for `checks`.
+    """Refuse columns that write one value in several ways, as 1.10 and 1.1 or "a" and a.
+
+    `columns` are as for `check_columns`.
 
     Kept as they are, they would be released apart but counted as one, and the audit would say too little. Whole numbers
     and dates can be written in one way only, but for quotes.
@@ -81,7 +83,7 @@ def refuse_spellings(file: CsvFile, columns: Mapping[str, tuple[str, Kind]]) -> 
     distinct: dict[str, Any] = {}
     for place, (column, kind) in enumerate(unsure.values()):
         text = file.expression[column]
-        distinct |= {f"t{place}": text.nunique(), f"v{place}": typed(text, kind).nunique()}
+        distinct |= {f"t{place}": text.nunique(), f"v{place}": cast_text(text, kind).nunique()}
     found = file.backend.to_pyarrow(file.expression.aggregate(**distinct)).to_pylist()[0] if distinct else {}
     for place, (name, (_, kind)) in enumerate(unsure.items()):
         if found[f"t{place}"] != found[f"v{place}"]:

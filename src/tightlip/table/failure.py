@@ -1,4 +1,4 @@
-"""What can go wrong in an engine, said in one line."""
+"""Report what goes wrong in an engine in one line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _INSTALL = {"duckdb": "table", "sqlite": "table", "pyspark": "spark", "postgres"
 
 
 def load_ibis(engine: str = "duckdb") -> Any:
-    """The Ibis module, or an InvalidInput with the line that installs what an engine needs."""
+    """Import Ibis, or raise InvalidInput with the line that installs what an engine needs."""
     needed = {"duckdb": ["duckdb"], "pyspark": ["pyspark"], "postgres": ["psycopg"]}.get(engine, [])
     try:
         for module in (*needed, "pyarrow"):

@@ -1,4 +1,4 @@
-"""Data frames in memory (pandas, polars, Arrow) as one Arrow table that DuckDB reads in place."""
+"""Read data frames in memory (pandas, polars, Arrow) as one Arrow table that DuckDB reads in place."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from tightlip.errors import InvalidInput
-from tightlip.table.names import ROW, neutral_names
+from tightlip.table.embedded import ROW, neutral_names
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,16 +1,21 @@
-"""The kinds of column that an audit reads, and one plain form of each that is the same on every engine.
+"""Tell the kinds of column that an audit reads, and one plain form of each that is the same on every engine.
 
     text      as it is, compared byte by byte
     integer   64 bits
-    real      64 bits; NaN is missing and −0 is 0, and a column that keeps both is refused (see `checks`)
+    real      64 bits; NaN is missing and −0 is 0, and a column that keeps both is refused
     boolean   the texts "true" and "false"
     date      the text "2024-02-29"
 
 Missing values stay missing (NULL).
+
+Columns are refused in which different values would be counted as one, so that the audit would say too little. SQLite
+stores text in columns of numbers. DuckDB columns may have a collation that takes "a" for "A". Reals have two zeros, 0
+and −0, and two ways to be missing, NULL and NaN; engines disagree on which of them are equal.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from tightlip.errors import InvalidInput, quoted
@@ -19,10 +24,19 @@ Kind = Literal["text", "integer", "real", "boolean", "date"]
 
 ISO_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _EXACT_DIGITS = 15  # decimals of so many digits stay distinct as floats
+_STORED: dict[Kind, list[str]] = {
+    "text": ["text"],
+    "integer": ["integer"],
+    "real": ["real", "integer"],
+    "boolean": ["integer"],
+    "date": ["text"],
+}
+_WHOLE_REALS = 2**53
+_LOOKALIKES = (("X", "x"), ("é", "e"), ("e\u0301", "é"))  # the same under NOCASE, NOACCENT and NFC
 
 
 def kind_of(dtype: Any) -> Kind | None:
-    """The kind of an Ibis type; None for those that an audit does not read."""
+    """Tell the kind of an Ibis type; None for those that an audit does not read."""
     if dtype.is_string():
         return "text"
     if dtype.is_boolean():
@@ -39,7 +53,7 @@ def kind_of(dtype: Any) -> Kind | None:
 
 
 def refuse_type(name: str, described: str) -> InvalidInput:
-    """The refusal of a column whose type an audit does not read."""
+    """Refuse a column whose type an audit does not read; returns the error."""
     described = "unknown to Ibis" if described.startswith("unknown(") else " ".join(described.split())
     return InvalidInput(
         f"column {quoted(name)} has type {described}, which an audit does not read; "
@@ -48,7 +62,7 @@ def refuse_type(name: str, described: str) -> InvalidInput:
 
 
 def plain(column: Any, kind: Kind, engine: str) -> Any:
-    """The column in its plain form: text, int64 or float64."""
+    """Cast the column to its plain form: text, int64 or float64."""
     import ibis
 
     if kind == "integer":
@@ -67,7 +81,7 @@ def plain(column: Any, kind: Kind, engine: str) -> Any:
 
 
 def plain_label(value: Any, kind: Kind) -> str:
-    """A plain value as text, the same on every engine: whole numbers have no point.
+    """Write a plain value as text, the same on every engine: whole numbers have no point.
 
     >>> plain_label(2.0, "real"), plain_label(0.1, "real"), plain_label(7, "integer")
     ('2', '0.1', '7')
@@ -76,3 +90,80 @@ def plain_label(value: Any, kind: Kind) -> str:
         return str(value)
     real = float(value)
     return str(int(real)) if real.is_integer() and abs(real) < 2**53 else repr(real)
+
+
+def check_columns(backend: Any, expression: Any, columns: Mapping[str, tuple[str, Kind]]) -> None:
+    """Refuse columns of mixed types in SQLite and collated ones in DuckDB; `columns` maps names to column and kind."""
+    if backend.name == "sqlite":
+        _refuse_mixed(backend, expression, columns)
+    elif backend.name == "duckdb":
+        for name, (column, kind) in columns.items():
+            if kind == "text" and _is_collated(backend, expression, column):
+                raise InvalidInput(
+                    f"column {quoted(name)} has a collation, by which different texts count as one; "
+                    "copy it to a column without."
+                )
+
+
+def refuse_twins(backend: Any, expression: Any, columns: Mapping[str, tuple[str, Kind]]) -> None:
+    """Refuse columns of reals that have both 0 and −0, or both NULL and NaN: each pair is one value in plain form."""
+    reals = {name: column for name, (column, kind) in columns.items() if kind == "real"}
+    tests = {
+        (name, pair, number): test
+        for name, column in reals.items()
+        for pair, twins in _twins(expression[column].cast("float64"), backend.name).items()
+        for number, test in enumerate(twins)
+    }
+    if not tests:
+        return
+    sums = {f"s{place}": test.sum() for place, test in enumerate(tests.values())}
+    counts = backend.to_pyarrow(expression.aggregate(**sums)).to_pylist()[0].values()
+    found = {key for key, count in zip(tests, counts, strict=True) if count}
+    for name, pair, number in tests:
+        if number and {(name, pair, 0), (name, pair, 1)} <= found:
+            raise InvalidInput(
+                f"column {quoted(name)} has both {pair}, which the release would tell apart; "
+                "write one for the other, or recode the column."
+            )
+
+
+def _twins(real: Any, engine: str) -> dict[str, tuple[Any, Any]]:
+    """Tests for values that are not told apart in plain form."""
+    text = real.cast("string")
+    # no text that SQLite makes of −0 has the sign; other engines may take −0 for 0 before they find an angle
+    minus = real.atan2(-1.0) < 0 if engine == "sqlite" else text.startswith("-")
+    zeros = {"0 and −0": ((real == 0) & ~minus, (real == 0) & minus)}
+    # SQLite stores NaN as NULL; Ibis takes NaN for NULL on Spark, but not the text of it
+    return zeros if engine == "sqlite" else zeros | {"NULL and NaN": (text.isnull(), real.isnan())}
+
+
+def _refuse_mixed(backend: Any, expression: Any, columns: Mapping[str, tuple[str, Kind]]) -> None:
+    odd = {
+        f"s{place}": _is_odd(expression[c], kind).sum() for place, (c, kind) in enumerate(columns.values())
+    }
+    found = backend.to_pyarrow(expression.aggregate(**odd)).to_pylist()[0].values()
+    for (name, (_, kind)), count in zip(columns.items(), found, strict=True):
+        if count:
+            raise InvalidInput(
+                f"column {quoted(name)} must hold one type, got {count} values that are not of kind {kind}; "
+                "convert them, or declare the column as text."
+            )
+
+
+def _is_odd(column: Any, kind: Kind) -> Any:
+    odd = ~column.typeof().isin(_STORED[kind])
+    if kind == "real":  # a column of decimals stores whole numbers that reals do not tell apart
+        odd = odd | ((column.typeof() == "integer") & ~column.between(-_WHOLE_REALS, _WHOLE_REALS))
+    if kind == "boolean":
+        odd = odd | ~column.cast("int64").isin([0, 1])
+    if kind == "date":
+        odd = odd | ~column.cast("string").re_search(ISO_DATE)
+    return column.notnull() & odd
+
+
+def _is_collated(backend: Any, expression: Any, column: str) -> bool:
+    """Whether texts made from a value of the column compare as the column does: equal to their lookalikes."""
+    one = expression.filter(expression[column].notnull()).limit(1)
+    empty = one[column].substr(0, 0)
+    tests = {f"s{place}": (empty + a) == b for place, (a, b) in enumerate(_LOOKALIKES)}
+    return any(any(row.values()) for row in backend.to_pyarrow(one.select(**tests)).to_pylist())

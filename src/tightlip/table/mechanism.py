@@ -232,7 +232,7 @@ MECHANISMS: dict[str, type[ColumnMechanism]] = {RandomizedResponse.key: Randomiz
 
 
 def flag_setting(text: str) -> dict[str, str]:
-    """A mechanism as a flag has it: its key and its setting; randomised response where no key stands first.
+    """Read a mechanism as a flag has it: its key and its setting; randomised response where no key stands first.
 
     >>> flag_setting("log(3)"), flag_setting("randomized_response 0.5")
     ({'randomized_response': 'log(3)'}, {'randomized_response': '0.5'})
@@ -242,7 +242,7 @@ def flag_setting(text: str) -> dict[str, str]:
 
 
 def read_mechanism(settings: dict[str, Any], place: str) -> ColumnMechanism | None:
-    """The mechanism that a column's settings name; None where they name none."""
+    """Read the mechanism that a column's settings name; None where they name none."""
     named = [key for key in MECHANISMS if key in settings]
     if len(named) > 1:
         raise InvalidInput(f"{place} must have one mechanism, got {' and '.join(named)}; keep one.")

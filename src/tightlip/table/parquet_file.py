@@ -1,4 +1,4 @@
-"""What is trusted of a Parquet file: the rows that DuckDB and Arrow, two independent readers, both find in it.
+"""Check a Parquet file: trusted are rows that DuckDB and Arrow, two independent readers, both find in it.
 
 A footer is written by whoever wrote the file. Its statistics (smallest and largest value, how many are missing) are
 claims, and DuckDB is told not to use them (see `embedded`). Types, row counts and places of pages are needed to read
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tightlip.errors import InvalidInput, quoted
-from tightlip.table.names import neutral_names
+from tightlip.table.embedded import neutral_names
 
 _BATCH = 100_000  # rows in memory at a time
 
@@ -63,12 +63,12 @@ class ParquetFile:
             ) as reader,
         ):
             read = file.iter_batches(batch_size=_BATCH, columns=new)
-            for one, other in _aligned((batch.select(new) for batch in read), reader):
+            for one, other in _align_batches((batch.select(new) for batch in read), reader):
                 for place, name in enumerate(new):
                     if one is None or other is None or not _same(one.column(place), other.column(place)):
                         raise self._two_readings(name)
             # after reading, which refuses what is malformed: asking for it would end the whole program
-            if short := _uneven(file.metadata, new):
+            if short := _find_uneven(file.metadata, new):
                 raise self._two_readings(short)
         self._compared.update(new)
 
@@ -89,7 +89,7 @@ def _stamp(path: Path) -> tuple[int, ...]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def _uneven(footer: Any, names: Collection[str]) -> str | None:
+def _find_uneven(footer: Any, names: Collection[str]) -> str | None:
     """A column that has not one value for each row of every group, so that readers would cut or shift rows; if any."""
     places = {footer.schema.column(place).path: place for place in range(footer.num_columns)}
     groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
@@ -100,7 +100,7 @@ def _uneven(footer: Any, names: Collection[str]) -> str | None:
     return None
 
 
-def _aligned(left: Iterator[Any], right: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
+def _align_batches(left: Iterator[Any], right: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
     """Cut two streams of batches so that pairs have equally many rows; None for one that ends before the other."""
     streams = [iter(left), iter(right)]
     rest: list[Any] = [None, None]

@@ -1,4 +1,4 @@
-"""The planned release: which columns are secret, and what is released of which others."""
+"""Describe the planned release: which columns are secret, and what is released of which others."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ class Policy:
 
     @classmethod
     def from_flags(cls, secret: Sequence[str], release: Sequence[str], **flags: Any) -> Policy:
-        """Read a policy from the command line; see `policy_flags.policy_from_flags`."""
-        from tightlip.table.policy_flags import policy_from_flags
+        """Read a policy from the command line; see `policy_file.policy_from_flags`."""
+        from tightlip.table.policy_file import policy_from_flags
 
         return policy_from_flags(secret, release, **flags)
 

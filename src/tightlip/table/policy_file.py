@@ -1,4 +1,4 @@
-"""A policy as a TOML file.
+"""Read a policy from a TOML file or from command-line flags, and write it as TOML that reads back as the same policy.
 
 secret = "disease"
 min_count = 5
@@ -7,21 +7,28 @@ min_count = 5
 bins = 10
 
 [release.sex]
+
+The same as flags: `--secret disease --release age,sex --bins age=10 --min-count 5`.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
+from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, TightlipError, WrongType, quoted
 from tightlip.reading import first_line, is_below, read_text
 from tightlip.table.bins import Bins
 from tightlip.table.mapping import Mapping
-from tightlip.table.mechanism import MECHANISMS, read_mechanism
+from tightlip.table.mechanism import MECHANISMS, flag_setting, read_mechanism
 from tightlip.table.policy import Policy, Released, require_known
 from tightlip.table.recoding import BottomCode, Keep, Prefix, Recoding, Suppress, TopCode
 
@@ -103,7 +110,7 @@ def _policy(content: dict[str, Any], folder: Folder) -> Policy:
 
 
 def read_released(column: str, settings: Any, folder: Folder) -> Released:
-    """One released column from its settings, as they stand in a policy file."""
+    """Read one released column from its settings, as they stand in a policy file."""
     place = f"release.{column}"
     if not isinstance(settings, dict):
         raise WrongType(f"{place} must be a table of settings, got {quoted(settings)}; write [{place}].")
@@ -159,3 +166,196 @@ _READERS: dict[str, Callable[[_Settings], Recoding]] = {
     "top": lambda given: TopCode(given.values["top"]),
     "bottom": lambda given: BottomCode(given.values["bottom"]),
 }
+
+
+def policy_from_flags(
+    secret: Sequence[str],
+    release: Sequence[str],
+    *,
+    bins: Sequence[str] = (),
+    prefix: Sequence[str] = (),
+    top: Sequence[str] = (),
+    bottom: Sequence[str] = (),
+    mapping: Sequence[str] = (),
+    suppress: Sequence[str] = (),
+    randomize: Sequence[str] = (),
+    min_count: int | None = None,
+    statistic: Sequence[str] = (),
+) -> Policy:
+    """Read flags of the form COLUMN=VALUE, each for a released column.
+
+    Parameters
+    ----------
+    secret, release : names of columns
+    bins : COLUMN=WIDTH or COLUMN=EDGE,EDGE,… (one number is a width; `18,` is a single edge)
+    prefix, top, bottom : COLUMN=NUMBER
+    mapping : COLUMN=FILE or COLUMN=FILE:LEVEL
+    suppress : COLUMN
+    randomize : COLUMN=LEVEL of randomised response, or "COLUMN=MECHANISM SETTING"
+    min_count, statistic : see Policy
+
+    >>> policy = policy_from_flags(["ill"], ["age", "zip"], bins=["age=10"], prefix=["zip=3"])
+    >>> [item.words() for item in policy.release]
+    ['age in bins of 10', 'zip first 3 characters']
+    """
+    release = listed(release, "release", "columns")
+    settings: dict[str, dict[str, Any]] = {Released(column).column: {} for column in release}
+    flags: list[tuple[str, str, Sequence[str], Callable[[str, str], dict[str, Any]]]] = [
+        ("--bins", "bins", bins, _flag_bins),
+        ("--prefix", "prefix", prefix, _flag_number),
+        ("--top", "top", top, _flag_number),
+        ("--bottom", "bottom", bottom, _flag_number),
+        ("--map", "mapping", mapping, _flag_mapping),
+        ("--randomize", "mechanism", randomize, lambda _, text: flag_setting(text)),
+    ]
+    for flag, key, given, read in flags:
+        for text in given:
+            column, value = _split_flag(flag, text)
+            _add_setting(settings, flag, column, read(key, value))
+    for column in suppress:
+        _add_setting(settings, "--suppress", column, {"suppress": True})
+    anywhere = Folder(Path(), anywhere=True)  # who types the name of a file may read it
+    items = [read_released(column, found, anywhere) for column, found in settings.items()]
+    planned = items if len(items) == len(release) else release
+    return Policy(secret, planned, min_count=min_count, statistic=statistic)
+
+
+def _split_flag(flag: str, text: str) -> tuple[str, str]:
+    column, equals, value = text.rpartition("=")
+    if not equals or not column or not value:
+        raise InvalidInput(f"{flag} must be COLUMN=VALUE, got {quoted(text)}.")
+    return column, value
+
+
+def _add_setting(settings: dict[str, dict[str, Any]], flag: str, column: str, new: dict[str, Any]) -> None:
+    require_known(column, settings, f"{flag} column")
+    if new.keys() & settings[column].keys():
+        raise InvalidInput(f"{flag} must be given once for column {quoted(column)}, got it twice.")
+    settings[column].update(new)
+
+
+def _flag_number(key: str, text: str) -> dict[str, Any]:
+    return {key: _read_number(key, text)}
+
+
+def _read_number(key: str, text: str) -> int | float:
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    raise InvalidInput(f"--{key} must have a number, got {quoted(text)}.")
+
+
+def _flag_bins(key: str, text: str) -> dict[str, Any]:
+    if "," not in text:
+        return {key: _read_number(key, text)}
+    return {key: {"edges": [_read_number(key, part) for part in text.split(",") if part.strip()]}}
+
+
+def _flag_mapping(key: str, text: str) -> dict[str, Any]:
+    file, colon, level = text.rpartition(":")
+    return {key: file, "level": int(level)} if colon and level.isdecimal() else {key: text}
+
+
+def policy_toml(policy: Policy, folder: str | Path = ".") -> str:
+    """Write the policy as TOML for a file in some folder.
+
+    A mapping from a file below the folder names that file as seen from there. Other mappings are written out with all
+    their values, since a policy's files are below its folder.
+
+    >>> print(policy_toml(Policy("ill", [Released("age", Bins(width=10)), "sex"], min_count=5)))
+    secret = ["ill"]
+    min_count = 5
+    <BLANKLINE>
+    [release.age]
+    bins = 10
+    <BLANKLINE>
+    [release.sex]
+    <BLANKLINE>
+    """
+    lines = [f"secret = [{', '.join(map(_text, policy.secret))}]"]
+    if policy.statistic:
+        lines.append(f"statistic = [{', '.join(map(_text, policy.statistic))}]")
+    if policy.min_count is not None:
+        lines.append(f"min_count = {policy.min_count}")
+    for item in policy.release:
+        lines += ["", f"[release.{_key(item.column)}]", *_settings(item, Path(folder))]
+    return "\n".join(lines) + "\n"
+
+
+def _settings(item: Released, folder: Path) -> list[str]:
+    found = [f"{key} = {value}" for key, value in _recoding(item.recoding, folder).items()]
+    if item.mechanism is not None:
+        setting = item.mechanism.setting()
+        shown = _text(setting) if isinstance(setting, str) else _number(setting)
+        found.append(f"{item.mechanism.key} = {shown}")
+    return found
+
+
+@singledispatch
+def _recoding(recoding: Recoding, folder: Path) -> dict[str, str]:
+    raise WrongType(
+        f"recoding must be one that a policy file can hold, got {quoted(recoding)}; use bins, prefix, top, bottom, "
+        "mapping or suppress."
+    )
+
+
+@_recoding.register
+def _(recoding: Keep, folder: Path) -> dict[str, str]:
+    return {}
+
+
+@_recoding.register
+def _(recoding: Suppress, folder: Path) -> dict[str, str]:
+    return {"suppress": "true"}
+
+
+@_recoding.register
+def _(recoding: Prefix, folder: Path) -> dict[str, str]:
+    return {"prefix": str(recoding.length)}
+
+
+@_recoding.register
+def _(recoding: TopCode, folder: Path) -> dict[str, str]:
+    return {"top": _number(recoding.at)}
+
+
+@_recoding.register
+def _(recoding: BottomCode, folder: Path) -> dict[str, str]:
+    return {"bottom": _number(recoding.at)}
+
+
+@_recoding.register
+def _(recoding: Bins, folder: Path) -> dict[str, str]:
+    if recoding.edges is not None:
+        return {"bins": f"{{edges = [{', '.join(map(_number, recoding.edges))}]}}"}
+    assert recoding.width is not None
+    if not recoding.origin:
+        return {"bins": _number(recoding.width)}
+    return {"bins": f"{{width = {_number(recoding.width)}, origin = {_number(recoding.origin)}}}"}
+
+
+@_recoding.register
+def _(recoding: Mapping, folder: Path) -> dict[str, str]:
+    otherwise = {} if recoding.otherwise is None else {"otherwise": _text(recoding.otherwise)}
+    path = None if recoding.hierarchy is None else recoding.hierarchy.path
+    if path is None or not is_below(path, folder):
+        pairs = (f"{_key(value)} = {_text(group)}" for value, group in recoding.groups)
+        return {"mapping": f"{{{', '.join(pairs)}}}"} | otherwise
+    seen = path if path.is_absolute() else Path(os.path.relpath(path, folder))
+    return {"mapping": _text(seen.as_posix()), "level": str(recoding.level)} | otherwise
+
+
+def _number(value: float) -> str:
+    """Enough digits to get the same number back."""
+    return str(int(value)) if isinstance(value, int) else float.__repr__(value)
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+
+
+def _text(text: str) -> str:
+    """A TOML string: JSON escapes what TOML does, all but one character."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

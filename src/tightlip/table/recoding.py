@@ -1,4 +1,4 @@
-"""What is released of one column: as it is, a prefix, coded ends, or nothing.
+"""Recode one released column: as it is, a prefix, coded ends, or nothing.
 
 A recoding has two halves. `key` is an Ibis expression on the plain column (see `kinds`), worked out by the engine;
 `label` names a key in Python, once for each distinct one, so that names are the same on every engine. Missing values
@@ -207,7 +207,7 @@ class BottomCode:
 
 
 def bound_literal(value: float, kind: Kind) -> Any:
-    """A number as a literal of a column's plain type."""
+    """Write a number as a literal of a column's plain type."""
     import ibis
 
     return ibis.literal(int(value), "int64") if kind == "integer" else ibis.literal(float(value), "float64")
@@ -245,7 +245,7 @@ def require_finite(value: object, argument: str) -> float:
 
 
 def plain_labels(recoding: Recoding, values: Sequence[Any], kind: Kind) -> list[str]:
-    """What is released for plain values that are in Python already: numbers, or texts for prefixes and mappings.
+    """Recode plain values that are in Python already: numbers, or texts for prefixes and mappings.
 
     >>> plain_labels(TopCode(90), [40, 90, 95], "integer")
     ['40', '≥90', '≥90']

@@ -11,15 +11,22 @@ from typing import Any, Literal
 
 from tightlip import arguments
 from tightlip.errors import InvalidInput, WrongType, quoted
-from tightlip.table.checks import check_columns, refuse_twins
 from tightlip.table.csv_file import CsvFile
-from tightlip.table.csv_kinds import detect_kinds, refuse_spellings, typed
-from tightlip.table.database_file import connect_sqlite, require_stored
-from tightlip.table.embedded import ATTACHED, connect_file, connect_memory, distrust, neutral_view
+from tightlip.table.csv_kinds import cast_text, detect_kinds, refuse_spellings
+from tightlip.table.embedded import (
+    ATTACHED,
+    ROW,
+    connect_file,
+    connect_memory,
+    connect_sqlite,
+    distrust,
+    neutral_names,
+    neutral_view,
+    require_stored,
+)
 from tightlip.table.failure import engine_work, load_ibis
 from tightlip.table.frame import is_frame, read_frame
-from tightlip.table.kinds import Kind, kind_of, plain, refuse_type
-from tightlip.table.names import ROW, neutral_names
+from tightlip.table.kinds import Kind, check_columns, kind_of, plain, refuse_twins, refuse_type
 from tightlip.table.parquet_file import ParquetFile
 from tightlip.table.policy import require_known
 
@@ -141,7 +148,7 @@ class Table:
                 self.parquet.require_unchanged()
 
     def require_one_spelling(self, names: Sequence[str]) -> None:
-        """Refuse columns that have one value in several ways (see `csv_kinds` and `checks`)."""
+        """Refuse columns that have one value in several ways (see `csv_kinds` and `kinds`)."""
         new = {name: (self.physical[name], self._kinds[name]) for name in names if name not in self._spelled}
         with engine_work(self.name):
             if self.csv is not None:
@@ -157,7 +164,7 @@ class Table:
     def _plain(self, name: str) -> Any:
         column, kind = self.expression[self.physical[name]], self._kinds[name]
         if self.csv is not None:
-            column = typed(column, kind)
+            column = cast_text(column, kind)
             kind = "text" if kind == "date" else kind
         return plain(column, kind, self.backend.name)
 
@@ -243,9 +250,9 @@ def _open_file(path: Path, table: str | None) -> Table:
     load_ibis("sqlite" if form == "sqlite" else "duckdb")
     with engine_work(str(path)):
         if form == "sqlite":
-            return _named(str(path), connect_sqlite(path), table, "main")
+            return _open_named(str(path), connect_sqlite(path), table, "main")
         if form == "duckdb":
-            return _named(str(path), connect_file(path), table, (ATTACHED, "main"))
+            return _open_named(str(path), connect_file(path), table, (ATTACHED, "main"))
         return _open_parquet(path) if form == "parquet" else _open_csv(path)
 
 
@@ -306,7 +313,7 @@ def _open_postgres(url: str, table: str | None) -> Table:
     with engine_work(name, "reached"):
         backend = ibis.connect(url)
         _begin_snapshot(backend.con)
-        return _named(name, backend, table)
+        return _open_named(name, backend, table)
 
 
 def _begin_snapshot(connection: Any) -> None:
@@ -323,7 +330,9 @@ def _database(url: str) -> str:
     return url.partition("://")[2].partition("?")[0].rpartition("@")[2].partition("/")[2]
 
 
-def _named(name: str, backend: Any, table: str | None, file: str | tuple[str, str] | None = None) -> Table:
+def _open_named(
+    name: str, backend: Any, table: str | None, file: str | tuple[str, str] | None = None
+) -> Table:
     """One table of a database; `file` is what the engine calls the database file, if it is one."""
     try:
         names = backend.list_tables(database=file)

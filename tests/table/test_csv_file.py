@@ -9,9 +9,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from tightlip.errors import InvalidInput
-from tightlip.table import csv_records
-from tightlip.table.csv_header import read_header
-from tightlip.table.csv_records import read_records
+from tightlip.table import csv_file
+from tightlip.table.csv_file import read_header, read_records
 
 FIELD = re.compile(r'"((?:[^"]|"")*)"|([^",\r\n]*)')
 
@@ -61,7 +60,7 @@ def by_blocks(text: str, width: int, newline: str) -> list[list[tuple[str | None
 @pytest.fixture(scope="module", params=[1, 7, 1 << 22], ids=["bytes", "small blocks", "one block"])
 def _blocks(request):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_records, "_BLOCK", request.param)
+        patch.setattr(csv_file, "_BLOCK", request.param)
         yield
 
 

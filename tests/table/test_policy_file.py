@@ -10,7 +10,7 @@ from tightlip.table.bins import Bins
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import RandomizedResponse
 from tightlip.table.policy import Policy, Released
-from tightlip.table.policy_text import policy_toml
+from tightlip.table.policy_file import policy_toml
 from tightlip.table.recoding import BottomCode, Keep, Prefix, Suppress, TopCode
 
 names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
