@@ -36,22 +36,29 @@ from tightlip.statistic.groups import Places
 from tightlip.statistic.judge import Bounded, Judge
 from tightlip.statistic.work import CALL, Work
 
+# of the tree
 _MOST_ENTRIES = 200_000  # beyond, the relaxation is left to subgradient descent and no branching is tried
-_MOST_SIZE = 1500
-_MOST_PRICES = 5_000_000
+_MOST_SIZE = 1500  # outputs and secrets together: beyond, the same
+_MOST_PRICES = 5_000_000  # in all leaves: a longer proof takes too much memory and time to check
 _FIRST_SHARE = 0.5  # of the work for the first selection; without some left for prices the upper end is poor
-_WORTHWHILE = 1 + 1e-13
-_TOLERANCE = 1e-10
-_MET = 1e-12
-_CLEARLY = 1 - 1e-9
-_ENOUGH = 0.05
-_CUTS_KEPT = 5
-_IDLE_ROUNDS = 3
-_STILL = 1e-13
+
+# of the exchange
+_WORTHWHILE = 1 + 1e-13  # what a row must gain: by roundings alone it could go round in circles
+
+# of the cutting planes
+_TOLERANCE = 1e-10  # of HiGHS
+_MET = 1e-12  # the relative gap at which the relaxation counts as solved
+_CLEARLY = 1 - 1e-9  # of the goal: prices below it settle the node, whatever the least are
+_ENOUGH = 0.05  # of the way from the goal to the value: such a node is split anyway
+_CUTS_KEPT = 5  # for each output and secret: more slow down every solve, fewer have to be found again
+_IDLE_ROUNDS = 3  # without progress, before the search for cuts ends
+_STILL = 1e-13  # the relative change that is no progress
 _STEP = 10  # entries that could be read while a simplex step looks at one row or column
 _NONE = np.array([], dtype=np.int32)
-_IDLE_STEPS = 15
-_LEAST_STEP = 1e-4
+
+# of the subgradient descent
+_IDLE_STEPS = 15  # without a lower D, before the step is halved
+_LEAST_STEP = 1e-4  # of Polyak's step: with smaller ones D hardly falls
 
 
 @dataclass(frozen=True, slots=True)
