@@ -20,9 +20,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.certificate.statistic import Leaf, PriceProof, SelectionProof, Split, StatisticCertificate
+from tightlip.certificate.statistic import (
+    COST,
+    MAXIMAL,
+    Kind,
+    Leaf,
+    PriceProof,
+    SelectionProof,
+    Split,
+    StatisticCertificate,
+    Table,
+)
 from tightlip.certificate.statistic_map import CoverProof, MapCertificate
-from tightlip.certificate.statistic_table import COST, MAXIMAL, Kind, Table
 from tightlip.errors import InvalidInput, WrongType
 from tightlip.model.channel import Channel
 from tightlip.model.labelled import places_of, split
