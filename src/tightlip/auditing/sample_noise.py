@@ -9,10 +9,10 @@ all levels. With p = P(x|r), M = E[g_w(V) 1{X = x} | r] and G = E[g_w(V) | r] th
 The release is made of the one without noise, whose bounds hold for it (sample.py, processing). Better ones:
 
   posteriors  given R of all rows, p is bounded from the rows in r as any posterior is, and M and G are expectations of
-              κ times numbers in [0, 1], bounded by numeric/means.py. Σ_{x,w} M = Σ_w G = κ/ω is known, so an error
-              α·ω·M/κ for each makes all of them hold together, whatever secrets and values there are.
+              κ times numbers in [0, 1], bounded by numeric/proportions.py. Σ_{x,w} M = Σ_w G = κ/ω is known, so an
+              error α·ω·M/κ for each makes all of them hold together, whatever secrets and values there are.
   tails       for a set B of released cells, P(B) is the expectation of P(B | V, R), a number in [0, 1] that is known
-              for each row, so its mean over the rows bounds P(B) by numeric/means.py. Unseen r are in no row.
+              for each row, so its mean over the rows bounds P(B) by numeric/proportions.py. Unseen r are in no row.
   all noisy   without other columns p = P(x) and no cell is unseen; the lift (1 + M/p)/(1 + G) at its largest M falls
               as p grows, so a lower bound on the prior serves.
 """
@@ -40,9 +40,8 @@ from tightlip.auditing.sample import (
 from tightlip.auditing.sample_cells import CellBounds, Priors, gathered, prior_bounds
 from tightlip.auditing.tally import Places, Tally, divided, group_rows
 from tightlip.errors import InvalidInput
-from tightlip.numeric.means import lower_means, upper_means
 from tightlip.numeric.parse import FloatArray
-from tightlip.numeric.proportions import lower_shares, upper_shares
+from tightlip.numeric.proportions import lower_means, lower_shares, upper_means, upper_shares
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.rounding import down, gamma, up, widen_down, widen_up
 
