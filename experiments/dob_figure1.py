@@ -19,13 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from tightlip.contraction.divergence_bounds import divergence_bound
-from tightlip.contraction.kernels import block_kernel
-from tightlip.contraction.ldp_bounds import duchi_bound, ldp_kl_bound
-from tightlip.measures.capacity import leakage_capacity
+from tightlip.contraction.bounds import block_kernel, divergence_bound, duchi_bound, ldp_kl_bound
 from tightlip.measures.local import ldp
 from tightlip.model.channel import Channel
 from tightlip.numeric.quantity import log_of
+from tightlip.robust.pointwise import leakage_capacity
 
 
 @dataclass(frozen=True)

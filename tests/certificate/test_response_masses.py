@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies import distributions
-from tightlip.certificate.response_masses import Masses
+from tightlip.certificate.randomized_response import Masses
 
 
 def exact(*values):

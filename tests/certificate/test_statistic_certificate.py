@@ -10,9 +10,8 @@ from fractions import Fraction
 import pytest
 
 import tightlip as tl
-from tightlip.certificate.statistic import Leaf, Split, StatisticCertificate, statistic_digest
+from tightlip.certificate.statistic import COST, MAXIMAL, Leaf, Split, StatisticCertificate, statistic_digest
 from tightlip.certificate.statistic_map import MapCertificate, map_digest
-from tightlip.certificate.statistic_table import COST, MAXIMAL
 from tightlip.statistic.maximal import (
     cost_leakage as statistic_cost_leakage,
 )

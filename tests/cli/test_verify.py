@@ -15,7 +15,7 @@ from statistic_oracle import largest_total, smallest_total
 from tightlip.certificate import envelope, ordered, randomized_response, statistic_map
 from tightlip.certificate.base import Certificate, kind_digest
 from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof
-from tightlip.certificate.statistic_table import COST, MAXIMAL
+from tightlip.certificate.statistic import COST, MAXIMAL
 from tightlip.cli.main import main
 from tightlip.envelopes.ordered import ordered_envelope
 from tightlip.envelopes.response import channel_envelope

@@ -11,12 +11,20 @@ from hypothesis import strategies as st
 
 import contraction_oracle as oracle
 from tightlip import Channel, PriorSet, ldp, log_of, mechanism
-from tightlip.contraction.bound import dobrushin_bound, likelihood_ratio_bound
+from tightlip.contraction.bounds import (
+    DivergenceBound,
+    block_kernel,
+    divergence_bound,
+    dobrushin_bound,
+    duchi_bound,
+    ldp_contraction_bound,
+    ldp_kl_bound,
+    likelihood_ratio_bound,
+    optimal_kernel,
+    valid_counts,
+)
 from tightlip.contraction.coefficients import dobrushin
-from tightlip.contraction.divergence_bounds import DivergenceBound, divergence_bound
 from tightlip.contraction.divergences import Divergence, divergence
-from tightlip.contraction.kernels import block_kernel, optimal_kernel, valid_counts
-from tightlip.contraction.ldp_bounds import duchi_bound, ldp_contraction_bound, ldp_kl_bound
 from tightlip.errors import InvalidInput, InvalidPrior, PreconditionFailed
 from tightlip.robust.pointwise import leakage_capacity
 

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 import contraction_oracle as oracle
 from tightlip import Channel, Prior, log_of, mechanism
-from tightlip.contraction import chi_squared, coefficients, correlation
+from tightlip.contraction import chi_squared, coefficients
 from tightlip.contraction.coefficients import (
     chi_squared_contraction,
     dobrushin,
@@ -204,7 +204,7 @@ def test_refusals(monkeypatch):
     for function in (chi_squared_contraction, kl_contraction, hellinger_contraction):
         with pytest.raises(WrongType, match="Channel"):
             function([[1.0]])
-    monkeypatch.setattr(correlation, "_TRIES", 0)
+    monkeypatch.setattr(chi_squared, "_TRIES", 0)
     with pytest.raises(NumericalFailure, match="could not be proved"):
         chi_squared_contraction(coin, Prior.uniform(2))
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from convert_oracle import unhurried
 from tightlip import convert
-from tightlip.convert._amount import proves_positive
+from tightlip.convert._theory import proves_positive
 from tightlip.numeric.quantity import Nats, log_of
 
 BITS = 4000

@@ -194,7 +194,7 @@ def test_too_large_or_too_long(monkeypatch):
     with pytest.raises(tl.errors.InvalidInput, match="at most 3 secrets where it has 4 outcomes, got 4"):
         ordered_envelope(papers.env_example_1(), tl.Prior.uniform(4), "0.1")
     monkeypatch.undo()
-    monkeypatch.setattr("tightlip.certificate.ordered_cells._MOST_BITS", 40)
+    monkeypatch.setattr("tightlip.certificate.ordered._MOST_BITS", 40)
     with pytest.raises(tl.errors.InvalidInput, match="give the numbers as floats"):
         ordered_envelope(papers.env_example_1(), tl.Prior.uniform(4), "0.1")
 

@@ -14,7 +14,7 @@ from fuzz.damage import damaged_json, nudged
 from fuzz.texts import as_label
 from statistic_oracle import largest_total, smallest_total
 from tightlip.certificate import Certificate
-from tightlip.certificate.statistic_table import MAXIMAL
+from tightlip.certificate.statistic import MAXIMAL
 from tightlip.cli.main import main
 from tightlip.envelopes.ordered import ordered_envelope
 from tightlip.envelopes.response import channel_envelope

@@ -55,9 +55,10 @@ def test_python_functions_take_what_options_take(text):
     assert tl.convert.ldp_to_pml(text, "1/5") == tl.convert.ldp_to_pml(exact, "1/5")
     assert tl.convert.ldp_to_pml(text, "1/5").ratio == tl.convert.ldp_to_pml(exact, "1/5").ratio
     assert (
-        tl.measures.privacy_profile(CHANNEL, text).exact == tl.measures.privacy_profile(CHANNEL, exact).exact
+        tl.measures.privacy_profile(CHANNEL, text).fraction
+        == tl.measures.privacy_profile(CHANNEL, exact).fraction
     )
-    assert tl.pml(CHANNEL, PRIOR).tail(text).exact == tl.pml(CHANNEL, PRIOR).tail(exact).exact == 0
+    assert tl.pml(CHANNEL, PRIOR).tail(text).fraction == tl.pml(CHANNEL, PRIOR).tail(exact).fraction == 0
     assert (
         tl.failure_probability(CHANNEL, PRIOR, text).value
         == tl.failure_probability(CHANNEL, PRIOR, exact).value

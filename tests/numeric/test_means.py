@@ -6,8 +6,7 @@ from math import comb, exp, log
 import numpy as np
 import pytest
 
-from tightlip.numeric.means import lower_means, upper_means
-from tightlip.numeric.proportions import lower_shares, upper_shares
+from tightlip.numeric.proportions import lower_means, lower_shares, upper_means, upper_shares
 
 ERROR = 0.05
 SHARES = [Fraction(1, 500), Fraction(1, 20), Fraction(1, 3), Fraction(2, 3), Fraction(97, 100)]

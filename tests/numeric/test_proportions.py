@@ -69,7 +69,7 @@ def test_ends_of_the_range():
 
 
 def test_bounds_that_cannot_be_proved_are_given_up(monkeypatch):
-    monkeypatch.setattr("tightlip.numeric.proportions._excluded", lambda *_, **__: False)
+    monkeypatch.setattr("tightlip.numeric.proportions._rules_out_share", lambda *_, **__: False)
     assert upper_shares([3], [40], ERROR).tolist() == [1.0]
     assert lower_shares([3], [40], ERROR).tolist() == [0.0]
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tightlip.errors import NumericalFailure
-from tightlip.numeric.stieltjes import Kernel, log_expectation, support_point_near
-from tightlip.numeric.tail_masses import TailMasses, quiet
+from tightlip.numeric.stieltjes import Kernel, TailMasses, log_expectation, quiet, support_point_near
 
 
 def exponential(rate, peak):

@@ -15,15 +15,14 @@ from strategies import distributions, exact_channels
 from tightlip import Channel, Prior, log_of
 from tightlip.errors import InvalidInput, InvalidLabels, PreconditionFailed, ShapeMismatch, WrongType
 from tightlip.mechanism import randomized_response
-from tightlip.numeric.means import chernoff
-from tightlip.numeric.proportions import clopper_pearson
+from tightlip.numeric.proportions import chernoff, clopper_pearson
 from tightlip.planning.frequency import (
     estimate_frequencies,
     estimation_variance,
+    project_to_simplex,
+    right_inverse,
     samples_for_standard_error,
 )
-from tightlip.planning.inverse import right_inverse
-from tightlip.planning.simplex import project_to_simplex
 
 RESPONSE = randomized_response(3, log_of(2))
 WIDE = Channel([["1/2", "1/4", "1/8", "1/8"], ["1/8", "1/2", "1/4", "1/8"], ["1/8", "1/8", "1/4", "1/2"]])

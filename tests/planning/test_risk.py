@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from planning_oracle import COSTS, bayes_risk, laws, table
 from strategies import distributions, exact_channels
 from tightlip import Channel, Prior, log_of
-from tightlip.contraction.ldp_bounds import duchi_bound
+from tightlip.contraction.bounds import duchi_bound
 from tightlip.errors import InvalidInput, WrongType
 from tightlip.measures.local import ldp
 from tightlip.planning.privacy import KnownChannel, LocalPrivacy, PmlPrivacy

@@ -7,17 +7,14 @@ import pytest
 
 from planning_oracle import COSTS, bayes_risk, laws
 from tightlip import Channel, Prior, log_of
-from tightlip.contraction.divergence_bounds import divergence_bound
+from tightlip.contraction.bounds import divergence_bound
 from tightlip.errors import InvalidInput
 from tightlip.mechanism import identity, randomized_response
-from tightlip.planning.fano import fano_error
-from tightlip.planning.outward import float_above, float_below
-from tightlip.planning.overlap import overlaps
+from tightlip.numeric.rounding import float_above, float_below
 from tightlip.planning.privacy import KnownChannel, LocalPrivacy, PmlPrivacy, Separation
-from tightlip.planning.risk import risk_lower_bound
-from tightlip.planning.samples import effective_samples, samples_needed
+from tightlip.planning.risk import fano_error, overlaps, risk_lower_bound
+from tightlip.planning.samples import effective_samples, plan_table, samples_needed
 from tightlip.planning.study import Study
-from tightlip.planning.table import plan_table
 from tightlip.robust.pointwise import leakage_capacity
 
 DELTA = Fraction(1, 20)

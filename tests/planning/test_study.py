@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from tightlip import Prior
 from tightlip.errors import InvalidInput, InvalidLabels, ShapeMismatch, WrongType
-from tightlip.planning.loss import named_gap, named_test_gap
-from tightlip.planning.study import Study
+from tightlip.planning.study import Study, named_gap, named_test_gap
 
 COINS = [Prior(["1/2", "1/2"]), Prior(["1/4", "3/4"])]
 LOSSES = {

@@ -16,7 +16,7 @@ from tightlip import Channel, Prior, PriorSet, envelope, maximal_leakage, mechan
 from tightlip.errors import CertificateInvalid, InvalidInput, SolverFailure, WrongType
 from tightlip.model.prior_set import PriorBall, PriorList, PriorPolytope
 from tightlip.robust import envelope_search as module
-from tightlip.robust.cells import DualBound, partition
+from tightlip.robust.envelope_search import DualBound, partition
 from tightlip.robust.envelope_search import envelope as robust_envelope
 from tightlip.robust.pointwise import leakage_capacity
 from tightlip.robust.proof import CellsProof, WholeProof

@@ -16,10 +16,10 @@ from strategies import distributions, exact_channels, exact_pairs, float_pairs
 from tightlip import Channel, Prior, PriorSet, ldp, maximal_leakage, mechanism, pmc, pml
 from tightlip.errors import InvalidInput, ShapeMismatch, WrongType
 from tightlip.model.prior_set import PriorBall, PriorList, PriorPolytope
-from tightlip.robust.maximal import maximal_leakage as robust_maximal_leakage
 from tightlip.robust.pointwise import leakage_capacity
+from tightlip.robust.pointwise import maximal_leakage as robust_maximal_leakage
 from tightlip.robust.pointwise import pmc as robust_pmc
-from tightlip.robust.region import as_prior, mixed, region_of
+from tightlip.robust.region import as_prior, mix, region_of
 
 STEPS = 12
 
@@ -90,7 +90,7 @@ def _check_limit(channel, prior_set, found, measure):
     """Members next to the witness come as near as one likes."""
     region = region_of(prior_set, channel)
     inside, limit = region.inside(), tuple(found.prior.masses)
-    near = measure(as_prior(mixed(limit, inside, Fraction(1, 10**9)), channel))
+    near = measure(as_prior(mix(limit, inside, Fraction(1, 10**9)), channel))
     if found.ratio is None:
         assert near > 10**6
     else:

@@ -15,7 +15,7 @@ import exact_oracle as oracle
 import statistic_oracle as every
 import tightlip as tl
 from strategies import exact_channels, float_rows
-from tightlip.statistic import branch
+from tightlip.statistic import search
 from tightlip.statistic.maximal import (
     cost_leakage as statistic_cost_leakage,
 )
@@ -25,13 +25,13 @@ from tightlip.statistic.maximal import (
 from tightlip.statistic.maximal import (
     statistic_maximal_leakage,
 )
-from tightlip.statistic.outcome import (
+from tightlip.statistic.relations import (
     ldp as statistic_ldp,
 )
-from tightlip.statistic.outcome import (
+from tightlip.statistic.relations import (
     min_entropy_leakage as statistic_min_entropy_leakage,
 )
-from tightlip.statistic.outcome import (
+from tightlip.statistic.relations import (
     outcome_leakage as statistic_outcome_leakage,
 )
 
@@ -165,7 +165,7 @@ class TestHardness:
         channel, secret = self.channel(sets, 2, 7)
         found = statistic_maximal_leakage(channel, secret)
         assert (found.exact, found.ratio) == (True, Fraction(5, 3))
-        assert any(not isinstance(node, branch.Leaf) for node in found.certificate.upper.nodes)
+        assert any(not isinstance(node, search.Leaf) for node in found.certificate.upper.nodes)
         found.verify()
         three = statistic_maximal_leakage(*self.channel(sets, 3, 7))
         assert (three.exact, three.ratio) == (True, every.largest_total(*self.as_lists(sets, 3, 7)))
@@ -212,7 +212,7 @@ class TestLimits:
     def test_large_problems_descend(self, monkeypatch):
         channel, secret = self.release()
         best = statistic_maximal_leakage(channel, secret)
-        monkeypatch.setattr(branch, "_MOST_ENTRIES", 10)
+        monkeypatch.setattr(search, "_MOST_ENTRIES", 10)
         for matrix in (channel.matrix, csr_array(np.where(channel.matrix > 1e-3, channel.matrix, 0))):
             rows = matrix / np.asarray(matrix.sum(axis=1)).reshape(-1, 1)
             found = statistic_maximal_leakage(

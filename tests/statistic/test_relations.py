@@ -13,23 +13,23 @@ from strategies import exact_channels
 from tightlip.statistic import relations
 from tightlip.statistic.maximal import cost_leakage as statistic_cost_leakage
 from tightlip.statistic.maximal import statistic_maximal_leakage
-from tightlip.statistic.outcome import (
-    ldp as statistic_ldp,
-)
-from tightlip.statistic.outcome import (
-    min_entropy_leakage as statistic_min_entropy_leakage,
-)
-from tightlip.statistic.outcome import (
-    outcome_leakage as statistic_outcome_leakage,
-)
 from tightlip.statistic.relations import (
     composition as statistic_composition,
+)
+from tightlip.statistic.relations import (
+    ldp as statistic_ldp,
 )
 from tightlip.statistic.relations import (
     ldp_to_statistic,
     ldp_to_statistic_cost,
     outcome_to_statistic_ldp,
     statistic_leakage_range,
+)
+from tightlip.statistic.relations import (
+    min_entropy_leakage as statistic_min_entropy_leakage,
+)
+from tightlip.statistic.relations import (
+    outcome_leakage as statistic_outcome_leakage,
 )
 
 secrets = st.lists(st.integers(0, 2), min_size=4, max_size=4)

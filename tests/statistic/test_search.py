@@ -9,11 +9,9 @@ from scipy.optimize import milp
 import statistic_oracle as every
 import tightlip as tl
 from tightlip.statistic.cover import Cover
-from tightlip.statistic.descent import descend
-from tightlip.statistic.greedy import exchange, greedy
 from tightlip.statistic.groups import groups_of
 from tightlip.statistic.maximal import statistic_maximal_leakage
-from tightlip.statistic.program import CutProgram
+from tightlip.statistic.search import CutProgram, descend, exchange, greedy
 from tightlip.statistic.work import Work
 
 SECRET = np.arange(24) % 4

@@ -164,12 +164,12 @@ class Certificate(ABC):
 
 
 def kind_digest(kind: str, inputs: dict[str, Any]) -> str:
-    """SHA-256 of which number is bounded and of what it is a number of."""
+    """Hash (SHA-256) which number is bounded and of what it is a number of."""
     return hashlib.sha256(json.dumps({"kind": kind, **inputs}, sort_keys=True).encode()).hexdigest()
 
 
 def channel_json(channel: Channel) -> dict[str, Any]:
-    """What of a channel is hashed: entries and labels, however they are stored."""
+    """List what of a channel is hashed: entries and labels, however they are stored."""
     record = channel.to_dict()
     for key in ("sparse", "adjustment"):
         record.pop(key, None)

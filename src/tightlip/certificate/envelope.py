@@ -270,7 +270,7 @@ class EnvelopeCertificate(EnvelopeProof):
 
 
 def input_digest(kind: str, channel: Channel, prior: Prior) -> str:
-    """SHA-256 of a kind of envelope, a channel and a prior, in the channel's order of secrets."""
+    """Hash (SHA-256) a kind of envelope, a channel and a prior, in the channel's order of secrets."""
     aligned = align(prior, channel)
     return kind_digest(kind, {"channel": channel_json(channel), "prior": aligned.to_dict()["prior"]})
 
@@ -286,7 +286,7 @@ def _suspect(place: Any) -> int | None:
 
 
 def _number(value: Fraction) -> float | str:
-    """A float where the rational is one exactly, text otherwise."""
+    """Write a float where the rational is one exactly, text otherwise."""
     if not _RANGE[0] < value < _RANGE[1]:
         return number_to_json(value)
     nearest = float(value)
@@ -345,7 +345,7 @@ def _no_lift_above(ratio: Fraction, release: RationalRelease) -> bool:
 
 
 def _lower_surely_holds(proof: LowerProof, release: RationalRelease, channel: Channel) -> bool:
-    """Σ_y W_yz K_xy ≥ T Σ_y W_yz q_y and the mass, with γ_n for the n roundings of each term and sum."""
+    """Check Σ_y W_yz K_xy ≥ T Σ_y W_yz q_y and the mass, with γ_n for the n roundings of each term and sum."""
     attack, possible = proof.attack, {None, *release.possible.tolist()}
     if channel.outputs.given and attack.inputs != channel.outputs:
         return False
@@ -449,7 +449,7 @@ def _symbol_sums(proof: LowerProof, release: RationalRelease) -> tuple[Scaled, S
 
 
 def _fraction(value: Any) -> Fraction:
-    """A whole number or a flint rational as a Fraction."""
+    """Convert a whole number or a flint rational to a Fraction."""
     return Fraction(value) if isinstance(value, int) else Fraction(int(value.p), int(value.q))
 
 

@@ -149,7 +149,7 @@ class RationalRelease:
 
 
 def rational(value: Any) -> Any:
-    """A number as a flint rational, exactly."""
+    """Convert a number to a flint rational, exactly."""
     numerator, denominator = value.as_integer_ratio()
     return _fmpq()(numerator, denominator)
 
@@ -183,7 +183,7 @@ def _whole_sums(weights: FloatArray, matrix: FloatArray) -> Scaled:
 
 
 def _whole(values: FloatArray) -> tuple[list[int], int]:
-    """Whole numbers and a scale s with values = numbers / 2^s."""
+    """Scale to whole numbers and an s with values = numbers / 2^s."""
     mantissas, exponents = np.frexp(values.ravel())
     exponents = np.where(mantissas == 0, 0, exponents - 53)
     scale = max(-int(exponents.min(initial=0)), 0)
@@ -193,7 +193,7 @@ def _whole(values: FloatArray) -> tuple[list[int], int]:
 
 
 def _float(value: Fraction | float) -> float:
-    """The nearest float, infinite beyond the largest."""
+    """Round to the nearest float, infinite beyond the largest."""
     try:
         return float(value)
     except OverflowError:
@@ -201,7 +201,7 @@ def _float(value: Fraction | float) -> float:
 
 
 def _nearest(value: Any) -> float:
-    """The nearest float, infinite beyond the largest."""
+    """Round to the nearest float, infinite beyond the largest."""
     try:
         return int(value.p) / int(value.q)
     except OverflowError:

@@ -13,8 +13,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from tightlip.certificate.base import Certificate, Claim, kind_digest
-from tightlip.certificate.statistic import SelectionProof, read_labels
-from tightlip.certificate.statistic_table import MAXIMAL
+from tightlip.certificate.statistic import MAXIMAL, SelectionProof, read_labels
 from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label, Labels
@@ -115,7 +114,7 @@ class MapCertificate(Certificate):
 
 
 def map_digest(outputs: Sequence[Label], secret: Sequence[Label]) -> str:
-    """SHA-256 of the kind, and of the output and the secret of each input."""
+    """Hash (SHA-256) the kind, and the output and the secret of each input."""
     return kind_digest(MAXIMAL, {"outputs": _json(outputs), "secret": _json(secret)})
 
 

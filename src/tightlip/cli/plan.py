@@ -59,7 +59,7 @@ def plan(
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
 ) -> None:
     """The smallest risk any procedure can promise, and the number of people needed, for each privacy level."""
-    from tightlip.planning.table import plan_table
+    from tightlip.planning.samples import plan_table
     from tightlip.report.chart import check_chart_path, save_chart
     from tightlip.report.plan import plan_chart, plan_record, plan_text
 

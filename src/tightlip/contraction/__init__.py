@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from tightlip.contraction.bound import dobrushin_bound, likelihood_ratio_bound
+from tightlip.contraction.bounds import (
+    DivergenceBound,
+    block_kernel,
+    divergence_bound,
+    dobrushin_bound,
+    ldp_contraction_bound,
+    ldp_kl_bound,
+    likelihood_ratio_bound,
+    optimal_kernel,
+    valid_counts,
+)
 from tightlip.contraction.certificate import ContractionCertificate, PairCertificate
 from tightlip.contraction.coefficients import (
     chi_squared_contraction,
@@ -11,10 +21,7 @@ from tightlip.contraction.coefficients import (
     hellinger_contraction,
     kl_contraction,
 )
-from tightlip.contraction.divergence_bounds import DivergenceBound, divergence_bound
 from tightlip.contraction.divergences import Divergence, divergence
-from tightlip.contraction.kernels import block_kernel, optimal_kernel, valid_counts
-from tightlip.contraction.ldp_bounds import ldp_contraction_bound, ldp_kl_bound
 from tightlip.contraction.result import Coefficient
 from tightlip.contraction.summary import ContractionSummary, LevelBounds, level_bounds, measure
 

@@ -249,7 +249,7 @@ class ContractionCertificate(CoefficientCertificate):
             moved = _through(own, rows), _through(other, rows)
             return any(_shrinks(kind, (own, other), moved, self.lower) for kind in allowed)
 
-        return _decided(proved)
+        return _decide(proved)
 
     def _bounds(self) -> bool:
         inside = self.channel
@@ -306,7 +306,7 @@ class ContractionCertificate(CoefficientCertificate):
 
 
 def ends_of(found: Coefficient) -> tuple[Fraction, Fraction]:
-    """Both ends of a coefficient as a certificate has them: its value, where it is known."""
+    """Read both ends of a coefficient as a certificate has them: its value, where it is known."""
     if found.fraction is not None:
         return found.fraction, found.fraction
     return Fraction(found.lower), Fraction(found.upper)
@@ -324,8 +324,8 @@ def _prior(record: Any) -> Prior:
     return Prior.from_json(json.dumps(record))
 
 
-def _decided(proved: Callable[[], bool]) -> bool:
-    """Whether balls prove it at some precision."""
+def _decide(proved: Callable[[], bool]) -> bool:
+    """Decide whether balls prove it at some precision."""
     from flint import ctx
 
     for bits in _PRECISIONS:
@@ -425,7 +425,7 @@ def _tangent_below(channel: Channel, rows: list[Any], weight: float, most: Fract
             slope += square * (other * other * two - share * share * one) / (mean * mean)
         return bool(height + (slope * other).max(-slope * share) <= ball(most))
 
-    return _decided(proved)
+    return _decide(proved)
 
 
 def _totals(*rows: list[Ball]) -> list[tuple[list[Ball], Ball]]:
@@ -465,9 +465,9 @@ def _correlates_less(channel: Channel, prior: Prior, most: Fraction) -> bool:
             ]
         )
         change = arb_mat([[ball(entry) for entry in row] for row in guess.tolist()])
-        return _dominated(change * form * change.transpose())
+        return _is_diagonally_dominant(change * form * change.transpose())
 
-    return _decided(proved)
+    return _decide(proved)
 
 
 def _guess(rows: FloatArray, masses: FloatArray, most: float, *, few: bool) -> FloatArray:
@@ -482,8 +482,8 @@ def _guess(rows: FloatArray, masses: FloatArray, most: float, *, few: bool) -> F
         return np.nan_to_num((vectors / scales).T / root)
 
 
-def _dominated(matrix: Any) -> bool:
-    """Whether each diagonal entry exceeds the sum of the others of its row in size: positive definite, if symmetric."""
+def _is_diagonally_dominant(matrix: Any) -> bool:
+    """Whether each diagonal entry exceeds the sum of its row's others in size: positive definite, if symmetric."""
     size = matrix.nrows()
     return all(
         bool(matrix[i, i] > sum((abs(matrix[i, j]) for j in range(size) if j != i), ball(0)))

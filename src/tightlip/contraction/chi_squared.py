@@ -1,4 +1,6 @@
-"""Contraction of χ², KL and Hellinger over all inputs: one number, decided by two secrets.
+"""Contraction of χ², KL and Hellinger over all inputs, and of χ² towards one prior.
+
+Over all inputs: one number, decided by two secrets.
 
     η_χ²(K) = η_KL(K) = η_H²(K) = max_{x,x'} max_{0<λ<1} h(λ),   h(λ) = λ(1−λ) Σ_y (a − b)² / (λa + (1−λ)b)
 
@@ -12,6 +14,16 @@ h ≤ 1 − (Σ√(ab))², which one matrix product gives for all pairs: pairs t
 
 Entries off by a relative e, from rounding rationals or because rows of floats sum to 1 only up to 2⁻⁵⁰, move h by at
 most 4e, since λ(1−λ)(a + b) ≤ λa + (1−λ)b; both ends allow for it with 2⁻⁴⁷.
+
+Towards one prior: the squared maximal correlation of secret and outcome.
+
+    η_χ²(P, K) = sup_Q χ²(QK‖PK) / χ²(Q‖P) = σ₂(B)²,    B_xy = √p_x K_xy / √q_y,    q = PK
+
+B has largest singular value 1 with vectors √p and √q, so σ₂² is the largest eigenvalue λ of S = BBᵀ − √p√pᵀ.
+
+Both ends are proved in floats. B ≥ 0 and ‖B‖ = 1, so rounding its entries and sums by a relative e moves S by at
+most e in norm. From below a Rayleigh quotient proves λ. From above: if the Cholesky factorisation of μ − S runs to
+its end in floats, then λ ≤ μ + γ_{n+1}/(1 − γ_{n+1})·trace(μ − S) (Demmel's bound, Higham, Theorem 10.3).
 """
 
 from __future__ import annotations
@@ -26,8 +38,10 @@ from numpy.typing import NDArray
 
 from tightlip.contraction.pairs import block_pairs
 from tightlip.contraction.result import Coefficient
+from tightlip.errors import NumericalFailure
+from tightlip.model.align import align
 from tightlip.model.channel import Channel
-from tightlip.model.matrix import Matrix, dense
+from tightlip.model.matrix import Matrix, dense, weighted_columns
 from tightlip.model.prior import Prior
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import gamma
@@ -40,6 +54,8 @@ _BATCH = 1 << 20
 _WORK = 1 << 26
 _NOISE = 2.0**-47
 _UNDERFLOW = 1e-280
+_RARE = 1e-280
+_TRIES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +68,7 @@ class _Ends:
 
 
 def pairwise_contraction(channel: Channel) -> Coefficient:
-    """η_χ²(K) = η_KL(K) = η_H²(K), with proved ends; the gap is 0 up to rounding unless very many pairs nearly tie.
+    """Compute η_χ²(K) = η_KL(K) = η_H²(K), with proved ends; the gap is rounding unless very many pairs nearly tie.
 
     `inputs` are (P, Q) with χ²(PK‖QK)/χ²(P‖Q) ≥ lower: Q on the two secrets of `pair`, P all on the first.
 
@@ -70,7 +86,7 @@ def pairwise_contraction(channel: Channel) -> Coefficient:
     while seen < len(pairs) and bounds[seen] > best * (1 + _CLOSE):
         batch = pairs[seen : seen + size]
         seen += len(batch)
-        ends = _solved(matrix, batch, best)
+        ends = _solve_pairs(matrix, batch, best)
         top = int(np.argmax(ends.lower))
         ceiling = max(ceiling, float(ends.upper.max()))
         if ends.lower[top] > best:
@@ -86,7 +102,7 @@ def pairwise_contraction(channel: Channel) -> Coefficient:
 
 
 def _promising(matrix: Matrix, most: int) -> tuple[Pairs, FloatArray, float]:
-    """The pairs with the largest bound 1 − (Σ√(ab))², best first, and the largest bound among the others."""
+    """Select the pairs with the largest bound 1 − (Σ√(ab))², best first, and the largest bound among the others."""
     kept: list[tuple[Pairs, FloatArray]] = []
     rest = 0.0
     for found in _bounded_pairs(matrix):
@@ -98,13 +114,13 @@ def _promising(matrix: Matrix, most: int) -> tuple[Pairs, FloatArray, float]:
 
 
 def contenders(matrix: Matrix, bound: float) -> Iterator[Pairs]:
-    """The pairs of rows that 1 − (Σ√(ab))² does not prove to have max_λ h(λ) ≤ bound, in blocks."""
+    """Filter pairs of rows: those that 1 − (Σ√(ab))² does not prove to have max_λ h(λ) ≤ bound, in blocks."""
     for places, bounds in _bounded_pairs(matrix):
         yield places[~(bounds <= bound)]
 
 
 def _bounded_pairs(matrix: Matrix) -> Iterator[tuple[Pairs, FloatArray]]:
-    """All pairs of rows with their bound 1 − (Σ√(ab))², rounded up, in blocks."""
+    """Bound all pairs of rows by 1 − (Σ√(ab))², rounded up, in blocks."""
     error = gamma(matrix.shape[1] + 8)
     for (top, upper), (left, lower) in block_pairs(matrix, ordered=False):
         affinity = np.sqrt(upper) @ np.sqrt(lower).T * (1 - 2 * error)
@@ -126,8 +142,8 @@ def _best(
     return [(places[order], bounds[order])], rest
 
 
-def _solved(matrix: Matrix, pairs: Pairs, floor: float) -> _Ends:
-    """Ends for each pair: a tangent at λ = ½ first; where that cannot rule a pair out, the maximum by bisection."""
+def _solve_pairs(matrix: Matrix, pairs: Pairs, floor: float) -> _Ends:
+    """Bound h for each pair: a tangent at λ = ½; where that cannot rule a pair out, the maximum by bisection."""
     one, two = dense(matrix[pairs[:, 0]]), dense(matrix[pairs[:, 1]])
     ends = _tangent(one, two, np.full(len(pairs), 0.5))
     best = max(floor, float(ends.lower.max()))
@@ -143,7 +159,7 @@ def _solved(matrix: Matrix, pairs: Pairs, floor: float) -> _Ends:
 
 
 def stationary(one: FloatArray, two: FloatArray) -> FloatArray:
-    """λ where h' changes sign, by bisection; only a good place for a tangent, never trusted."""
+    """Find λ where h' changes sign, by bisection; only a good place for a tangent, never trusted."""
     low, high = np.zeros(len(one)), np.ones(len(one))
     for _ in range(_STEPS):
         middle = (low + high) / 2
@@ -153,14 +169,14 @@ def stationary(one: FloatArray, two: FloatArray) -> FloatArray:
 
 
 def _slopes(one: FloatArray, two: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The positive and the negative part of h'(λ) = Σ (a − b)² ((1−λ)² b − λ² a) / (λa + (1−λ)b)²."""
+    """Compute the positive and the negative part of h'(λ) = Σ (a − b)² ((1−λ)² b − λ² a) / (λa + (1−λ)b)²."""
     share, other = weight[:, None], 1 - weight[:, None]
     squares = _quotient(one - two, share * one + other * two) ** 2
     return (squares * (other * other * two)).sum(axis=1), (squares * (share * share * one)).sum(axis=1)
 
 
 def _tangent(one: FloatArray, two: FloatArray, weight: FloatArray) -> _Ends:
-    """h(λ) from below, and from above the tangent at λ, which bounds the concave h everywhere."""
+    """Bound h(λ) from below, and from above by the tangent at λ, which bounds the concave h everywhere."""
     share, other = weight[:, None], 1 - weight[:, None]
     difference = one - two
     terms = difference * _quotient(difference, share * one + other * two) * (share * other)
@@ -184,3 +200,101 @@ def _witness(channel: Channel, pair: Any, weight: float) -> tuple[Prior, Prior]:
     first[int(pair[0])] = Fraction(1)
     second[int(pair[0])], second[int(pair[1])] = Fraction(weight), 1 - Fraction(weight)
     return Prior(first, channel.inputs), Prior(second, channel.inputs)
+
+
+def correlation_contraction(channel: Channel, prior: Prior) -> Coefficient:
+    """Compute the squared maximal correlation of secret and outcome, with proved ends.
+
+    >>> from tightlip import Channel, Prior
+    >>> found = correlation_contraction(Channel([["3/4", "1/4"], ["1/4", "3/4"]]), Prior.uniform(2))
+    >>> found.lower <= 0.25 <= found.upper < 0.25 + 1e-12
+    True
+    """
+    aligned = align(prior, channel)
+    support = aligned.support
+    rows = dense(channel.floats)[support]
+    masses = aligned.floats[support]
+    if _are_equal(dense(channel.matrix)[support]):
+        return Coefficient.known(Fraction(0), method="equal rows")
+    factor, error = _factor(rows, masses)
+    wide = factor.shape[0] > factor.shape[1]
+    root = np.sqrt(masses @ rows)[_common(rows)] if wide else np.sqrt(masses)
+    gram = (factor.T @ factor if wide else factor @ factor.T) - np.outer(root, root)
+    values, vectors = np.linalg.eigh(gram)
+    size = len(gram)
+    lower = _rayleigh(gram, vectors[:, -1]) - 2 * gamma(2 * size + 10) - error
+    upper = _proved_ceiling(gram, float(values[-1])) + error
+    direction = factor @ vectors[:, -1] if wide else vectors[:, -1]
+    inputs = _perturb(aligned, support, direction)
+    return Coefficient(
+        max(lower, 0.0) if inputs is not None else 0.0,
+        max(upper, lower, 0.0),
+        method="maximal correlation, Cholesky test",
+        inputs=inputs,
+    )
+
+
+def _are_equal(rows: NDArray[Any]) -> bool:
+    """As stored: rationals may differ by less than floats can tell."""
+    return bool((rows == rows[0]).all())
+
+
+def _common(rows: FloatArray) -> Any:
+    return rows.max(axis=0) >= _RARE
+
+
+def _factor(rows: FloatArray, masses: FloatArray) -> tuple[FloatArray, float]:
+    """B without outcomes rarer than 1e-280 (B_xy² ≤ K_xy: they add no more than that), and the error of S in norm."""
+    kept = _common(rows)
+    marginal = np.asarray(weighted_columns(masses, rows))[kept]
+    if min(float(masses.min()), float(marginal.min())) < _RARE:
+        raise NumericalFailure(
+            f"prior masses and outcome probabilities must be at least {_RARE:g} for the maximal correlation, "
+            f"got {min(float(masses.min()), float(marginal.min())):.3g}; leave those secrets out."
+        )
+    factor = np.sqrt(masses)[:, None] * rows[:, kept] / np.sqrt(marginal)
+    return factor, gamma(2 * sum(rows.shape) + 60)
+
+
+def _rayleigh(gram: FloatArray, vector: FloatArray) -> float:
+    return float(vector @ (gram @ vector)) / float(vector @ vector)
+
+
+def _proved_ceiling(gram: FloatArray, guess: float) -> float:
+    """Bound the largest eigenvalue of a symmetric matrix of floats from above, proved by Cholesky."""
+    size = len(gram)
+    step = gamma(size + 4)
+    for attempt in range(_TRIES):
+        shift = guess + step * 4**attempt
+        shifted = -gram
+        shifted[np.diag_indices(size)] += shift
+        try:
+            np.linalg.cholesky(shifted)
+        except np.linalg.LinAlgError:
+            continue
+        rounding = gamma(1) * (abs(shift) + float(np.abs(np.diag(gram)).max()))
+        return float(shift + 2 * gamma(size + 2) * float(np.trace(shifted)) + rounding)
+    raise NumericalFailure(
+        "the maximal correlation could not be proved; use the coefficient over all priors."
+    )
+
+
+def _perturb(prior: Prior, support: Any, direction: FloatArray) -> tuple[Prior, Prior] | None:
+    """Move a prior along the optimal direction, in rationals; χ² ratios do not depend on how far.
+
+    None where floats show no direction.
+    """
+    masses = prior.floats[support]
+    move = direction * np.sqrt(masses)
+    move -= masses * move.sum()
+    heaviest = int(np.argmax(masses))
+    steps = [Fraction(step) for step in move.tolist()]
+    steps[heaviest] = Fraction(0)
+    steps[heaviest] = -sum(steps, Fraction(0))  # its own difference cancels where it has almost all mass
+    if not any(steps):
+        return None
+    moved = prior.exact().masses.copy()
+    length = min(moved[place] / -step for place, step in zip(support, steps, strict=True) if step < 0) / 2
+    for place, step in zip(support, steps, strict=True):
+        moved[place] += length * step
+    return Prior(moved, prior.labels), prior

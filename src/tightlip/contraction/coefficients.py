@@ -3,7 +3,7 @@
 The first two are decided by one pair of rows (total_variation.py). Over all inputs the other three agree
 (chi_squared.py). Towards a prior Q, sup over P on Q's support of D(PK‖QK)/D(P‖Q):
 
-- χ² is the squared maximal correlation (correlation.py);
+- χ² is the squared maximal correlation (chi_squared.py);
 - KL and H² have no closed form. They are at least the χ² value (their limit as P → Q) and at most the value over
   all inputs. A better lower end comes from a search: D(PK‖QK) − η D(P‖Q) is a difference of convex functions of
   P, and replacing the first by its tangent gives a step in closed form that never lowers the ratio.
@@ -19,8 +19,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tightlip.contraction.certificate import ContractionCertificate, Divergence, PairCertificate, ends_of
-from tightlip.contraction.chi_squared import pairwise_contraction
-from tightlip.contraction.correlation import correlation_contraction
+from tightlip.contraction.chi_squared import correlation_contraction, pairwise_contraction
 from tightlip.contraction.divergences import divergence
 from tightlip.contraction.result import Coefficient
 from tightlip.contraction.total_variation import EXACT_IN_FLOATS, largest_excess, largest_variation
@@ -40,7 +39,7 @@ Step = Callable[[FloatArray, FloatArray, FloatArray, float], FloatArray]
 
 
 def dobrushin(channel: Channel) -> Coefficient:
-    """The Dobrushin coefficient η_TV(K) = max_{x,x'} TV(K_x, K_x'), rounded up (DOB paper, (2)).
+    """Compute the Dobrushin coefficient η_TV(K) = max_{x,x'} TV(K_x, K_x'), rounded up (DOB paper, (2)).
 
     TV(PK, QK) ≤ η_TV·TV(P, Q) for all P, Q, and no smaller number will do, also among priors that give each
     secret a mass of at least c < 1/N.
@@ -65,7 +64,7 @@ def dobrushin(channel: Channel) -> Coefficient:
 
 
 def e_gamma_contraction(channel: Channel, gamma: Any) -> Coefficient:
-    """The contraction coefficient of E_γ(P‖Q) = Σ(P − γQ)₊, γ ≥ 1: max_{x,x'} E_γ(K_x‖K_x'), rounded up.
+    """Compute the contraction coefficient of E_γ(P‖Q) = Σ(P − γQ)₊, γ ≥ 1: max_{x,x'} E_γ(K_x‖K_x'), rounded up.
 
     It equals the privacy profile δ*(log γ): a channel is (ε, δ)-LDP exactly if it contracts E_{e^ε} by δ.
 
@@ -86,14 +85,14 @@ def e_gamma_contraction(channel: Channel, gamma: Any) -> Coefficient:
 
 
 def _by_pair(channel: Channel, gamma: Fraction | None, found: Coefficient) -> Coefficient:
-    """The coefficient with the proof that the rows of its pair reach it."""
+    """Certify a coefficient by the pair of rows that reaches it."""
     assert found.pair is not None
     one, two = (channel.inputs.position(secret) for secret in found.pair)
     return found.proved_by(PairCertificate(channel, gamma, *ends_of(found), (one, two)))
 
 
 def chi_squared_contraction(channel: Channel, prior: Prior | None = None) -> Coefficient:
-    """η_χ²: over all inputs, or towards `prior` (the squared maximal correlation), with proved ends.
+    """Compute η_χ²: over all inputs, or towards `prior` (the squared maximal correlation), with proved ends.
 
     >>> from tightlip import Channel
     >>> coin = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
@@ -104,11 +103,11 @@ def chi_squared_contraction(channel: Channel, prior: Prior | None = None) -> Coe
     if prior is None:
         return _over_all(channel, "chi2")
     found = correlation_contraction(channel, prior)
-    return _proved(found, channel, align(prior, channel), "chi2", found.inputs)
+    return _certify(found, channel, align(prior, channel), "chi2", found.inputs)
 
 
 def kl_contraction(channel: Channel, prior: Prior | None = None) -> Coefficient:
-    """η_KL with proved ends: over all inputs it equals η_χ²; towards a prior Q it is sup_P KL(PK‖QK)/KL(P‖Q).
+    """Compute η_KL with proved ends: over all inputs it equals η_χ²; towards a prior Q it is sup_P KL(PK‖QK)/KL(P‖Q).
 
     >>> from tightlip import Channel, Prior
     >>> found = kl_contraction(Channel([[1, 0], ["1/2", "1/2"]]), Prior(["1/4", "3/4"]))
@@ -120,7 +119,7 @@ def kl_contraction(channel: Channel, prior: Prior | None = None) -> Coefficient:
 
 
 def hellinger_contraction(channel: Channel, prior: Prior | None = None) -> Coefficient:
-    """η_H² with proved ends, H² = Σ(√p − √q)²: over all inputs equal to η_χ², else towards a prior Q.
+    """Compute η_H² with proved ends, H² = Σ(√p − √q)²: over all inputs equal to η_χ², else towards a prior Q.
 
     Towards Q only distributions P on its support count, as for KL, although H² of others is finite too.
 
@@ -139,23 +138,23 @@ def _check(channel: Channel) -> None:
 
 def _over_all(channel: Channel, kind: Divergence) -> Coefficient:
     found = pairwise_contraction(channel)
-    return _proved(found, channel, None, kind, found.inputs)
+    return _certify(found, channel, None, kind, found.inputs)
 
 
-def _proved(
+def _certify(
     found: Coefficient,
     channel: Channel,
     prior: Prior | None,
     kind: Divergence,
     inputs: tuple[Prior, Prior] | None,
 ) -> Coefficient:
-    """The coefficient with the proof that its inputs reach it."""
-    own = inputs if prior is None or inputs is None else (_widened(inputs[0], prior), prior)
+    """Certify a coefficient by the inputs that reach it."""
+    own = inputs if prior is None or inputs is None else (_extend_support(inputs[0], prior), prior)
     return found.proved_by(ContractionCertificate(channel, prior, kind, *ends_of(found), own))
 
 
-def _widened(inside: Prior, prior: Prior) -> Prior:
-    """A distribution on the support of a prior as one on all its secrets."""
+def _extend_support(inside: Prior, prior: Prior) -> Prior:
+    """Extend a distribution on the support of a prior to all its secrets."""
     if len(inside) == len(prior):
         return inside
     masses = np.zeros(len(prior), dtype=inside.masses.dtype)
@@ -170,7 +169,7 @@ def _towards(channel: Channel, prior: Prior, kind: Literal["kl", "h2"], step: St
     ceiling = pairwise_contraction(inside)
     local = correlation_contraction(inside, masses)
     if local.upper == 0 or len(masses) == 1:
-        return _proved(ceiling, channel, aligned, kind, None)
+        return _certify(ceiling, channel, aligned, kind, None)
     best, found = local.lower, None  # approached as P → Q, so no P stands for it
     searched = inside.shape[0] * inside.shape[1] <= _MOST_CELLS  # the rationals behind a proof grow with it
     candidate = _search(dense(inside.floats), masses.floats, local, kind, step) if searched else None
@@ -185,7 +184,7 @@ def _towards(channel: Channel, prior: Prior, kind: Literal["kl", "h2"], step: St
         method=f"{'search' if searched else 'χ²'} from below, all inputs from above",
         inputs=found,
     )
-    return _proved(result, channel, aligned, kind, local.inputs if found is None else found)
+    return _certify(result, channel, aligned, kind, local.inputs if found is None else found)
 
 
 def _proved_ratio(channel: Channel, moved: Prior, prior: Prior, kind: Literal["kl", "h2"]) -> float:
@@ -200,7 +199,7 @@ def _proved_ratio(channel: Channel, moved: Prior, prior: Prior, kind: Literal["k
 def _search(
     rows: FloatArray, prior: FloatArray, local: Coefficient, kind: str, step: Step
 ) -> FloatArray | None:
-    """The best P found, or None; started at every secret (the most telling few) and along the χ² direction."""
+    """Search for the best P, or None; from every secret (the most telling few) and along the χ² direction."""
     corners = np.eye(len(prior))
     scores = [_ratio(rows, corner, prior, kind) for corner in corners]
     starts = [corners[place] * 0.999 + prior * 0.001 for place in np.argsort(scores)[::-1][:_STARTS]]

@@ -54,7 +54,7 @@ class Divergence(float):
 
 
 def divergence(p: Any, q: Any, kind: Kind) -> Divergence:
-    """D(p‖q) of two distributions on the same outcomes, with sound ends.
+    """Compute D(p‖q) of two distributions on the same outcomes, with sound ends.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class Leading:
 
 
 def row_blocks(matrix: Matrix) -> Iterator[Block]:
-    """Dense blocks of rows of at most 2²¹ entries, with the index of their first row."""
+    """Split rows into dense blocks of at most 2²¹ entries, with the index of their first row."""
     rows, columns = matrix.shape
     height = max(1, min(_MOST_ROWS, _MOST_ENTRIES // columns))
     for start in range(0, rows, height):
@@ -44,7 +44,7 @@ def row_blocks(matrix: Matrix) -> Iterator[Block]:
 
 
 def block_pairs(matrix: Matrix, *, ordered: bool) -> Iterator[tuple[Block, Block]]:
-    """All pairs of blocks; where order does not matter, each pair of rows comes at least once."""
+    """Pair all blocks; where order does not matter, each pair of rows comes at least once."""
     for first in row_blocks(matrix):
         for second in row_blocks(matrix if ordered else matrix[first[0] :]):
             yield first, (second if ordered else (second[0] + first[0], second[1]))
@@ -59,7 +59,7 @@ def leading_pairs(
     cap: int,
     ordered: bool = False,
 ) -> Leading:
-    """The pairs whose number is within the table's error (relative·number + absolute) of the largest."""
+    """Filter pairs whose number is within the table's error (relative·number + absolute) of the largest."""
     best: Any = 0
     found: list[tuple[Any, int, int]] = []
     crowded = False
@@ -80,7 +80,7 @@ def leading_pairs(
 
 
 def city_block(upper: FloatArray, lower: FloatArray) -> FloatArray:
-    """Σ_y |a_y − b_y| for all pairs of rows."""
+    """Compute the city-block distance Σ_y |a_y − b_y| for all pairs of rows."""
     from scipy.spatial.distance import cdist
 
     return np.asarray(cdist(upper, lower, "cityblock"))

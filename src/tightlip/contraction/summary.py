@@ -9,14 +9,18 @@ from fractions import Fraction
 from typing import Any
 
 from tightlip.arguments import listed
-from tightlip.contraction.bound import Which, dobrushin_bound, likelihood_ratio_bound
+from tightlip.contraction.bounds import (
+    Setting,
+    Which,
+    divergence_bound,
+    dobrushin_bound,
+    ldp_contraction_bound,
+    likelihood_ratio_bound,
+    valid_counts,
+)
 from tightlip.contraction.coefficients import chi_squared_contraction, dobrushin, e_gamma_contraction
-from tightlip.contraction.divergence_bounds import divergence_bound
 from tightlip.contraction.divergences import Kind
-from tightlip.contraction.kernels import valid_counts
-from tightlip.contraction.ldp_bounds import ldp_contraction_bound
 from tightlip.contraction.result import Coefficient
-from tightlip.contraction.setting import Setting
 from tightlip.errors import InvalidInput
 from tightlip.measures.local import ldp
 from tightlip.model.channel import Channel

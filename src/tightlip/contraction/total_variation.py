@@ -49,7 +49,7 @@ class _Measure:
 
 
 def largest_variation(channel: Channel) -> Coefficient:
-    """The largest total variation of two rows; see `dobrushin`."""
+    """Maximise the total variation of two rows; see `dobrushin`."""
     half = Fraction(1, 2)
     return _largest(
         channel,
@@ -58,17 +58,17 @@ def largest_variation(channel: Channel) -> Coefficient:
 
 
 def largest_excess(channel: Channel, factor: Fraction) -> Coefficient:
-    """The largest E_γ of two rows; see `e_gamma_contraction`."""
+    """Maximise E_γ of two rows; see `e_gamma_contraction`."""
     return _largest(channel, _excess(factor))
 
 
 def total_variation(one: NDArray[Any], two: NDArray[Any]) -> Fraction:
-    """½ Σ_y |a_y − b_y| of two rows as stored."""
+    """Compute ½ Σ_y |a_y − b_y| of two rows as stored."""
     return (exact_sum(np.maximum(one, two)) - exact_sum(np.minimum(one, two))) / 2
 
 
 def excess(one: NDArray[Any], two: NDArray[Any], factor: Fraction) -> Fraction:
-    """Σ_y (a_y − γ b_y)₊ of two rows as stored."""
+    """Compute Σ_y (a_y − γ b_y)₊ of two rows as stored."""
     pairs = zip(one.tolist(), two.tolist(), strict=True)
     terms = (Fraction(a) - factor * Fraction(b) for a, b in pairs if a)
     return sum((term for term in terms if term > 0), Fraction(0))

@@ -6,15 +6,21 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from tightlip.arguments import choice
-from tightlip.convert._amount import Amount, Mass, largest, read_level, read_mass, tighter, total
 from tightlip.convert._theory import (
+    Amount,
+    Mass,
     cap,
+    largest,
     limit_words,
     pmc_from_ldp,
     pmc_from_pml,
     pml_from_ldp,
     pml_from_pmc,
-    refined,
+    read_level,
+    read_mass,
+    refine,
+    tighter,
+    total,
 )
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.alip import Alip
@@ -63,7 +69,7 @@ class _Found:
 
 
 def implied(guarantee: Kind, epsilon: object, p_min: object) -> Implied:
-    """Everything that one guarantee implies for a prior: PML, PMC, LIP, ALIP and LDP.
+    """Derive everything that one guarantee implies for a prior: PML, PMC, LIP, ALIP and LDP.
 
     Parameters
     ----------
@@ -165,7 +171,7 @@ def _of_pmc(levels: tuple[Amount, Amount], mass: Mass) -> _Found:
 
 
 def _of_alip(levels: tuple[Amount, Amount], mass: Mass) -> _Found:
-    lower, upper = refined(*levels, mass)
+    lower, upper = refine(*levels, mass)
     by_pml = "given" if upper is levels[1] else "PMC paper, Theorem 4.2: PMC to PML"
     by_pmc = "given" if lower is levels[0] else "PMC paper, Theorem 4.1: PML to PMC"
     if levels[0].unbounded and upper is not levels[1]:

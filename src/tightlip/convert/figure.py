@@ -9,8 +9,16 @@ from typing import Literal
 import numpy as np
 
 from tightlip.arguments import whole
-from tightlip.convert._amount import Mass, at_least, read_level, read_mass
-from tightlip.convert._theory import cap, limit_of, pmc_from_pml, pml_from_pmc
+from tightlip.convert._theory import (
+    Mass,
+    at_least,
+    cap,
+    limit_of,
+    pmc_from_pml,
+    pml_from_pmc,
+    read_level,
+    read_mass,
+)
 from tightlip.errors import InvalidInput
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.quantity import Nats, level
@@ -54,7 +62,7 @@ class Region:
 
 
 def region(p_min: object, *, points: int = 101, largest_pmc: object = 5.0) -> Region:
-    """The two curves of Figure 1 and their limits; between them neither guarantee implies the other.
+    """Compute the two curves of Figure 1 and their limits; between them neither guarantee implies the other.
 
     Both curves start at (0, 0) and are sampled evenly in ε_l up to `largest_pmc`:
     ε_l*(ε_u) = log p/(1 − e^ε_u (1−p)) and ε_u*(ε_l) = log (1 − e^−ε_l (1−p))/p.
@@ -121,7 +129,7 @@ def _curve(pml: FloatArray, pmc: FloatArray) -> Curve:
 
 
 def compare(epsilon_pml: object, epsilon_pmc: object, p_min: object) -> Stronger:
-    """Which of PML(ε_u) and PMC(ε_l) is the stronger guarantee for a prior with smallest mass p_min.
+    """Decide which of PML(ε_u) and PMC(ε_l) is the stronger guarantee for a prior with smallest mass p_min.
 
     "pml" if every channel that meets PML(ε_u) meets PMC(ε_l), i.e. ε_l ≥ ε_l*(ε_u); "pmc" if the
     other way round, i.e. ε_u ≥ ε_u*(ε_l); "equivalent" if both; "neither" if none. The

@@ -14,8 +14,7 @@ two secrets from more, so the sum is what is returned.
 
 from __future__ import annotations
 
-from tightlip.convert._amount import Amount, Mass, largest, read_level, read_mass
-from tightlip.convert._theory import ldp_from_alip, refined
+from tightlip.convert._theory import Amount, Mass, largest, ldp_from_alip, read_level, read_mass, refine
 from tightlip.numeric.quantity import Nats
 
 
@@ -25,7 +24,7 @@ def _read(lower: object, upper: object, p_min: object) -> tuple[Amount, Amount, 
 
 
 def alip_to_pml(lower: object, upper: object, p_min: object = None) -> Nats:
-    """The PML guarantee that (ε_l, ε_u)-ALIP implies: ε_u, or with p_min min(ε_u, `pmc_to_pml`(ε_l)).
+    """Derive the PML guarantee that (ε_l, ε_u)-ALIP implies: ε_u, or with p_min min(ε_u, `pmc_to_pml`(ε_l)).
 
     Parameters
     ----------
@@ -52,11 +51,11 @@ def alip_to_pml(lower: object, upper: object, p_min: object = None) -> Nats:
     >>> alip_to_pml(log_of(2), log_of(3), "1/4").ratio, alip_to_pml(log_of(2), log_of(3)).ratio
     (Fraction(5, 2), Fraction(3, 1))
     """
-    return refined(*_read(lower, upper, p_min))[1].nats()
+    return refine(*_read(lower, upper, p_min))[1].nats()
 
 
 def alip_to_pmc(lower: object, upper: object, p_min: object = None) -> Nats:
-    """The PMC guarantee that (ε_l, ε_u)-ALIP implies: ε_l, or with p_min min(ε_l, `pml_to_pmc`(ε_u)).
+    """Derive the PMC guarantee that (ε_l, ε_u)-ALIP implies: ε_l, or with p_min min(ε_l, `pml_to_pmc`(ε_u)).
 
     Parameters
     ----------
@@ -84,11 +83,11 @@ def alip_to_pmc(lower: object, upper: object, p_min: object = None) -> Nats:
     >>> f"{alip_to_pmc('inf', 0.1, 0.2):.6f}"
     '0.545907'
     """
-    return refined(*_read(lower, upper, p_min))[0].nats()
+    return refine(*_read(lower, upper, p_min))[0].nats()
 
 
 def alip_to_lip(lower: object, upper: object, p_min: object = None) -> Nats:
-    """The LIP guarantee that (ε_l, ε_u)-ALIP implies: the larger of `alip_to_pmc` and `alip_to_pml`.
+    """Derive the LIP guarantee that (ε_l, ε_u)-ALIP implies: the larger of `alip_to_pmc` and `alip_to_pml`.
 
     Parameters
     ----------
@@ -114,11 +113,11 @@ def alip_to_lip(lower: object, upper: object, p_min: object = None) -> Nats:
     >>> alip_to_lip(2.0, 0.1), alip_to_lip(2.0, 0.1, 0.2) < 0.546
     (2.0 nats, True)
     """
-    return largest(*refined(*_read(lower, upper, p_min)))
+    return largest(*refine(*_read(lower, upper, p_min)))
 
 
 def alip_to_ldp(lower: object, upper: object, p_min: object = None) -> Nats:
-    """The LDP guarantee that (ε_l, ε_u)-ALIP implies: ε_l + ε_u, or with p_min the sum of the improved two.
+    """Derive the LDP guarantee that (ε_l, ε_u)-ALIP implies: ε_l + ε_u, or with p_min the sum of the improved two.
 
     Parameters
     ----------

@@ -6,14 +6,13 @@ between the least likely secret and the rest: K(1|x*) = e^ε/(1+e^ε), K(1|x) = 
 
 from __future__ import annotations
 
-from tightlip.convert._amount import read_level, read_mass
-from tightlip.convert._theory import pmc_from_ldp, pml_from_ldp
+from tightlip.convert._theory import pmc_from_ldp, pml_from_ldp, read_level, read_mass
 from tightlip.numeric.alip import Alip
 from tightlip.numeric.quantity import Nats
 
 
 def ldp_to_pml(epsilon: object, p_min: object) -> Nats:
-    """The PML guarantee that LDP(ε) implies: −log(p_min + e^−ε (1−p_min)).
+    """Derive the PML guarantee that LDP(ε) implies: −log(p_min + e^−ε (1−p_min)).
 
     Parameters
     ----------
@@ -42,7 +41,7 @@ def ldp_to_pml(epsilon: object, p_min: object) -> Nats:
 
 
 def ldp_to_pmc(epsilon: object, p_min: object) -> Nats:
-    """The PMC guarantee that LDP(ε) implies: log(e^ε − p_min (e^ε − 1)).
+    """Derive the PMC guarantee that LDP(ε) implies: log(e^ε − p_min (e^ε − 1)).
 
     Parameters
     ----------
@@ -71,7 +70,7 @@ def ldp_to_pmc(epsilon: object, p_min: object) -> Nats:
 
 
 def ldp_to_alip(epsilon: object, p_min: object) -> Alip:
-    """The ALIP guarantee that LDP(ε) implies: (`ldp_to_pmc`, `ldp_to_pml`).
+    """Derive the ALIP guarantee that LDP(ε) implies: (`ldp_to_pmc`, `ldp_to_pml`).
 
     Parameters
     ----------
@@ -99,7 +98,7 @@ def ldp_to_alip(epsilon: object, p_min: object) -> Alip:
 
 
 def ldp_to_lip(epsilon: object, p_min: object) -> Nats:
-    """The LIP guarantee that LDP(ε) implies: the PMC one, log(e^ε − p_min (e^ε − 1)).
+    """Derive the LIP guarantee that LDP(ε) implies: the PMC one, log(e^ε − p_min (e^ε − 1)).
 
     The arithmetic mean p + (1−p)e^ε of 1 and e^ε is never below their harmonic mean
     1/(p + (1−p)e^−ε), so the PMC side is the larger.

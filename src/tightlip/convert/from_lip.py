@@ -6,8 +6,7 @@ on: the PMC that PML(ε) implies is never below ε (`pml_to_lip` has the proof).
 
 from __future__ import annotations
 
-from tightlip.convert._amount import Amount, Mass, read_level, read_mass
-from tightlip.convert._theory import ldp_from_alip, refined
+from tightlip.convert._theory import Amount, Mass, ldp_from_alip, read_level, read_mass, refine
 from tightlip.numeric.alip import Alip
 from tightlip.numeric.quantity import Nats
 
@@ -18,7 +17,7 @@ def _read(epsilon: object, p_min: object) -> tuple[Amount, Amount, Mass | None]:
 
 
 def lip_to_alip(epsilon: object, p_min: object = None) -> Alip:
-    """The ALIP guarantee that LIP(ε) implies: (ε, ε), or with p_min (ε, min(ε, `pmc_to_pml`(ε))).
+    """Derive the ALIP guarantee that LIP(ε) implies: (ε, ε), or with p_min (ε, min(ε, `pmc_to_pml`(ε))).
 
     Parameters
     ----------
@@ -42,12 +41,12 @@ def lip_to_alip(epsilon: object, p_min: object = None) -> Alip:
     >>> lip_to_alip(0.5)
     Alip(lower=0.5 nats, upper=0.5 nats)
     """
-    lower, upper = refined(*_read(epsilon, p_min))
+    lower, upper = refine(*_read(epsilon, p_min))
     return Alip(lower.nats(), upper.nats())
 
 
 def lip_to_pml(epsilon: object, p_min: object = None) -> Nats:
-    """The PML guarantee that LIP(ε) implies: ε, or with p_min min(ε, `pmc_to_pml`(ε)).
+    """Derive the PML guarantee that LIP(ε) implies: ε, or with p_min min(ε, `pmc_to_pml`(ε)).
 
     Parameters
     ----------
@@ -76,7 +75,7 @@ def lip_to_pml(epsilon: object, p_min: object = None) -> Nats:
 
 
 def lip_to_pmc(epsilon: object, p_min: object = None) -> Nats:
-    """The PMC guarantee that LIP(ε) implies: ε, which no prior on two or more secrets improves.
+    """Derive the PMC guarantee that LIP(ε) implies: ε, which no prior on two or more secrets improves.
 
     Parameters
     ----------
@@ -104,7 +103,7 @@ def lip_to_pmc(epsilon: object, p_min: object = None) -> Nats:
 
 
 def lip_to_ldp(epsilon: object, p_min: object = None) -> Nats:
-    """The LDP guarantee that LIP(ε) implies: 2ε, or with p_min ε + min(ε, `pmc_to_pml`(ε)).
+    """Derive the LDP guarantee that LIP(ε) implies: 2ε, or with p_min ε + min(ε, `pmc_to_pml`(ε)).
 
     Parameters
     ----------

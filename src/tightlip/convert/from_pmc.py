@@ -6,14 +6,13 @@ first has lift e^−ε for every secret but the least likely one, x*, and the se
 
 from __future__ import annotations
 
-from tightlip.convert._amount import largest, read_level, read_mass, total
-from tightlip.convert._theory import pml_from_pmc
+from tightlip.convert._theory import largest, pml_from_pmc, read_level, read_mass, total
 from tightlip.numeric.alip import Alip
 from tightlip.numeric.quantity import Nats
 
 
 def pmc_to_pml(epsilon: object, p_min: object) -> Nats:
-    """The PML guarantee that PMC(ε) implies: log (1 − e^−ε (1−p_min))/p_min.
+    """Derive the PML guarantee that PMC(ε) implies: log (1 − e^−ε (1−p_min))/p_min.
 
     Parameters
     ----------
@@ -42,7 +41,7 @@ def pmc_to_pml(epsilon: object, p_min: object) -> Nats:
 
 
 def pmc_to_alip(epsilon: object, p_min: object) -> Alip:
-    """The ALIP guarantee that PMC(ε) implies: (ε, `pmc_to_pml`).
+    """Derive the ALIP guarantee that PMC(ε) implies: (ε, `pmc_to_pml`).
 
     Conversely, (ε, ε_u)-ALIP with ε_u at or above the upper level is the same as PMC(ε).
 
@@ -75,7 +74,7 @@ def pmc_to_alip(epsilon: object, p_min: object) -> Alip:
 
 
 def pmc_to_lip(epsilon: object, p_min: object) -> Nats:
-    """The LIP guarantee that PMC(ε) implies: the larger of ε and `pmc_to_pml`.
+    """Derive the LIP guarantee that PMC(ε) implies: the larger of ε and `pmc_to_pml`.
 
     The PML side is the larger up to ε = log (1−p_min)/p_min, and ε itself from there on.
 
@@ -107,7 +106,7 @@ def pmc_to_lip(epsilon: object, p_min: object) -> Nats:
 
 
 def pmc_to_ldp(epsilon: object, p_min: object) -> Nats:
-    """The LDP guarantee that PMC(ε) implies: ε + log (1 − e^−ε (1−p_min))/p_min.
+    """Derive the LDP guarantee that PMC(ε) implies: ε + log (1 − e^−ε (1−p_min))/p_min.
 
     Parameters
     ----------

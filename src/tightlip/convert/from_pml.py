@@ -7,14 +7,13 @@ prior, by the PML-extremal mechanism K_xx = 1 − e^ε(1−p_x), K_xy = e^ε p_y
 
 from __future__ import annotations
 
-from tightlip.convert._amount import read_level, read_mass, tighter, total
-from tightlip.convert._theory import cap, checked
+from tightlip.convert._theory import cap, read_level, read_mass, require_pmc, tighter, total
 from tightlip.numeric.alip import Alip
 from tightlip.numeric.quantity import Nats
 
 
 def pml_to_pmc(epsilon: object, p_min: object) -> Nats:
-    """The PMC guarantee that PML(ε) implies: log p_min/(1 − e^ε (1−p_min)).
+    """Derive the PMC guarantee that PML(ε) implies: log p_min/(1 − e^ε (1−p_min)).
 
     Parameters
     ----------
@@ -40,11 +39,11 @@ def pml_to_pmc(epsilon: object, p_min: object) -> Nats:
     >>> f"{pml_to_pmc(0.2008291962, '1/5'):.6f}"
     '2.204224'
     """
-    return checked(read_level(epsilon), read_mass(p_min)).nats()
+    return require_pmc(read_level(epsilon), read_mass(p_min)).nats()
 
 
 def pml_to_alip(epsilon: object, p_min: object) -> Alip:
-    """The ALIP guarantee that PML(ε) implies: (`pml_to_pmc`, ε).
+    """Derive the ALIP guarantee that PML(ε) implies: (`pml_to_pmc`, ε).
 
     Conversely, (ε_l, ε)-ALIP with ε_l at or above the lower level is the same as PML(ε).
 
@@ -74,12 +73,12 @@ def pml_to_alip(epsilon: object, p_min: object) -> Alip:
     [Fraction(9, 5), Fraction(10, 9)]
     """
     level, mass = read_level(epsilon), read_mass(p_min)
-    lower = checked(level, mass)
+    lower = require_pmc(level, mass)
     return Alip(lower.nats(), tighter(level, cap(mass)).nats())
 
 
 def pml_to_lip(epsilon: object, p_min: object) -> Nats:
-    """The LIP guarantee that PML(ε) implies: the PMC one, log p_min/(1 − e^ε (1−p_min)).
+    """Derive the LIP guarantee that PML(ε) implies: the PMC one, log p_min/(1 − e^ε (1−p_min)).
 
     It is never below ε: with t = e^ε, p ≥ t(1 − t(1−p)) is (t−1)((1−p)t − p) ≥ 0, true for p ≤ 1/2.
 
@@ -111,7 +110,7 @@ def pml_to_lip(epsilon: object, p_min: object) -> Nats:
 
 
 def pml_to_ldp(epsilon: object, p_min: object) -> Nats:
-    """The LDP guarantee that PML(ε) implies: ε + log p_min/(1 − e^ε (1−p_min)).
+    """Derive the LDP guarantee that PML(ε) implies: ε + log p_min/(1 − e^ε (1−p_min)).
 
     Parameters
     ----------
@@ -138,5 +137,5 @@ def pml_to_ldp(epsilon: object, p_min: object) -> Nats:
     '2.405053'
     """
     level, mass = read_level(epsilon), read_mass(p_min)
-    lower = checked(level, mass)
+    lower = require_pmc(level, mass)
     return total(lower, tighter(level, cap(mass))).nats()

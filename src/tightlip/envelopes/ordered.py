@@ -31,8 +31,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tightlip.certificate.ordered import OrderedCertificate, OrderedLowerProof, OrderedUpperProof
-from tightlip.certificate.ordered_cells import OrderedCells, leaking_starts
+from tightlip.certificate.ordered import (
+    OrderedCells,
+    OrderedCertificate,
+    OrderedLowerProof,
+    OrderedUpperProof,
+    leaking_starts,
+)
 from tightlip.envelopes.result import Envelope, read_delta, read_deltas
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.model.channel import Channel

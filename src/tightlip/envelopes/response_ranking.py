@@ -26,12 +26,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tightlip.certificate.randomized_response import (
+    Masses,
     Outcomes,
     RandomizedResponseCertificate,
     ResponseLowerProof,
     ResponseUpperProof,
 )
-from tightlip.certificate.response_masses import Masses
 from tightlip.model.prior import Prior
 
 _BLOCK = 4096

@@ -15,6 +15,7 @@ from tightlip.measures.conditional import (
     conditional_pml,
     pmc_composition,
     pml_composition,
+    posterior,
 )
 from tightlip.measures.density import InformationDensity, information_density
 from tightlip.measures.distribution import PointwiseLeakage
@@ -27,7 +28,6 @@ from tightlip.measures.maximal import (
     maximal_realizable_cost,
 )
 from tightlip.measures.pointwise import guesswork_leakage, pmc, pml
-from tightlip.measures.posteriors import posterior
 from tightlip.measures.profile import dp_tail_bound, privacy_profile, probabilistic_dp_tail, psi1, psi2
 from tightlip.measures.summary import Summary, measure
 from tightlip.measures.witness import (

@@ -79,7 +79,7 @@ class AdversaryLeakage:
 
 
 def gain_leakage(channel: Channel, prior: Prior, gain: Any) -> AdversaryLeakage:
-    """The leakage of each outcome to an adversary with gain matrix `gain` (secrets × guesses), ≤ PML.
+    """Compute the leakage of each outcome to an adversary with gain matrix `gain` (secrets × guesses), ≤ PML.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def gain_leakage(channel: Channel, prior: Prior, gain: Any) -> AdversaryLeakage:
 
 
 def cost_leakage(channel: Channel, prior: Prior, cost: Any) -> AdversaryLeakage:
-    """The leakage of each outcome to an adversary with cost matrix `cost` (secrets × guesses), ≤ PMC.
+    """Compute the leakage of each outcome to an adversary with cost matrix `cost` (secrets × guesses), ≤ PMC.
 
     >>> from tightlip import Channel, Prior
     >>> coin = Channel([["3/4", "1/4"], ["1/4", "3/4"]], outputs=["+", "-"])
@@ -110,7 +110,7 @@ def cost_leakage(channel: Channel, prior: Prior, cost: Any) -> AdversaryLeakage:
 
 
 def function_gain_leakage(channel: Channel, prior: Prior, function: Channel) -> AdversaryLeakage:
-    """The leakage to an adversary who wants to guess U right, U being the output of `function` on the secret.
+    """Compute the leakage to an adversary who wants to guess U right, U being the output of `function` on the secret.
 
     >>> from tightlip import Channel, Prior
     >>> coin = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
@@ -121,7 +121,7 @@ def function_gain_leakage(channel: Channel, prior: Prior, function: Channel) -> 
 
 
 def function_cost_leakage(channel: Channel, prior: Prior, function: Channel) -> AdversaryLeakage:
-    """The leakage to an adversary who wants not to guess U wrong, U being the output of `function`.
+    """Compute the leakage to an adversary who wants not to guess U wrong, U being the output of `function`.
 
     >>> from tightlip import Channel, Prior
     >>> coin = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
@@ -144,7 +144,7 @@ def _leakage(channel: Channel, prior: Prior, payoff: NDArray[Any], aim: Aim) -> 
 
 
 def _unit_payoff(payoff: NDArray[Any], aim: Aim) -> FloatArray:
-    """The payoff in floats, scaled to at most 1: only ratios of payoffs count, and nothing can overflow."""
+    """Scale the payoff in floats to at most 1: only ratios of payoffs count, and nothing can overflow."""
     peak = payoff.max()
     if not peak:
         return np.zeros(payoff.shape)
@@ -189,7 +189,7 @@ def _ratio(after: Fraction, before: Fraction, aim: Aim) -> Fraction | None:
 
 
 def _float_leakage(joint: FloatJoint, payoff: FloatArray, aim: Aim) -> AdversaryLeakage:
-    """Scores in floats, with the end that makes the attack smaller."""
+    """Compute scores in floats, with the end that makes the attack smaller."""
     weighted = payoff * joint.weights[:, None]
     before = weighted.sum(axis=0)
     after = _scores(weighted, joint)
@@ -221,7 +221,7 @@ def _float_leakage(joint: FloatJoint, payoff: FloatArray, aim: Aim) -> Adversary
 
 
 def _score_ends(scores: FloatArray, joint: FloatJoint) -> tuple[FloatArray, FloatArray]:
-    """Sound ends of sums of n products of three factors; below the normal range each may be off by 2⁻¹⁰⁷³."""
+    """Bound sums of n products of three factors; below the normal range each may be off by 2⁻¹⁰⁷³."""
     size = len(joint.weights)
     error, lost = gamma(size + 6) + 2 * joint.slack, size * 2.0**-1073
     return np.maximum(widen_down(scores, error) - lost, 0.0), widen_up(scores, error) + lost

@@ -53,7 +53,7 @@ class FloorCapacity:
 def floor_capacity(
     channel: Channel, *, min_mass: Any = None, prior_set: PriorSet | None = None
 ) -> FloorCapacity:
-    """The closed form of C(K, Q(c)); `tl.leakage_capacity` has it for any set of priors.
+    """Compute the closed form of C(K, Q(c)); `tl.leakage_capacity` has it for any set of priors.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class ZeroCountCheck:
 
 
 def allowed_zeros(n: int, epsilon: Any, min_mass: Any) -> int:
-    """How many secrets one outcome of an (ε, c)-PML channel may exclude: the largest k ≤ N − 1/(c e^ε).
+    """Count the secrets one outcome of an (ε, c)-PML channel may exclude: the largest k ≤ N − 1/(c e^ε).
 
     An outcome that excludes k secrets leaks at least −log((N − k)c), reached where the others have mass
     c each. At ε = ∞ all but one may be excluded; at c = 0 and finite ε none.
@@ -241,7 +241,7 @@ def _exact_worst(channel: Channel, mass: Fraction) -> tuple[int, Fraction]:
 
 
 def _float_worst(channel: Channel, mass: Fraction) -> tuple[int, Fraction, float]:
-    """The worst column, its ratio in rationals, and a bound on the log-ratio of those left to floats."""
+    """Find the worst column, its ratio in rationals, and a bound on the log-ratio of those left to floats."""
     size = channel.shape[0]
     rest = 1 - size * mass
     possible = np.flatnonzero(channel.peaks)
@@ -266,7 +266,7 @@ def _exact_ratio(channel: Channel, place: int, mass: Fraction, rest: Fraction) -
 
 
 def _corner(channel: Channel, mass: Fraction, heaviest: int) -> Prior:
-    """The prior of Q(c) with all free mass on one secret."""
+    """Build the prior of Q(c) with all free mass on one secret."""
     size = channel.shape[0]
     masses = np.full(size, mass, dtype=object)
     masses[heaviest] = 1 - (size - 1) * mass

@@ -47,7 +47,7 @@ class InformationDensity:
 
 
 def information_density(channel: Channel, prior: Prior) -> InformationDensity:
-    """i(x; y) = log P(y | x) / P(y) for every possible secret and outcome.
+    """Compute the information density i(x; y) = log P(y | x) / P(y) for every possible secret and outcome.
 
     >>> from tightlip import Channel, Prior
     >>> information_density(Channel([["3/4", "1/4"], ["1/4", "3/4"]]), Prior(["1/2", "1/2"])).lifts
@@ -72,7 +72,7 @@ def information_density(channel: Channel, prior: Prior) -> InformationDensity:
 
 
 def _log(ratio: Fraction) -> float:
-    """log of a rational to nearest, also where numerator or denominator leave the float range."""
+    """Compute log of a rational to nearest, also where numerator or denominator leave the float range."""
     from tightlip.numeric.ball import log_bounds
 
     if not ratio:

@@ -277,7 +277,7 @@ def _threshold(t: Any) -> float | Fraction:
 
 
 def exact_ends(ratios: list[Fraction | None]) -> tuple[FloatArray, FloatArray]:
-    """Sound ends of log(ratio); None is infinite. Equal ratios are computed once."""
+    """Enclose log(ratio) by sound ends; None is infinite. Equal ratios are computed once."""
     known: dict[Fraction | None, tuple[float, float]] = {None: (math.inf, math.inf)}
     for ratio in ratios:
         if ratio not in known:
@@ -287,5 +287,5 @@ def exact_ends(ratios: list[Fraction | None]) -> tuple[FloatArray, FloatArray]:
 
 
 def rounded_sum(first: float, second: float) -> float:
-    """first + second, rounded up."""
+    """Add first + second, rounded up."""
     return up(first + second) if first and second and not math.isinf(first + second) else first + second

@@ -32,7 +32,7 @@ _DANGER = 2.0**-950
 
 
 def event_leakage(channel: Channel, prior: Prior, event: Any) -> Nats:
-    """The leakage of an event, log max_x P(E | x) / P(E), in nats, rounded up.
+    """Compute the leakage of an event, log max_x P(E | x) / P(E), in nats, rounded up.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def event_leakage(channel: Channel, prior: Prior, event: Any) -> Nats:
 
 
 def event_weights(outputs: Labels, event: Any) -> NDArray[Any]:
-    """One weight per outcome: Fractions for labels and exact weights, floats otherwise."""
+    """Read one weight per outcome: Fractions for labels and exact weights, floats otherwise."""
     if isinstance(event, (str, int, np.integer)):
         event = {event: 1}
     elif isinstance(event, Set):
@@ -145,7 +145,7 @@ def _fits_weights(outputs: Labels, event: list[Any]) -> bool:
 
 
 def _in_rationals(matrix: Matrix, masses: NDArray[Any], weights: NDArray[Any]) -> Nats:
-    """The same from the stored numbers, for events too rare for floats."""
+    """Compute the same from the stored numbers, for events too rare for floats."""
     exact = [Fraction(weight) for weight in weights.tolist()]
     scores = [
         sum(

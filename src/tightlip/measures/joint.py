@@ -265,7 +265,7 @@ def _exact_dot(weights: FloatArray, column: FloatArray) -> Fraction:
 
 
 def exact_sum(values: NDArray[Any]) -> Fraction:
-    """The exact sum of floats or rationals.
+    """Sum floats or rationals exactly.
 
     >>> exact_sum(np.array([0.1, 0.2])) == Fraction(0.1) + Fraction(0.2)
     True

@@ -22,7 +22,7 @@ from tightlip.numeric.rounding import log_ratio_up
 
 
 def ldp(channel: Channel, prior: Prior | None = None) -> Nats:
-    """The smallest ε for which the channel is ε-LDP, rounded up; infinite if an outcome excludes a secret.
+    """Compute the smallest ε for which the channel is ε-LDP, rounded up; infinite if an outcome excludes a secret.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def ldp(channel: Channel, prior: Prior | None = None) -> Nats:
 
 
 def alip(channel: Channel, prior: Prior) -> Alip:
-    """The smallest (ε_l, ε_u) with −ε_l ≤ i(x; y) ≤ ε_u everywhere, each rounded up.
+    """Compute the smallest (ε_l, ε_u) with −ε_l ≤ i(x; y) ≤ ε_u everywhere, each rounded up.
 
     >>> from tightlip import Channel, Prior
     >>> ends = alip(Channel([["3/4", "1/4"], ["1/4", "3/4"]]), Prior(["1/5", "4/5"]))
@@ -62,7 +62,7 @@ def alip(channel: Channel, prior: Prior) -> Alip:
 
 
 def lip(channel: Channel, prior: Prior) -> Nats:
-    """The smallest ε with |i(x; y)| ≤ ε everywhere, rounded up.
+    """Compute the smallest ε with |i(x; y)| ≤ ε everywhere, rounded up.
 
     >>> from tightlip import Channel, Prior
     >>> lip(Channel([["3/4", "1/4"], ["1/4", "3/4"]]), Prior(["1/5", "4/5"])).ratio

@@ -30,7 +30,7 @@ from tightlip.numeric.rounding import log_ratio_up, sum_down, sum_up
 
 
 def maximal_leakage(channel: Channel, prior: Prior | None = None) -> Nats:
-    """Maximal leakage ℒ = log Σ_y max_x K_xy, in nats, rounded up.
+    """Compute maximal leakage ℒ = log Σ_y max_x K_xy, in nats, rounded up.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def maximal_leakage(channel: Channel, prior: Prior | None = None) -> Nats:
 def conditional_maximal_leakage(
     first: Channel, second: Channel | Mapping[Label, Channel], prior: Prior | None = None
 ) -> Nats:
-    """ℒ(X → Y₂ | Y₁) = max_{y₁} log Σ_{y₂} max_{x : P(x|y₁) > 0} K₂(y₂ | x, y₁), rounded up.
+    """Compute ℒ(X → Y₂ | Y₁) = max_{y₁} log Σ_{y₂} max_{x : P(x|y₁) > 0} K₂(y₂ | x, y₁), rounded up.
 
     `second` is one channel, or a mapping from the first outcome to the channel used after it.
     ℒ(Y₁, Y₂) ≤ ℒ(Y₁) + ℒ(Y₂ | Y₁).
@@ -75,7 +75,7 @@ def conditional_maximal_leakage(
 
 
 def maximal_cost_leakage(channel: Channel, prior: Prior | None = None) -> Nats:
-    """Maximal cost leakage −log Σ_y min_x K_xy, in nats, rounded up; infinite if every outcome excludes a secret.
+    """Compute maximal cost leakage −log Σ_y min_x K_xy, rounded up; infinite if every outcome excludes a secret.
 
     >>> from tightlip import Channel
     >>> maximal_cost_leakage(Channel([["3/4", "1/4"], ["1/4", "3/4"]])).ratio
@@ -94,7 +94,7 @@ def maximal_cost_leakage(channel: Channel, prior: Prior | None = None) -> Nats:
 
 
 def maximal_realizable_cost(channel: Channel, prior: Prior) -> Nats:
-    """Maximal realizable cost: the PMC of the worst outcome (PMC paper, Definition 9).
+    """Compute maximal realizable cost: the PMC of the worst outcome (PMC paper, Definition 9).
 
     >>> from tightlip import Channel, Prior
     >>> maximal_realizable_cost(Channel([["3/4", "1/4"], ["1/4", "3/4"]]), Prior(["1/5", "4/5"])).ratio
@@ -106,7 +106,7 @@ def maximal_realizable_cost(channel: Channel, prior: Prior) -> Nats:
 def channel_after(
     outcome: Label, second: Channel | Mapping[Label, Channel], argument: str = "second"
 ) -> Channel:
-    """The channel that follows a first outcome."""
+    """Choose the channel that follows a first outcome."""
     follow = second.get(outcome) if isinstance(second, Mapping) else second
     where = f"{argument}[{quoted(outcome)}]" if isinstance(second, Mapping) else argument
     return instance(follow, Channel, where, "write Channel(rows), or a dict with one for each first outcome")

@@ -16,7 +16,7 @@ from tightlip.model.prior import Prior
 
 
 def pml(channel: Channel, prior: Prior) -> PointwiseLeakage:
-    """Pointwise maximal leakage of each outcome, ℓ(y) = log max_x K_xy / q_y.
+    """Compute the pointwise maximal leakage of each outcome, ℓ(y) = log max_x K_xy / q_y.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def pml(channel: Channel, prior: Prior) -> PointwiseLeakage:
 
 
 def pmc(channel: Channel, prior: Prior) -> PointwiseLeakage:
-    """Pointwise maximal cost of each outcome, log max_x q_y / K_xy; infinite where an outcome excludes a secret.
+    """Compute the pointwise maximal cost of each outcome, log max_x q_y / K_xy; infinite where it excludes a secret.
 
     Parameters and result as for `pml`.
 
@@ -52,7 +52,7 @@ def pmc(channel: Channel, prior: Prior) -> PointwiseLeakage:
 
 
 def guesswork_leakage(channel: Channel, prior: Prior) -> PointwiseLeakage:
-    """Pointwise maximal guesswork leakage: equal to PMC for every outcome (PMC paper, section III-D).
+    """Compute pointwise maximal guesswork leakage: equal to PMC for every outcome (PMC paper, section III-D).
 
     The largest ratio, over randomized functions U of the secret, of the expected number of guesses
     needed to find U before and after the outcome is seen.
@@ -61,7 +61,7 @@ def guesswork_leakage(channel: Channel, prior: Prior) -> PointwiseLeakage:
 
 
 def from_joint(joint: ExactJoint | FloatJoint, kind: Kind) -> PointwiseLeakage:
-    """The leakage of each outcome of an aligned channel and prior."""
+    """Compute the leakage of each outcome of an aligned channel and prior."""
     ratios = None
     if isinstance(joint, ExactJoint):
         found = [*joint.lifts()] if kind == "pml" else joint.costs()

@@ -35,7 +35,7 @@ _MOST = Fraction(sys.float_info.max)
 
 
 def psi1(channel: Channel, prior: Prior, epsilon: Any) -> Probability:
-    """ψ1(ε) = E_Y[(1 − e^{ε−ℓ(Y)})₊] (ENV paper, section III); post-processing can raise it.
+    """Compute ψ1(ε) = E_Y[(1 − e^{ε−ℓ(Y)})₊] (ENV paper, section III); post-processing can raise it.
 
     Parameters
     ----------
@@ -56,11 +56,11 @@ def psi1(channel: Channel, prior: Prior, epsilon: Any) -> Probability:
     inverse_lift[list(joint.known)] = 0.0
     kept = 1 - growth.down * inverse_lift
     kept = np.where(kept > -8 * UNIT, np.maximum(kept, 0.0) + 4 * UNIT, 0.0)
-    return _clipped(sum_up(np.nextafter(joint.probability_ends()[1] * kept, 2.0)[kept > 0]))
+    return _clip(sum_up(np.nextafter(joint.probability_ends()[1] * kept, 2.0)[kept > 0]))
 
 
 def psi2(channel: Channel, prior: Prior, epsilon: Any) -> Probability:
-    """ψ2(ε) = max_x Σ_y (K_xy − e^ε q_y)₊ (ENV paper, section III); no post-processing raises it.
+    """Compute ψ2(ε) = max_x Σ_y (K_xy − e^ε q_y)₊ (ENV paper, section III); no post-processing raises it.
 
     >>> from tightlip import log_of, papers, Prior
     >>> psi2(papers.env_example_1(), Prior.uniform(4), log_of("10/9")).fraction
@@ -75,7 +75,7 @@ def psi2(channel: Channel, prior: Prior, epsilon: Any) -> Probability:
 
 
 def privacy_profile(channel: Channel, epsilon: Any, prior: Prior | None = None) -> Probability:
-    """δ*(ε) = max_{x,x'} Σ_y (K_xy − e^ε K_x'y)₊: the smallest δ for which the channel is (ε, δ)-LDP.
+    """Compute δ*(ε) = max_{x,x'} Σ_y (K_xy − e^ε K_x'y)₊: the smallest δ for which the channel is (ε, δ)-LDP.
 
     `prior` only restricts the secrets to its support.
 
@@ -83,7 +83,7 @@ def privacy_profile(channel: Channel, epsilon: Any, prior: Prior | None = None) 
     >>> privacy_profile(mechanism.randomized_response(3, log_of(3)), log_of(2)).fraction
     Fraction(1, 5)
     """
-    growth, matrix = _Growth.of(epsilon), _supported(channel, prior)
+    growth, matrix = _Growth.of(epsilon), _possible_rows(channel, prior)
     if matrix.dtype == object:
         pairs = (one - growth.exact * two for one in matrix for two in matrix)
         return growth.probability(max(_positive_sum(difference) for difference in pairs))
@@ -91,7 +91,7 @@ def privacy_profile(channel: Channel, epsilon: Any, prior: Prior | None = None) 
 
 
 def probabilistic_dp_tail(channel: Channel, epsilon: Any, prior: Prior | None = None) -> Probability:
-    """max_{x,x'} P_x{log K_xy / K_x'y > ε}: the failure probability of ε-LDP; not safe under post-processing.
+    """Compute max_{x,x'} P_x{log K_xy / K_x'y > ε}: how often ε-LDP fails; not safe under post-processing.
 
     Ties with ε are decided exactly for the stored numbers.
 
@@ -100,7 +100,7 @@ def probabilistic_dp_tail(channel: Channel, epsilon: Any, prior: Prior | None = 
     >>> probabilistic_dp_tail(rr, log_of(2)).fraction, probabilistic_dp_tail(rr, log_of(3)).fraction
     (Fraction(3, 5), Fraction(0, 1))
     """
-    growth, matrix = _Growth.of(epsilon), _supported(channel, prior)
+    growth, matrix = _Growth.of(epsilon), _possible_rows(channel, prior)
     if matrix.dtype == object:
         tails = (one[one > growth.exact * two].sum() for one in matrix for two in matrix)
         return growth.probability(Fraction(max(tails)))
@@ -108,11 +108,11 @@ def probabilistic_dp_tail(channel: Channel, epsilon: Any, prior: Prior | None = 
     for row in matrix:
         sums, error = tree_sum(np.where(_ratio_exceeds(row, matrix, growth), row, 0.0))
         worst = max(worst, float(sums.max()) * (1 + 2 * error))
-    return _clipped(worst)
+    return _clip(worst)
 
 
 def dp_tail_bound(epsilon: Any, delta: Any, k: Any) -> Probability:
-    """P{L > kε} ≤ δ / (1 − e^{−(k−1)ε}) for an (ε, δ)-DP mechanism and k > 1, rounded up, at most 1.
+    """Bound P{L > kε} ≤ δ / (1 − e^{−(k−1)ε}) for an (ε, δ)-DP mechanism and k > 1, rounded up, at most 1.
 
     Why: B = {L > kε} has P(B) ≤ e^ε P'(B) + δ and P'(B) ≤ e^{−kε} P(B).
 
@@ -173,7 +173,7 @@ class _Growth:
 
 
 def _largest_excess(rows: FloatArray, others: FloatArray, growth: float) -> Probability:
-    """max over rows and others of Σ_y (row_y − e^ε other_y)₊, rounded up; 0 where every term surely is."""
+    """Maximise Σ_y (row_y − e^ε other_y)₊ over rows and others, rounded up; 0 where every term surely is."""
     with np.errstate(over="ignore"):
         scaled = np.nextafter(others * growth, 0.0)
     worst = 0.0
@@ -182,7 +182,7 @@ def _largest_excess(rows: FloatArray, others: FloatArray, growth: float) -> Prob
         excess = np.maximum(row - scaled, 0.0) + (4 * UNIT * row + TINY)
         sums, error = tree_sum(np.where(possible, excess, 0.0))
         worst = max(worst, float(sums.max()) * (1 + 2 * error))
-    return _clipped(worst)
+    return _clip(worst)
 
 
 def _ratio_exceeds(row: FloatArray, others: FloatArray, growth: _Growth) -> NDArray[np.bool_]:
@@ -198,7 +198,7 @@ def _ratio_exceeds(row: FloatArray, others: FloatArray, growth: _Growth) -> NDAr
     return exceeds
 
 
-def _clipped(total: float) -> Probability:
+def _clip(total: float) -> Probability:
     return Probability(min(up(total, 2), 1.0)) if total else Probability(0.0)
 
 
@@ -206,6 +206,6 @@ def _positive_sum(terms: Any) -> Fraction:
     return Fraction(sum((term for term in terms if term > 0), Fraction(0)))
 
 
-def _supported(channel: Channel, prior: Prior | None) -> NDArray[Any]:
+def _possible_rows(channel: Channel, prior: Prior | None) -> NDArray[Any]:
     as_channel(channel)
     return dense((channel if prior is None else channel.restricted_to(prior)).matrix)

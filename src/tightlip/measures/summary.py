@@ -77,7 +77,7 @@ class Beyond:
 
 
 def measure(channel: Channel, prior: Prior) -> Summary:
-    """Every measure of one channel and prior.
+    """Compute every measure of one channel and prior.
 
     >>> from tightlip import Channel, Prior
     >>> found = measure(Channel([["3/4", "1/4"], ["1/4", "3/4"]]), Prior(["1/5", "4/5"]))

@@ -29,7 +29,7 @@ _SMALLEST = 1e-300
 
 
 def pml_gain_witness(channel: Channel, prior: Prior) -> NDArray[Any]:
-    """A gain matrix whose leakage is PML at every outcome: guess the secret, earn 1/p_x if right.
+    """Build a gain matrix whose leakage is PML at every outcome: guess the secret, earn 1/p_x if right.
 
     >>> from tightlip import Channel, Prior, pml
     >>> from tightlip.measures import gain_leakage
@@ -53,7 +53,7 @@ def pml_gain_witness(channel: Channel, prior: Prior) -> NDArray[Any]:
 
 
 def pmc_cost_witness(channel: Channel, prior: Prior, outcome: Label) -> NDArray[Any]:
-    """A cost matrix (one guess) whose leakage is PMC at `outcome`: pay 1 if the least likely secret is true.
+    """Build a cost matrix (one guess) whose leakage is PMC at `outcome`: pay 1 if the least likely secret is true.
 
     >>> from tightlip import Channel, Prior, pmc
     >>> from tightlip.measures import cost_leakage
@@ -66,7 +66,7 @@ def pmc_cost_witness(channel: Channel, prior: Prior, outcome: Label) -> NDArray[
 
 
 def pml_function_witness(channel: Channel, prior: Prior, outcome: Label) -> Channel:
-    """A randomised function of the secret; guessing it right after `outcome` gains exactly PML.
+    """Build a randomised function of the secret; guessing it right after `outcome` gains exactly PML.
 
     U names x* = argmax_x K_xy; every other secret x is spread evenly over ⌈p_x / p_x*⌉ symbols, so
     that no symbol is likelier than p_x* beforehand.
@@ -85,7 +85,7 @@ def pml_function_witness(channel: Channel, prior: Prior, outcome: Label) -> Chan
 
 
 def pmc_function_witness(channel: Channel, prior: Prior, outcome: Label) -> Channel:
-    """A randomised function of the secret; not guessing it wrong after `outcome` gains exactly PMC.
+    """Build a randomised function of the secret; not guessing it wrong after `outcome` gains exactly PMC.
 
     U spreads x* = argmin_x K_xy evenly over k symbols and maps all other secrets to one more, with k
     so large that this one is the best guess before and after.

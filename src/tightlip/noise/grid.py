@@ -25,8 +25,7 @@ from tightlip.model.noise import AdditiveNoise, Gaussian
 from tightlip.model.secret import DiscreteSecret, DistributionSecret, UniformSecret
 from tightlip.numeric.ball import ball, round_down, round_up
 from tightlip.numeric.parse import FloatArray
-from tightlip.numeric.stieltjes import support_point_near
-from tightlip.numeric.tail_masses import TailMasses, quiet
+from tightlip.numeric.stieltjes import TailMasses, quiet, support_point_near
 from tightlip.numeric.tails import laplace_mass, normal_mass
 
 MARGIN = 1e-11  # relative, for exp, ndtr and float sums

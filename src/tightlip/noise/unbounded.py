@@ -43,8 +43,7 @@ from tightlip.noise.mean import log_at, log_mean
 from tightlip.noise.pointwise import require_reach, require_release
 from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.display import format_down
-from tightlip.numeric.stieltjes import support_point_near
-from tightlip.numeric.tail_masses import TailMasses
+from tightlip.numeric.stieltjes import TailMasses, support_point_near
 
 _SLACKS = (1e-7, 1e-4, 1e-3, 1e-2, 3e-2)  # how much more than δ the pieces are meant to have, tried in turn
 _TOLERANCE = 3e-3

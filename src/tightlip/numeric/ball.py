@@ -58,7 +58,7 @@ def enclose(expression: Callable[[], Ball]) -> tuple[float, float]:
 
 
 def nearest(expression: Callable[[], Ball]) -> float:
-    """The double nearest to the value of `expression()`; one of the two nearest at a tie.
+    """Round `expression()` to the nearest double; one of the two nearest at a tie.
 
     >>> nearest(lambda: ball(Fraction(1, 3)))
     0.3333333333333333
@@ -77,7 +77,7 @@ def nearest(expression: Callable[[], Ball]) -> float:
 
 
 def round_up(value: Ball) -> float:
-    """The smallest double found that is not below the ball."""
+    """Round a ball up: the smallest double found that is not below it."""
     top = value.upper()
     result = float(top)
     while not ball(result) >= top:
@@ -86,7 +86,7 @@ def round_up(value: Ball) -> float:
 
 
 def round_down(value: Ball) -> float:
-    """The largest double found that is not above the ball."""
+    """Round a ball down: the largest double found that is not above it."""
     bottom = value.lower()
     result = float(bottom)
     while not ball(result) <= bottom:

@@ -22,7 +22,7 @@ _MOST_BITS = 4_000  # beyond it nobody reads a number exactly, and looking wheth
 
 
 def format_up(value: float | Fraction, digits: int = 6) -> str:
-    """A number with some significant digits, never below it.
+    """Write a number with some significant digits, never below it.
 
     >>> format_up(0.12345612), format_up(1/3, 3), format_up(math.inf), format_up(2e-16), format_up(0.0)
     ('0.123457', '0.334', 'inf', '<1e-12', '0')
@@ -33,7 +33,7 @@ def format_up(value: float | Fraction, digits: int = 6) -> str:
 
 
 def format_down(value: float | Fraction, digits: int = 6) -> str:
-    """A number with some significant digits, never above it.
+    """Write a number with some significant digits, never above it.
 
     >>> format_down(0.12345678), format_down(-1/3, 3)
     ('0.123456', '-0.334')
@@ -42,7 +42,7 @@ def format_down(value: float | Fraction, digits: int = 6) -> str:
 
 
 def format_about(value: float | Fraction, digits: int = 6) -> str:
-    """A number to some significant digits, to nearest; also one outside the float range.
+    """Write a number to some significant digits, to nearest; also one outside the float range.
 
     >>> format_about(1 / 3), format_about(Fraction(10**401, 3)), format_about(Fraction(1, 2))
     ('0.333333', '3.33333e+400', '0.5')
@@ -53,7 +53,7 @@ def format_about(value: float | Fraction, digits: int = 6) -> str:
 
 
 def format_sides(value: float | Fraction, digits: int = 6, *, ratios: bool = True) -> tuple[str, str]:
-    """A number from below and from above: the same text twice where a decimal or a ratio tells it exactly.
+    """Write a number from below and from above: the same text twice where a decimal or a ratio tells it exactly.
 
     >>> format_sides(Fraction(1, 10)), format_sides(0.1), format_sides(Fraction(1, 3))
     (('0.1', '0.1'), ('0.1', '0.100001'), ('1/3', '1/3'))
@@ -65,7 +65,7 @@ def format_sides(value: float | Fraction, digits: int = 6, *, ratios: bool = Tru
 
 
 def format_exactly(value: float | Fraction) -> str:
-    """A number as it is, a decimal or a ratio; where that is long, two numbers between which it lies.
+    """Write a number as it is, a decimal or a ratio; where that is long, two numbers between which it lies.
 
     >>> format_exactly(Fraction("0.1000000001")), format_exactly(Fraction(1, 3)), format_exactly(0.1)
     ('0.1000000001', '1/3', '0.1 to 0.100001')
@@ -75,7 +75,7 @@ def format_exactly(value: float | Fraction) -> str:
 
 
 def format_python(value: Fraction) -> str:
-    """A rational as Python reads it, for a `repr`: 0.1 is the float, 1/10 is one tenth.
+    """Write a rational as Python reads it, for a `repr`: 0.1 is the float, 1/10 is one tenth.
 
     >>> format_python(Fraction(0.1)), format_python(Fraction(1, 10)), format_python(Fraction(1))
     ('0.1', '1/10', '1')
@@ -89,7 +89,7 @@ def format_python(value: Fraction) -> str:
 
 
 def grouped(count: int) -> str:
-    """A whole number in groups of three digits.
+    """Write a whole number in groups of three digits.
 
     >>> grouped(1234567)
     '1 234 567'
@@ -98,7 +98,7 @@ def grouped(count: int) -> str:
 
 
 def several(count: int, one: str) -> str:
-    """A number of things, by the name of one of them.
+    """Write a number of things, by the name of one of them.
 
     >>> several(1, "cell"), several(0, "cell"), several(1200, "row")
     ('1 cell', '0 cells', '1 200 rows')

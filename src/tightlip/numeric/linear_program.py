@@ -33,7 +33,7 @@ class Solution:
 
 
 def new_solver(tolerance: float = TOLERANCE) -> Any:
-    """A silent HiGHS on one thread, without a program."""
+    """Start a silent HiGHS on one thread, without a program."""
     import highspy
 
     solver = highspy.Highs()

@@ -103,7 +103,7 @@ def _remedy(text: str) -> str:
 
 
 def exact_text(value: Fraction) -> str:
-    """A rational as text "p/q", of any length; Python alone stops at 4300 digits.
+    """Write a rational as text "p/q", of any length; Python alone stops at 4300 digits.
 
     >>> exact_text(Fraction(1, 3)), len(exact_text(Fraction(1, 10**5000)))
     ('1/3', 5003)
@@ -114,7 +114,7 @@ def exact_text(value: Fraction) -> str:
 
 
 def _long_ratio(text: str) -> Fraction | None:
-    """What `exact_text` wrote, where it is too long for Python."""
+    """Read what `exact_text` wrote, where it is too long for Python."""
     plain = _PLAIN_RATIO.fullmatch(text) if len(text) > 1000 else None
     if plain is None:
         return None
@@ -144,7 +144,7 @@ def numbers(values: Any, argument: str, dimensions: int) -> Numbers:
 
 
 def to_floats(exact: ObjectArray, argument: str) -> FloatArray:
-    """The nearest floats of exact numbers; none may vanish or lose digits below the normal range."""
+    """Round exact numbers to the nearest floats; none may vanish or lose digits below the normal range."""
     large = np.argwhere((exact > _LARGEST) | (exact < -_LARGEST))
     if len(large):
         index = tuple(int(i) for i in large[0])
@@ -210,7 +210,7 @@ def _as_array(values: Any, argument: str, dimensions: int) -> NDArray[Any]:
 
 
 def _from_nested(values: Any) -> NDArray[Any]:
-    """Nested lists entry by entry, since numpy would read True as 1.0 and turn numbers beside text into text."""
+    """Read nested lists entry by entry: numpy would read True as 1.0 and turn numbers beside text into text."""
     boxed = np.asarray(values, dtype=object)
     return boxed.astype(np.float64) if set(map(type, boxed.flat)) <= {float, np.float64} else boxed
 

@@ -123,7 +123,7 @@ class RationalProgram:
 
 
 def _entering(reduced: Row, stalled: bool) -> int | None:
-    """The column that lowers the cost fastest; the first one while the method stalls, so that it cannot cycle."""
+    """Choose the entering column: the steepest; the first one while the method stalls, so that it cannot cycle."""
     candidates = [column for column, cost in enumerate(reduced[:-1]) if cost < 0]
     if not candidates:
         return None

@@ -59,7 +59,7 @@ def positive(value: object, argument: str, remedy: str) -> Real:
 
 
 def exact(value: Real) -> Real:
-    """The rational that a finite number stands for; infinities stay floats.
+    """Convert a finite number to the rational it stands for; infinities stay floats.
 
     >>> exact(0.5), exact(-math.inf)
     (Fraction(1, 2), -inf)
@@ -68,7 +68,7 @@ def exact(value: Real) -> Real:
 
 
 def float_text(value: Real) -> str:
-    """A number inside a message, also where it is too large for a float.
+    """Write a number inside a message, also where it is too large for a float.
 
     >>> float_text(Fraction(10) ** 400)
     'about 1e400'

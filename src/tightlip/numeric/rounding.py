@@ -1,4 +1,4 @@
-"""Outward rounding of float arrays.
+"""Outward rounding of float arrays, and of rationals to floats.
 
 What is trusted: IEEE double arithmetic rounds to nearest (relative error at most u = 2⁻⁵³, or an
 absolute error of 2⁻¹⁰⁷⁵ below the normal range), and numpy's logarithm is within 4 units in the
@@ -8,6 +8,8 @@ last place. Everything else is a bound worked out here, in Higham's notation γ_
 from __future__ import annotations
 
 import math
+import sys
+from fractions import Fraction
 
 import numpy as np
 
@@ -20,7 +22,7 @@ _SAFE = 2.0**1000
 
 
 def gamma(operations: int) -> float:
-    """γ_n: the relative error that n roundings can build up, itself rounded up.
+    """Compute γ_n: the relative error that n roundings can build up, itself rounded up.
 
     >>> gamma(1) > 2**-53
     True
@@ -29,37 +31,37 @@ def gamma(operations: int) -> float:
 
 
 def up(value: float, steps: int = 1) -> float:
-    """The next float(s) above."""
+    """Step to the next float(s) above."""
     for _ in range(steps):
         value = math.nextafter(value, math.inf)
     return value
 
 
 def down(value: float, steps: int = 1) -> float:
-    """The next float(s) below."""
+    """Step to the next float(s) below."""
     for _ in range(steps):
         value = math.nextafter(value, -math.inf)
     return value
 
 
 def widen_up(values: FloatArray, relative: float) -> FloatArray:
-    """An upper bound of v for every v with |values − v| ≤ relative·v, values ≥ 0, relative < 1/4."""
+    """Bound from above every v with |values − v| ≤ relative·v, values ≥ 0, relative < 1/4."""
     return np.nextafter(values * (1 + 2 * relative), math.inf) if relative else values
 
 
 def widen_down(values: FloatArray, relative: float) -> FloatArray:
-    """A lower bound of v for every v with |values − v| ≤ relative·v, values ≥ 0, relative < 1/4."""
+    """Bound from below every v with |values − v| ≤ relative·v, values ≥ 0, relative < 1/4."""
     return np.maximum(np.nextafter(values * (1 - 2 * relative), -math.inf), 0.0) if relative else values
 
 
 def sum_up(values: FloatArray) -> float:
-    """The smallest float not below the exact sum."""
+    """Sum upwards: the smallest float not below the exact sum."""
     total, rest = _sum_and_rest(values)
     return up(total) if rest > 0 else total
 
 
 def sum_down(values: FloatArray) -> float:
-    """The largest float not above the exact sum."""
+    """Sum downwards: the largest float not above the exact sum."""
     total, rest = _sum_and_rest(values)
     return down(total) if rest < 0 else total
 
@@ -72,13 +74,13 @@ def _sum_and_rest(values: FloatArray) -> tuple[float, float]:
 
 
 def log_up(values: FloatArray) -> FloatArray:
-    """An upper bound of log(values); log 1 is exactly 0, log 0 is −∞."""
+    """Bound log(values) from above; log 1 is exactly 0, log 0 is −∞."""
     logs, margin = _log_with_margin(values)
     return logs + margin
 
 
 def log_down(values: FloatArray) -> FloatArray:
-    """A lower bound of log(values); log 1 is exactly 0, log 0 is −∞."""
+    """Bound log(values) from below; log 1 is exactly 0, log 0 is −∞."""
     logs, margin = _log_with_margin(values)
     return logs - margin
 
@@ -91,7 +93,7 @@ def _log_with_margin(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def log_ratio_up(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
-    """An upper bound of log(numerator/denominator) for numerator > 0; ∞ where the denominator is 0.
+    """Bound log(numerator/denominator) from above for numerator > 0; ∞ where the denominator is 0.
 
     Ratios that leave the float range are taken as differences of logarithms.
     """
@@ -108,7 +110,7 @@ def log_ratio_up(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
 
 
 def log_ratio_down(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
-    """A lower bound of log(numerator/denominator) for denominator > 0; −∞ where the numerator is 0."""
+    """Bound log(numerator/denominator) from below for denominator > 0; −∞ where the numerator is 0."""
     return -log_ratio_up(denominator, numerator)
 
 
@@ -116,7 +118,7 @@ _LEAF = 128
 
 
 def tree_sum(values: FloatArray) -> tuple[FloatArray, float]:
-    """Sums over the last axis in a tree of small sums, with a bound on their relative error.
+    """Sum over the last axis in a tree of small sums, with a bound on the relative error.
 
     Each level adds at most 128 non-negative numbers in whatever order numpy likes, so the error
     grows with the number of levels only: 3 of them for a million entries.
@@ -131,3 +133,25 @@ def tree_sum(values: FloatArray) -> tuple[FloatArray, float]:
             values = np.pad(values, widths)
         values = values.reshape(*values.shape[:-1], padded // _LEAF, _LEAF).sum(axis=-1)
     return values[..., 0], gamma(roundings)
+
+
+def float_above(value: Fraction) -> float:
+    """Round up to the nearest float that is not below; infinite beyond the range.
+
+    >>> float_above(Fraction(1, 3)) > Fraction(1, 3), float_above(Fraction(10) ** 400)
+    (True, inf)
+    """
+    try:
+        near = float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -sys.float_info.max
+    return near if Fraction(near) >= value else up(near)
+
+
+def float_below(value: Fraction) -> float:
+    """Round down to the nearest float that is not above.
+
+    >>> float_below(Fraction(1, 3)) <= Fraction(1, 3)
+    True
+    """
+    return -float_above(-value) if value else 0.0

@@ -13,7 +13,7 @@ from tightlip.numeric.real import Real
 
 
 def normal_tail(u: Real | Ball, sigma: Ball) -> Ball:
-    """P{N > u} = erfc(u/(σ√2))/2 for N ~ N(0, σ²).
+    """Compute P{N > u} = erfc(u/(σ√2))/2 for N ~ N(0, σ²).
 
     >>> float(normal_tail(0.0, ball(1)))
     0.5
@@ -24,7 +24,7 @@ def normal_tail(u: Real | Ball, sigma: Ball) -> Ball:
 
 
 def normal_mass(u: Real | Ball, v: Real | Ball, sigma: Ball) -> Ball:
-    """P{u < N < v} for N ~ N(0, σ²) and u < v.
+    """Compute P{u < N < v} for N ~ N(0, σ²) and u < v.
 
     >>> round(float(normal_mass(-1.0, 1.0, ball(1))), 6)
     0.682689
@@ -37,7 +37,7 @@ def normal_mass(u: Real | Ball, v: Real | Ball, sigma: Ball) -> Ball:
 
 
 def laplace_mass(u: Real | Ball, v: Real | Ball, scale: Ball) -> Ball:
-    """P{u < N < v} for Laplace noise and u < v.
+    """Compute P{u < N < v} for Laplace noise and u < v.
 
     >>> float(laplace_mass(0.0, math.inf, ball(1)))
     0.5
@@ -54,7 +54,7 @@ def _missing(distance: Real | Ball, scale: Ball) -> Ball:
 
 
 def normal_excess(u: Real | Ball, sigma: Ball) -> Ball:
-    """E(N − u)₊ = σφ(u/σ) − u Q(u/σ), the integral of the tail beyond u.
+    """Compute E(N − u)₊ = σφ(u/σ) − u Q(u/σ), the integral of the tail beyond u.
 
     >>> round(float(normal_excess(0.0, ball(1))), 6)
     0.398942
@@ -66,7 +66,7 @@ def normal_excess(u: Real | Ball, sigma: Ball) -> Ball:
 
 
 def laplace_excess(u: Real | Ball, scale: Ball) -> Ball:
-    """E(N − u)₊ = (b/2)e^{−|u|/b} + (−u)₊, the integral of the tail beyond u.
+    """Compute E(N − u)₊ = (b/2)e^{−|u|/b} + (−u)₊, the integral of the tail beyond u.
 
     >>> float(laplace_excess(-1.0, ball(1))) > 1
     True
@@ -78,7 +78,7 @@ def laplace_excess(u: Real | Ball, scale: Ball) -> Ball:
 
 
 def sum_tail(u: Real | Ball, sigma: Ball, scale: Ball) -> Ball:
-    """P{Z + N > u} for independent Z ~ N(0, σ²) and Laplace noise N.
+    """Compute P{Z + N > u} for independent Z ~ N(0, σ²) and Laplace noise N.
 
     Q(u/σ) + ½e^{s²/2}(e^{−u/b} Q(s − u/σ) − e^{u/b} Q(s + u/σ)) with s = σ/b.
 
@@ -92,7 +92,7 @@ def sum_tail(u: Real | Ball, sigma: Ball, scale: Ball) -> Ball:
 
 
 def tilted_tails(u: Real | Ball, sigma: Ball, scale: Ball) -> tuple[Ball, Ball]:
-    """E[e^{−(u−Z)/b}; Z < u] and E[e^{−(Z−u)/b}; Z > u] for Z ~ N(0, σ²).
+    """Compute E[e^{−(u−Z)/b}; Z < u] and E[e^{−(Z−u)/b}; Z > u] for Z ~ N(0, σ²).
 
     >>> below, above = tilted_tails(0.0, ball(1), ball(1))
     >>> below.overlaps(above)

@@ -10,7 +10,7 @@ Unit = Literal["nats", "bits"]
 
 
 def in_unit(amount: Nats, unit: Unit) -> float:
-    """The amount as a plain float in the unit asked for, rounded to the side it was rounded to.
+    """Convert an amount to a plain float in the unit asked for, rounded to the side it was rounded to.
 
     >>> in_unit(Nats(0.0), "bits")
     0.0
@@ -19,7 +19,7 @@ def in_unit(amount: Nats, unit: Unit) -> float:
 
 
 def with_unit(number: str, unit: Unit) -> str:
-    """A number that was written out, with its unit.
+    """Append its unit to a number that was written out.
 
     >>> with_unit("1", "bits"), with_unit("0.5", "nats"), with_unit("inf", "nats")
     ('1 bit', '0.5 nats', 'infinite')

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tightlip.contraction.ldp_bounds import duchi_bound
+from tightlip.contraction.bounds import duchi_bound
 from tightlip.measures.capacity import ZeroCountCheck, check_zero_count
 from tightlip.papers.comparison import (
     Comparison,

@@ -10,9 +10,8 @@ from tightlip.planning.frequency import (
 )
 from tightlip.planning.privacy import KnownChannel, LocalPrivacy, PmlPrivacy
 from tightlip.planning.risk import RiskBound, risk_lower_bound
-from tightlip.planning.samples import effective_samples, samples_needed
+from tightlip.planning.samples import PlanRow, PlanTable, effective_samples, plan_table, samples_needed
 from tightlip.planning.study import Study
-from tightlip.planning.table import PlanRow, PlanTable, plan_table
 
 __all__ = [
     "FrequencyEstimate",

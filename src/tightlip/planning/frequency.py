@@ -1,12 +1,20 @@
 """Frequencies of the secret from private releases: unbiased estimates with confidence intervals.
 
 n people drawn independently from one population send one release each through the channel K; n_y of them send y. With
-K·B = I (inverse.py)
+K·B = I (`right_inverse`)
 
     p̂_x = Σ_y n_y B_yx / n,     E p̂ = p,     Cov p̂ = Bᵀ(diag q − q qᵀ)B/n,     q = pK.
 
 p̂ sums to 1, and may be negative: cutting it off would bias it. p̂_x is a mean of n independent numbers between
 min_y B_yx and max_y B_yx, which gives intervals with proved coverage.
+
+Undoing a channel on average: a matrix B with K·B = I, so that E[B_Yx] = P(X = x). B exists exactly if K has full row
+rank. Otherwise some direction d has dK = 0, and the distributions p and p + td look the same from outside, whatever the
+number of samples. With more outcomes than secrets there are many B; this is
+
+    B = D⁻¹Kᵀ(K D⁻¹ Kᵀ)⁻¹,   D = diag(q₀),   q₀ = p₀K,
+
+which has the smallest covariance of all if the secret is distributed as p₀. Its rows sum to 1: (K D⁻¹Kᵀ)p₀ = K·1 = 1.
 """
 
 from __future__ import annotations
@@ -20,24 +28,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.arguments import choice, flag
-from tightlip.errors import InvalidInput, quoted
+from tightlip.errors import InvalidInput, PreconditionFailed, quoted
 from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, as_channel
 from tightlip.model.labelled import vector
 from tightlip.model.labels import Labels, show
+from tightlip.model.matrix import dense
 from tightlip.model.normalize import non_negative
-from tightlip.model.prior import Prior
-from tightlip.numeric.means import chernoff
+from tightlip.model.prior import Prior, as_prior
 from tightlip.numeric.parse import FloatArray, number
-from tightlip.numeric.proportions import clopper_pearson
-from tightlip.planning.inverse import Inverse, right_inverse
-from tightlip.planning.outward import float_above, float_below
-from tightlip.planning.simplex import project_to_simplex
+from tightlip.numeric.proportions import chernoff, clopper_pearson
+from tightlip.numeric.rounding import float_above, float_below
 
 IntervalMethod = Literal["proved", "asymptotic"]
 
 _SAME = Fraction(1, 10**9)
 _SHOWN = 4
+_SINGULAR = 1e-10
+_SECRETS_SHOWN = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +186,7 @@ class FrequencyEstimate:
 def estimate_frequencies(
     counts: Any, channel: Channel, *, reference: Prior | None = None
 ) -> FrequencyEstimate:
-    """Unbiased estimates of how frequent each secret is, from how often each outcome was released.
+    """Estimate, without bias, how frequent each secret is, from how often each outcome was released.
 
     Parameters
     ----------
@@ -213,7 +221,7 @@ def estimate_frequencies(
 
 
 def estimation_variance(channel: Channel, prior: Prior) -> FloatArray:
-    """n times the variance of each estimated frequency, if the secret is distributed as `prior`; plain floats.
+    """Compute n times the variance of each estimated frequency, if the secret is distributed as `prior`; plain floats.
 
     V_x = Σ_y q_y B_yx² − p_x², with the uniform reference. For randomised response with truth α and others β it is
     q_x(1 − q_x)/(α − β)².
@@ -231,7 +239,7 @@ def estimation_variance(channel: Channel, prior: Prior) -> FloatArray:
 
 
 def samples_for_standard_error(channel: Channel, prior: Prior, standard_error: Any) -> int:
-    """How many people give every estimated frequency at most this standard error: ⌈max_x V_x/s²⌉.
+    """Compute how many people give every estimated frequency at most this standard error: ⌈max_x V_x/s²⌉.
 
     >>> from tightlip import Channel
     >>> samples_for_standard_error(Channel([["3/4", "1/4"], ["1/4", "3/4"]]), Prior(["1/2", "1/2"]), "0.01")
@@ -244,7 +252,7 @@ def samples_for_standard_error(channel: Channel, prior: Prior, standard_error: A
 
 
 def _largest_variance(channel: Channel, prior: Prior) -> Fraction:
-    """max_x V_x in rationals, so that no rounding adds or saves a person."""
+    """Compute max_x V_x in rationals, so that no rounding adds or saves a person."""
     from tightlip.planning.privacy import outcome_masses
 
     align(prior, channel)
@@ -263,13 +271,13 @@ def _frequency(value: float) -> float:
 
 
 def outcome_covariance(inverse: Inverse, shares: FloatArray) -> FloatArray:
-    """Bᵀ(diag q − q qᵀ)B, centred first so that it loses no digits."""
+    """Compute the covariance Bᵀ(diag q − q qᵀ)B, centred first so that it loses no digits."""
     centred = inverse.floats - shares @ inverse.floats
     return np.asarray((centred * shares[:, None]).T @ centred)
 
 
 def _tallies(counts: Any, channel: Channel, inverse: Inverse) -> tuple[int, ...]:
-    """Whole counts of the possible outcomes, in the channel's order."""
+    """Read whole counts of the possible outcomes, in the channel's order."""
     read = non_negative(vector(counts, channel.outputs, "counts", "outcomes", absent=0), "counts")
     possible = set(inverse.possible.tolist())
     for place, value in enumerate(read.tolist()):
@@ -281,3 +289,155 @@ def _tallies(counts: Any, channel: Channel, inverse: Inverse) -> tuple[int, ...]
                 "this channel never gives that outcome; check the channel or the order."
             )
     return tuple(int(read[place]) for place in inverse.possible)
+
+
+@dataclass(frozen=True, slots=True)
+class Inverse:
+    """A right inverse B of a channel on the outcomes that can occur.
+
+    Attributes
+    ----------
+    weights : B, a row for each possible outcome; Fractions where the channel is exact
+    possible : positions of those outcomes
+    bias : for each secret, a bound on |E[estimate] − truth| from rounding; 0 where the channel is exact
+    """
+
+    weights: NDArray[Any]
+    possible: NDArray[np.intp]
+    bias: tuple[Fraction, ...]
+
+    @property
+    def floats(self) -> FloatArray:
+        """B as floats."""
+        return np.asarray(self.weights, dtype=np.float64)
+
+
+def right_inverse(channel: Channel, reference: Prior | None = None) -> Inverse:
+    """Compute a right inverse: B with K·B = I, best where the secret is distributed as `reference` (default uniform).
+
+    Raises
+    ------
+    PreconditionFailed
+        If some distributions of the secret give the same distribution of outcomes; the message names a direction.
+
+    >>> right_inverse(Channel([["3/4", "1/4"], ["1/4", "3/4"]])).weights[0]
+    array([Fraction(3, 2), Fraction(-1, 2)], dtype=object)
+    """
+    as_channel(channel)
+    center = (
+        Prior.uniform(channel.shape[0])
+        if reference is None
+        else align(as_prior(reference, "reference"), channel)
+    )
+    possible = np.flatnonzero(channel.peaks > 0)
+    rows = dense(channel.matrix)[:, possible]
+    if channel.is_exact:
+        return Inverse(_exact_weights(channel, rows, center), possible, (Fraction(0),) * channel.shape[0])
+    weights = _float_weights(channel, rows, center)
+    return Inverse(weights, possible, _bias(rows, weights))
+
+
+def _exact_weights(channel: Channel, rows: NDArray[Any], center: Prior) -> NDArray[Any]:
+    matrix = _fmpq(rows)
+    if matrix.rank() < channel.shape[0]:
+        raise _unidentifiable(channel, _exact_direction(rows))
+    if len(rows) == rows.shape[1]:
+        return _fractions(matrix.inv())
+    likely = _spread(center.exact().masses) @ rows
+    scaled = _fmpq((rows / likely).T)
+    return _fractions(scaled * (matrix * scaled).inv())
+
+
+def _float_weights(channel: Channel, rows: FloatArray, center: Prior) -> FloatArray:
+    _, sizes, directions = np.linalg.svd(rows.T, full_matrices=True)
+    if len(rows) > rows.shape[1] or sizes[-1] < _SINGULAR * sizes[0]:
+        raise _unidentifiable(channel, directions[-1])
+    likely = np.asarray(_spread(center.floats) @ rows, dtype=np.float64)
+    scaled = (rows / likely).T
+    return np.asarray(np.linalg.solve((rows @ scaled).T, scaled.T).T)
+
+
+def _spread(masses: NDArray[Any]) -> NDArray[Any]:
+    """Half of the reference and half uniform where the reference rules out a secret: q₀ must be positive."""
+    if masses.min() > 0:
+        return masses
+    return (masses + Fraction(1, len(masses)) if masses.dtype == object else masses + 1 / len(masses)) / 2
+
+
+def _bias(rows: FloatArray, weights: FloatArray) -> tuple[Fraction, ...]:
+    """Bound the bias, max_x |(K·B − I)_xj| for each secret j, in rationals; float rows stand for rows that sum to 1."""
+    exact = _fmpq(_unit_rows(rows))
+    product = _fractions(exact * _fmpq(weights))
+    wanted = np.eye(len(rows), dtype=int).astype(object)
+    return tuple(Fraction(max(column)) for column in np.abs(product - wanted).T.tolist())
+
+
+def _unit_rows(rows: FloatArray) -> NDArray[Any]:
+    exact = np.array([[Fraction(entry) for entry in row] for row in rows.tolist()], dtype=object)
+    return np.asarray(exact / exact.sum(axis=1)[:, None])
+
+
+def _exact_direction(rows: NDArray[Any]) -> NDArray[Any]:
+    """Find d ≠ 0 with dK = 0: from the reduced row echelon form of Kᵀ, its first free variable set to 1."""
+    reduced, rank = _fmpq(rows.T).rref()
+    table = _fractions(reduced)
+    pivots = [int(np.flatnonzero(table[row])[0]) for row in range(rank)]
+    free = next(place for place in range(len(rows)) if place not in pivots)
+    direction = np.zeros(len(rows), dtype=object)
+    direction[free] = Fraction(1)
+    for row, pivot in enumerate(pivots):
+        direction[pivot] = -table[row, free]
+    return np.asarray(direction)
+
+
+def _unidentifiable(channel: Channel, direction: NDArray[Any]) -> PreconditionFailed:
+    size = float(max(abs(entry) for entry in direction))
+    parts = [
+        f"{float(entry) / size:+.3g} on {show(label)}"
+        for label, entry in zip(channel.inputs, direction, strict=True)
+        if abs(float(entry)) > 1e-6 * size
+    ]
+    more = f" and {len(parts) - _SECRETS_SHOWN} more" if len(parts) > _SECRETS_SHOWN else ""
+    return PreconditionFailed(
+        "channel must have linearly independent rows to estimate frequencies, got rows that are not: "
+        f"a shift of {', '.join(parts[:_SECRETS_SHOWN])}{more} leaves every outcome as likely as before; "
+        "merge such secrets or ask for more."
+    )
+
+
+def _fmpq(rows: NDArray[Any]) -> Any:
+    from flint import fmpq, fmpq_mat
+
+    def entry(value: Any) -> Any:
+        ratio = Fraction(value)
+        return fmpq(ratio.numerator, ratio.denominator)
+
+    return fmpq_mat(rows.shape[0], rows.shape[1], [entry(value) for value in rows.ravel().tolist()])
+
+
+def _fractions(matrix: Any) -> NDArray[Any]:
+    found = np.empty((matrix.nrows(), matrix.ncols()), dtype=object)
+    for i, row in enumerate(matrix.tolist()):
+        for j, value in enumerate(row):
+            found[i, j] = Fraction(int(value.p), int(value.q))
+    return found
+
+
+def project_to_simplex(values: NDArray[Any]) -> NDArray[Any]:
+    """Project to the simplex: the nearest point in Euclidean distance, max(v − t, 0) with the t that makes the sum 1.
+
+    Fractions stay exact. Of an unbiased estimate this makes a biased one, with a smaller mean squared error.
+
+    >>> project_to_simplex(np.array([Fraction(6, 5), Fraction(-1, 5)], dtype=object))
+    array([Fraction(1, 1), Fraction(0, 1)], dtype=object)
+    """
+    zero = Fraction(0) if values.dtype == object else 0.0
+    ordered = sorted(values.tolist(), reverse=True)
+    shift, total = zero, zero
+    for count, value in enumerate(ordered, start=1):
+        total += value
+        candidate = (total - 1) / count
+        if value <= candidate:
+            break
+        shift = candidate
+    return np.array([max(value - shift, zero) for value in values.tolist()], dtype=values.dtype)

@@ -25,10 +25,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tightlip.contraction.bound import eta
+from tightlip.contraction.bounds import Setting, eta
 from tightlip.contraction.coefficients import kl_contraction
 from tightlip.contraction.divergences import divergence
-from tightlip.contraction.setting import Setting
 from tightlip.errors import WrongType, quoted
 from tightlip.model.align import align
 from tightlip.model.channel import Channel, as_channel
@@ -171,7 +170,7 @@ class KnownChannel:
 
 
 def as_privacy(privacy: Privacy | Channel, argument: str = "privacy") -> Privacy:
-    """A privacy level; a channel stands for itself."""
+    """Read a privacy level; a channel stands for itself."""
     if isinstance(privacy, Channel):
         return KnownChannel(privacy)
     if not isinstance(privacy, (LocalPrivacy, PmlPrivacy, KnownChannel)):
@@ -189,7 +188,7 @@ def _read_pair(one: object, two: object) -> None:
 
 @lru_cache(maxsize=1 << 10)
 def outcome_masses(channel: Channel, prior: Prior) -> tuple[Fraction, ...]:
-    """The distribution of the outcome, in rationals.
+    """Compute the distribution of the outcome, in rationals.
 
     >>> outcome_masses(Channel([["1/2", "1/2"], [0, 1]]), Prior(["1/3", "2/3"]))
     (Fraction(1, 6), Fraction(5, 6))
@@ -207,7 +206,7 @@ def _read_level(epsilon: Any) -> float | Fraction:
 
 @lru_cache(maxsize=1 << 16)
 def _open_separation(one: Prior, two: Prior) -> Separation:
-    """Without privacy; kept, since a table asks for it at every level."""
+    """Compute the divergences without privacy; kept, since a table asks for them at every level."""
     return Separation.of(one, two)
 
 
@@ -242,7 +241,7 @@ def _shrunk(amount: float, setting: Setting, factor: Callable[[Setting], Ball]) 
 
 
 def _chords(setting: Setting, distance: float) -> tuple[float, float]:
-    """Binette's inequality for H² and KL, with Γ = 1 + TV·(e^ε − m*)."""
+    """Bound H² and KL by Binette's inequality, with Γ = 1 + TV·(e^ε − m*)."""
 
     def most() -> Ball:
         return 1 + ball(distance) * (setting.growth() - _least(setting))
@@ -264,6 +263,6 @@ def _kl_shrink(setting: Setting) -> Ball:
 
 
 def _least(setting: Setting) -> Ball:
-    """m*: the smallest entry that a scaled column can have."""
+    """Compute m*: the smallest entry that a scaled column can have."""
     others = (setting.secrets - 1) * setting.min_mass
     return ((1 - ball(others) * setting.growth()) / ball(1 - others)).max(0)

@@ -7,18 +7,39 @@ over any of them is a lower bound:
 
     Le Cam     max_ij (Δ_ij/2)·(1 − TV(P_i^n, P_j^n))
     Bretagnolle–Huber    max_ij (Δ_ij/4)·e^{−n·KL}
-    Fano       min_ij s_ij · p,  p from fano.py with I ≤ n·(1/M)·Σ_j KL(P_j K‖P̄K),  P̄ the average of the P_j
+    Fano       min_ij s_ij · p,  p from `fano_error` with I ≤ n·(1/M)·Σ_j KL(P_j K‖P̄K),  P̄ the average of the P_j
     Assouad    Σ_k (Δ_k/2)·(average of 1 − TV over the pairs that differ in coordinate k alone), for a cube
 
 Why. Le Cam: ½Σ_y [p_i L(θ_i, a) + p_j L(θ_j, a)] ≥ ½Σ_y min(p_i, p_j)·Δ_ij. Fano: if i is the hypothesis with the
 smallest loss for the answer a, every other j has L(θ_j, a) ≥ s_ij, so the loss is at least s·1{i ≠ J}; and
 I(J; Y^n) ≤ (1/M)Σ KL(law under P_j‖law under P̄), which adds up over the samples. Assouad: Le Cam for each coordinate
 of a loss that is a sum over coordinates, averaged over the others.
+
+Fano's inequality, solved for the error. J uniform on M hypotheses, Y any data with I(J; Y) ≤ I. Every guess of J errs
+with a probability p that satisfies
+
+    h(p) + p·log(M − 1) ≥ log M − I,        h(p) = −p log p − (1 − p) log(1 − p).
+
+The left side rises in p ≤ 1 − 1/M, so p is at least the solution of the equation; p ≥ 1 − (I + log 2)/log M is the
+weaker form in textbooks, which says nothing for two hypotheses.
+
+Overlap. How much the laws of n releases still overlap: lower bounds on 1 − TV(P^n, Q^n), rounded down.
+
+    coupling             (1 − TV)^n
+    hellinger            1 − √(1 − ρ^{2n}),  ρ = 1 − H²/2 = Σ√(pq)
+    kl                   1 − √(1 − e^{−n·KL})                          (Bretagnolle and Huber)
+    bretagnolle-huber    ½·e^{−n·KL}, the same in the usual weaker form
+
+TV, H² and KL bound the divergence of one release, KL in either direction. Each holds for n independent releases
+through channels of the level that may differ, and also where each channel may depend on the earlier releases: step by
+step the coupling stays together with probability 1 − TV, the affinity Σ√(pq) keeps a factor ρ, and KL adds up.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
@@ -27,9 +48,8 @@ from tightlip.arguments import choice, whole
 from tightlip.errors import WrongType, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label
-from tightlip.planning.fano import fano_error
-from tightlip.planning.outward import float_above, float_below
-from tightlip.planning.overlap import Tensor, overlaps
+from tightlip.numeric.ball import Ball, ball, enclose
+from tightlip.numeric.rounding import float_above, float_below
 from tightlip.planning.privacy import Privacy, Separation, as_privacy
 from tightlip.planning.study import Study
 
@@ -43,6 +63,12 @@ _TWO_POINT: dict[Tensor, Method] = {
     "kl": "le cam, kl",
     "bretagnolle-huber": "bretagnolle-huber",
 }
+_BITS = 128
+_BISECTIONS = 60
+Tensor = Literal["coupling", "hellinger", "kl", "bretagnolle-huber"]
+
+_TOGETHER = Separation(0.0, 0.0, 0.0, 0.0)
+_NOTHING = 800  # e^-800 is nothing that a float can hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +182,7 @@ def _side(
 
 
 def risk_lower_bound(study: Study, privacy: Privacy | Channel, samples: int) -> RiskBound:
-    """A lower bound on the minimax risk after n private samples, rounded down (DOB paper, Example 3, corrected).
+    """Bound the minimax risk after n private samples from below, rounded down (DOB paper, Example 3, corrected).
 
     Parameters
     ----------
@@ -184,7 +210,77 @@ def read_samples(samples: object) -> int:
 
 
 def _information(study: Study, privacy: Privacy) -> float:
-    """An upper bound on (1/M) Σ_j KL(P_j K‖P̄K); finite, since P̄ ≥ P_j/M."""
+    """Bound the mutual information of one sample, (1/M) Σ_j KL(P_j K‖P̄K), from above; finite, since P̄ ≥ P_j/M."""
     center = study.average()
     amounts = [privacy.separation(hypothesis, center).kl for hypothesis in study.hypotheses]
     return float_above(sum((Fraction(amount) for amount in amounts), Fraction(0)) / len(amounts))
+
+
+def fano_error(hypotheses: int, information: float) -> float:
+    """Bound the error probability of every guess among M hypotheses from below, by Fano, rounded down.
+
+    Parameters
+    ----------
+    hypotheses : M, at least 2
+    information : an upper bound on I(J; Y), in nats
+
+    >>> fano_error(4, 0.0), fano_error(4, 2.0)
+    (0.75, 0.0)
+    >>> 0.133 < fano_error(2, 0.3) < 0.134
+    True
+    """
+    most = float(1 - Fraction(1, hypotheses))
+    if Fraction(most) > 1 - Fraction(1, hypotheses):
+        most = math.nextafter(most, 0.0)
+    if information == 0:
+        return most
+    if math.isinf(information):
+        return 0.0
+    low, high = 0.0, most
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        if _below(middle, hypotheses, information):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _below(error: float, hypotheses: int, information: float) -> bool:
+    """Check whether h(p) + p log(M − 1) < log M − I for certain, so that the error is more than p."""
+    from flint import ctx
+
+    with ctx.workprec(_BITS):
+        left = _entropy(ball(error)) + ball(error) * ball(hypotheses - 1).log()
+        return bool(left < ball(hypotheses).log() - ball(information))
+
+
+def _entropy(error: Ball) -> Ball:
+    other = 1 - error
+    return -(error * error.log() + other * other.log())
+
+
+def overlaps(separation: Separation, samples: int) -> dict[Tensor, float]:
+    """Bound 1 − TV after n releases from below, in every way.
+
+    >>> {name: round(value, 4) for name, value in overlaps(Separation(0.5, 0.25, 1.0, 2.0), 1).items()}
+    {'coupling': 0.5, 'hellinger': 0.5159, 'kl': 0.2049, 'bretagnolle-huber': 0.1839}
+    """
+    separation = separation if samples else _TOGETHER
+    apart = separation.smaller_kl
+    gone = math.isinf(apart) or samples * Fraction(apart) > _NOTHING
+    return {
+        "coupling": _down(lambda: (1 - ball(separation.tv)).max(0) ** samples),
+        "hellinger": _down(lambda: _half_angle((1 - ball(separation.h2) / 2).max(0) ** (2 * samples))),
+        "kl": 0.0 if gone else _down(lambda: _half_angle((-samples * ball(apart)).exp())),
+        "bretagnolle-huber": 0.0 if gone else _down(lambda: (-samples * ball(apart)).exp() / 2),
+    }
+
+
+def _half_angle(kept: Ball) -> Ball:
+    """Compute 1 − √(1 − x) = x/(1 + √(1 − x)), without cancellation."""
+    return kept / (1 + (1 - kept).max(0).sqrt())
+
+
+def _down(expression: Callable[[], Ball]) -> float:
+    return min(max(enclose(expression)[0], 0.0), 1.0)

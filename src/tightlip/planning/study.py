@@ -1,4 +1,18 @@
-"""What is to be found out: hypotheses about the distribution of the secret, and what a wrong answer costs."""
+"""What is to be found out: hypotheses about the distribution of the secret, and what a wrong answer costs.
+
+What a wrong answer costs is reduced to two numbers for each pair of hypotheses. For a loss L(θ, a) ≥ 0 of answering a
+when θ is true
+
+    gap       Δ_ij = inf_a [L(θ_i, a) + L(θ_j, a)]        what no answer can avoid in sum   (Le Cam, Assouad)
+    test gap  s_ij = inf_a max(L(θ_i, a), L(θ_j, a))      what no answer can avoid twice    (Fano)
+
+Always s_ij ≤ Δ_ij ≤ 2 s_ij. Parameters are points of ℝ^d, answers any point:
+
+    absolute   Σ_k |θ_k − a_k|         Δ = ‖θ_i − θ_j‖₁         s = Δ/2      (midpoint, triangle inequality)
+    squared    Σ_k (θ_k − a_k)²        Δ = ‖θ_i − θ_j‖₂²/2      s = Δ/2      (midpoint, parallelogram law)
+    hamming    Σ_k 1{θ_k ≠ a_k}        Δ = #{k: they differ}    s = ⌈Δ/2⌉
+    zero-one   1{θ ≠ a}                Δ = 1                    s = 1
+"""
 
 from __future__ import annotations
 
@@ -6,7 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -17,17 +31,55 @@ from tightlip.model.labels import Label, Labels, match
 from tightlip.model.prior import Prior, as_prior
 from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import number, require_unmasked
-from tightlip.planning.loss import (
-    LOSS_NAMES,
-    Gaps,
-    Point,
-    named_gap,
-    named_test_gap,
-    row_gap,
-    row_test_gap,
-)
 
+LossName = Literal["absolute", "squared", "zero-one", "hamming"]
+LOSS_NAMES: tuple[str, ...] = get_args(LossName)
+Point = tuple[Fraction, ...]
+Gaps = tuple[tuple[Fraction, ...], ...]
 _MOST = 256
+
+
+def named_gap(loss: str, one: Point, two: Point) -> Fraction:
+    """Compute the gap Δ of two parameters.
+
+    >>> named_gap("squared", (Fraction(0),), (Fraction(1),))
+    Fraction(1, 2)
+    """
+    return _GAPS[loss](one, two)
+
+
+def named_test_gap(loss: str, one: Point, two: Point) -> Fraction:
+    """Compute the test gap s of two parameters.
+
+    >>> named_test_gap("hamming", (Fraction(0),) * 3, (Fraction(1),) * 3)
+    Fraction(2, 1)
+    """
+    gap = _GAPS[loss](one, two)
+    if loss == "zero-one":
+        return gap
+    return Fraction(-(-gap // 2)) if loss == "hamming" else gap / 2
+
+
+def row_gap(one: tuple[Fraction, ...], two: tuple[Fraction, ...]) -> Fraction:
+    """Compute the gap Δ of two rows of a table of losses, one column per answer."""
+    return min(a + b for a, b in zip(one, two, strict=True))
+
+
+def row_test_gap(one: tuple[Fraction, ...], two: tuple[Fraction, ...]) -> Fraction:
+    """Compute the test gap s of two rows of a table of losses."""
+    return min(max(a, b) for a, b in zip(one, two, strict=True))
+
+
+def _differing(one: Point, two: Point) -> Fraction:
+    return Fraction(sum(a != b for a, b in zip(one, two, strict=True)))
+
+
+_GAPS: dict[str, Callable[[Point, Point], Fraction]] = {
+    "absolute": lambda one, two: sum((abs(a - b) for a, b in zip(one, two, strict=True)), Fraction(0)),
+    "squared": lambda one, two: sum(((a - b) ** 2 for a, b in zip(one, two, strict=True)), Fraction(0)) / 2,
+    "hamming": _differing,
+    "zero-one": lambda one, two: Fraction(one != two),
+}
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -42,7 +94,7 @@ class Study:
         The value of the parameter under each hypothesis: a number, or a point as a list of numbers. 0, 1, 2, …
         by default, which only the zero-one loss and tables of losses can use.
     loss : "absolute", "squared", "hamming", "zero-one" or a table
-        See `tightlip.planning.loss`. A table has a row for each hypothesis and a column for each answer.
+        See the top of `tightlip.planning.study`. A table has a row for each hypothesis and a column for each answer.
     separation : table, instead of `loss`
         The gaps Δ_ij themselves, symmetric with a zero diagonal, for answers that are not finitely many.
     names : labels of the hypotheses, optional
@@ -79,7 +131,7 @@ class Study:
         separation: Any = None,
         names: Iterable[Label] | None = None,
     ) -> None:
-        aligned = _aligned(hypotheses)
+        aligned = _align_hypotheses(hypotheses)
         size = len(aligned)
         named = Labels.of(names, size, "names")
         points = _points(parameters, named)
@@ -137,7 +189,7 @@ def _edges(corners: dict[Point, int], sides: list[list[Fraction]], axis: int) ->
     return tuple((corners[point], corners[(*point[:axis], high, *point[axis + 1 :])]) for point in others)
 
 
-def _aligned(hypotheses: Iterable[Prior]) -> tuple[Prior, ...]:
+def _align_hypotheses(hypotheses: Iterable[Prior]) -> tuple[Prior, ...]:
     given = [
         as_prior(hypothesis, f"hypotheses entry {place}")
         for place, hypothesis in enumerate(listed(hypotheses, "hypotheses", "Priors"))

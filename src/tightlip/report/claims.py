@@ -7,7 +7,7 @@ from typing import Any
 
 from tightlip.certificate import envelope, ordered
 from tightlip.certificate.base import Claim
-from tightlip.certificate.statistic_table import COST, MAXIMAL
+from tightlip.certificate.statistic import COST, MAXIMAL
 from tightlip.contraction import certificate as contraction
 from tightlip.numeric.display import format_down, format_exactly, format_sides, format_up
 from tightlip.numeric.parse import exact_text

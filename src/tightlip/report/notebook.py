@@ -23,7 +23,7 @@ from tightlip.model.labels import Label, show
 from tightlip.numeric.display import format_about, format_down, format_exactly, format_up
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.unit import in_unit
-from tightlip.planning.table import PlanTable
+from tightlip.planning.samples import PlanTable
 from tightlip.report import contraction, envelope, measurement, plan, statistic
 from tightlip.report.amounts import Unit, leakage, leakage_json, printable, probability_json, value_json
 from tightlip.report.chart import Bound, bound_chart, charting

@@ -16,7 +16,7 @@ from tightlip.numeric.display import format_down, format_up
 from tightlip.numeric.quantity import level_exact
 from tightlip.planning.privacy import KnownChannel, LocalPrivacy, PmlPrivacy, Privacy
 from tightlip.planning.risk import RiskBound
-from tightlip.planning.table import PlanRow, PlanTable
+from tightlip.planning.samples import PlanRow, PlanTable
 from tightlip.report.amounts import float_json, printable
 from tightlip.report.chart import Bound, bound_chart, charting
 from tightlip.report.tables import plain_table

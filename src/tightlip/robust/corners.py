@@ -29,7 +29,7 @@ class Cover:
 
 
 def cover_of(region: Region) -> Cover | None:
-    """Simplices where the set has few corners, else one hull where one is known."""
+    """Cover the set by simplices where it has few corners, else by one hull where one is known."""
     simplices = simplices_of(region)
     if simplices is not None:
         return Cover(simplices, divisible=True)
@@ -38,7 +38,7 @@ def cover_of(region: Region) -> Cover | None:
 
 
 def simplices_of(region: Region) -> list[Simplex] | None:
-    """Simplices that cover the set without overlap; None where it has too many corners.
+    """Triangulate the set without overlap; None where it has too many corners.
 
     >>> from tightlip.robust.region import BallRegion
     >>> third = Fraction(1, 3)
@@ -57,7 +57,7 @@ def simplices_of(region: Region) -> list[Simplex] | None:
 
 
 def corners_of(region: Region) -> dict[Point, Tight] | None:
-    """The corners and the bounds that are tight there (masses first, then the others); None if they are too many."""
+    """Enumerate corners and the bounds tight there (masses first, then the others); None if they are too many."""
     halfspaces = region.halfspaces()
     if halfspaces is None:
         return None
@@ -103,7 +103,7 @@ def _cut(corners: dict[Point, Tight], halfspace: Halfspace, name: int) -> dict[P
 def _pull(
     face: frozenset[int], points: Sequence[Point], tight: Sequence[Tight]
 ) -> list[frozenset[int]] | None:
-    """Simplices of a face given by its corners; None where they are too many."""
+    """Triangulate a face given by its corners, by pulling; None where the simplices are too many."""
     dimension = _dimension(face, points)
     if len(face) == dimension + 1:
         return [face]
@@ -122,7 +122,7 @@ def _pull(
 
 
 def _dimension(face: frozenset[int], points: Sequence[Point]) -> int:
-    """The affine dimension of some points."""
+    """Compute the affine dimension of some points."""
     first, *others = (points[place] for place in sorted(face))
     if not others:
         return 0

@@ -1,7 +1,8 @@
-"""The largest PML or PMC of any outcome under any prior of a set.
+"""The largest PML, PMC or maximal leakage under any prior of a set.
 
     sup_p max_y PML = log max_y max_{x∈S} K_xy / min_p q_y(p)      q_y(p) = Σ_x p_x K_xy
     sup_p max_y PMC = log max_y max_p q_y(p) / min_{x∈S} K_xy
+    sup_p ℒ         = log Σ_y max_{x∈S} K_xy
 
 with S the secrets to which some prior of the set gives mass. q_y is linear in p, so over a convex set each outcome
 asks for one linear program.
@@ -10,6 +11,10 @@ Why S, and when a supremum is no maximum. PML and PMC count the secrets of posit
 minimises q_y may give none to the x that maximises K_xy; but a member that does give it some can be mixed in with an
 arbitrarily small share, so the supremum is the ratio above, reached in the limit (`attained` is False). If q_y can
 be made 0 at all while K_xy > 0 for some x in S, the same mixing shows that PML is unbounded.
+
+Maximal leakage ℒ = log Σ_y max_{x : p_x > 0} K_xy depends on the support of p only. More possible secrets can only add
+to it, and a convex set has members that give mass to every secret to which some member does. So over a convex set it is
+one sum, and the supremum is reached; over a list, the largest of them.
 """
 
 from __future__ import annotations
@@ -24,7 +29,7 @@ from tightlip.measures.distribution import PointwiseLeakage
 from tightlip.measures.pointwise import pmc as one_prior_pmc
 from tightlip.measures.pointwise import pml as one_prior_pml
 from tightlip.model.channel import Channel
-from tightlip.model.matrix import dense_column
+from tightlip.model.matrix import column_max, dense_column
 from tightlip.model.prior import Prior
 from tightlip.model.prior_set import AnyPriorSet, PriorBall, PriorList, PriorPolytope
 from tightlip.numeric.quantity import Nats
@@ -33,7 +38,7 @@ from tightlip.robust.region import (
     Region,
     as_prior,
     has_exact_numbers,
-    mixed,
+    mix,
     region_of,
 )
 from tightlip.robust.result import RobustLeakage, log_ends
@@ -46,7 +51,7 @@ _HALF = Fraction(1, 2)
 def leakage_capacity(
     channel: Channel, *, min_mass: Any = None, prior_set: AnyPriorSet | None = None
 ) -> RobustLeakage:
-    """C(K, 𝒫) = sup over the priors of a set of the largest PML of any outcome, in nats, rounded up.
+    """Compute C(K, 𝒫) = sup over the priors of a set of the largest PML of any outcome, in nats, rounded up.
 
     Parameters
     ----------
@@ -76,7 +81,7 @@ def leakage_capacity(
 
 
 def pmc(channel: Channel, prior_set: AnyPriorSet) -> RobustLeakage:
-    """The largest PMC of any outcome under any prior of a set, in nats, rounded up; infinite if one excludes a secret.
+    """Compute the largest PMC of any outcome under any prior of a set, rounded up; infinite if one excludes a secret.
 
     >>> from tightlip import Channel, PriorSet
     >>> channel = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
@@ -155,7 +160,7 @@ def _pmc_case(region: Region, place: int, column: list[Fraction]) -> _Case | Non
     if not most:
         return None
     if not pit:
-        point = mixed(point, region.inside(), _HALF)
+        point = mix(point, region.inside(), _HALF)
     secret = _first(region, column, pit, point)
     return _Case(most / pit if pit else None, place, secret, point, point[secret] > 0)
 
@@ -186,3 +191,29 @@ def _worst_of_list(channel: Channel, priors: tuple[Prior, ...], kind: Kind) -> R
 def _exact_size(leak: PointwiseLeakage) -> Fraction | float:
     ratio = leak.exact_ratio_of(leak.worst_outcome)
     return math.inf if ratio is None else ratio
+
+
+def maximal_leakage(channel: Channel, prior_set: AnyPriorSet) -> RobustLeakage:
+    """Compute the largest maximal leakage ℒ under any prior of a set, in nats, rounded up.
+
+    >>> from tightlip import Channel, PriorSet
+    >>> maximal_leakage(Channel([["3/4", "1/4"], ["1/4", "3/4"]]), PriorSet(min_mass="1/10")).ratio
+    Fraction(3, 2)
+    """
+    region = region_of(prior_set, channel)
+    priors = region if isinstance(region, tuple) else (as_prior(region.inside(), channel),)
+    ratios = [_ratio(channel, prior) for prior in priors]
+    place = max(range(len(ratios)), key=ratios.__getitem__)
+    lower, upper = log_ends(ratios[place])
+    return RobustLeakage(
+        Nats(upper, ratios[place] if channel.is_exact else None),
+        lower,
+        method="closed form: only the support matters",
+        prior=priors[place],
+        attained=True,
+    )
+
+
+def _ratio(channel: Channel, prior: Prior) -> Fraction:
+    peaks = column_max(channel.restricted_to(prior).matrix)
+    return sum((Fraction(peak) for peak in peaks.tolist()), Fraction(0))

@@ -203,7 +203,7 @@ def _read_path(path: Any) -> Path:
 
 
 def halves(cell: Simplex) -> tuple[Simplex, Simplex]:
-    """A simplex cut at the middle of its longest edge (the first of several)."""
+    """Bisect a simplex at the middle of its longest edge (the first of several)."""
     pairs = [(one, two) for two in range(len(cell)) for one in range(two)]
     one, two = max(pairs, key=lambda pair: _distance(cell[pair[0]], cell[pair[1]]))
     middle = tuple((a + b) / 2 for a, b in zip(cell[one], cell[two], strict=True))

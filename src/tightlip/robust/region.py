@@ -169,7 +169,7 @@ class PolytopeRegion(Region):
 
 
 def region_of(prior_set: object, channel: Channel) -> Region | tuple[Prior, ...]:
-    """A set of priors in the order of the channel's secrets; a list stays a list of priors."""
+    """Read a set of priors in the order of the channel's secrets; a list stays a list of priors."""
     if not isinstance(channel, Channel):
         raise WrongType(f"channel must be a Channel, got {quoted(channel)}; write Channel(rows).")
     size = channel.shape[0]
@@ -204,23 +204,23 @@ def has_exact_numbers(prior_set: AnyPriorSet) -> bool:
 
 
 def as_prior(point: Point, channel: Channel) -> Prior:
-    """A point as a prior on the channel's secrets."""
+    """Read a point as a prior on the channel's secrets."""
     return Prior(np.array(point, dtype=object), channel.inputs if channel.inputs.given else None)
 
 
 def mean(points: Sequence[Point]) -> Point:
-    """The mean of several priors."""
+    """Average several priors."""
     share = Fraction(1, len(points))
     return tuple(share * sum(masses, Fraction(0)) for masses in zip(*points, strict=True))
 
 
-def mixed(one: Point, two: Point, share: Fraction) -> Point:
-    """(1 − share)·one + share·two."""
+def mix(one: Point, two: Point, share: Fraction) -> Point:
+    """Mix two priors: (1 − share)·one + share·two."""
     return tuple((1 - share) * first + share * second for first, second in zip(one, two, strict=True))
 
 
 def dot(one: Sequence[Fraction], two: Sequence[Fraction]) -> Fraction:
-    """Σ one_x two_x."""
+    """Compute the inner product Σ one_x two_x."""
     return sum(
         (first * second for first, second in zip(one, two, strict=True) if first and second), Fraction(0)
     )

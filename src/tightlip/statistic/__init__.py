@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from tightlip.statistic.continuous import NoiseStatisticLeakage, noise_leakage, noise_resolved_leakage
 from tightlip.statistic.maximal import cost_leakage, maximal_leakage_of_map, statistic_maximal_leakage
-from tightlip.statistic.outcome import ldp, min_entropy_leakage, outcome_leakage
 from tightlip.statistic.relations import (
     StatisticComposition,
     comparisons,
     composition,
+    ldp,
     ldp_to_statistic,
     ldp_to_statistic_cost,
+    min_entropy_leakage,
+    outcome_leakage,
     outcome_to_statistic_ldp,
 )
 from tightlip.statistic.result import StatisticLeakage

@@ -49,7 +49,7 @@ class NoiseStatisticLeakage(ProvedLeakage):
 
 
 def noise_leakage(noise: Noise, regions: Mapping[Label, Any]) -> NoiseStatisticLeakage:
-    """Statistic maximal leakage of θ + noise about which region θ lies in.
+    """Compute the statistic maximal leakage of θ + noise about which region θ lies in.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def noise_resolved_leakage(noise: Noise, low: Any, high: Any) -> Nats:
 
 
 def taut_string(intervals: Sequence[Interval]) -> list[Fraction]:
-    """The points, one in each of some intervals in ascending order, with the most even distances.
+    """Find the taut string: points, one in each of some ascending intervals, with the most even distances.
 
     >>> ends = [(0, 1), (1, 2), (2, 9)]
     >>> [int(point) for point in taut_string([(Fraction(low), Fraction(high)) for low, high in ends])]

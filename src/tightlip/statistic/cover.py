@@ -125,7 +125,7 @@ class Cover:
 
 
 def by_group(cover: Cover, selection: Places, groups: Groups) -> tuple[int, ...]:
-    """Channel rows of a selection, in the order of the secrets' labels."""
+    """List the channel rows of a selection, in the order of the secrets' labels."""
     rows = cover.order[selection]
     found: list[Any] = [0] * groups.count
     for row in rows.tolist():

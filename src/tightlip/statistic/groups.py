@@ -61,10 +61,10 @@ def groups_of(channel: Channel, secret: Any = None) -> Groups:
     if own is not None:
         places = places_of(channel.inputs, own, "secret", "rows of the channel")
         values = [values[place] for place in places]
-    return labelled(values, channel.shape[0], "secret", "channel rows")
+    return group_by_label(values, channel.shape[0], "secret", "channel rows")
 
 
-def labelled(values: Any, size: int, argument: str, owner: str) -> Groups:
+def group_by_label(values: Any, size: int, argument: str, owner: str) -> Groups:
     """Number the labels of a sequence in the order in which they first appear."""
     items = _sequence(values, argument)
     if len(items) != size:
@@ -74,13 +74,13 @@ def labelled(values: Any, size: int, argument: str, owner: str) -> Groups:
     return _number_array(items, argument) if isinstance(items, np.ndarray) else _number(items, argument)
 
 
-def labelled_map(outputs: Any) -> tuple[Groups, Labels | None]:
+def group_outputs(outputs: Any) -> tuple[Groups, Labels | None]:
     """Number the outputs of inputs; and the names of the inputs, where the outputs come by name."""
     values, own = split(outputs, "outputs")
     items = _sequence(values, "outputs")
     if not len(items):
         raise InvalidInput("outputs must not be empty, got no inputs; give the output of each input.")
-    return labelled(items, len(items), "outputs", "inputs"), (
+    return group_by_label(items, len(items), "outputs", "inputs"), (
         None if own is None else Labels.of(own, len(own), "labels of outputs")
     )
 

@@ -12,8 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tightlip.certificate.statistic import Prices
-from tightlip.certificate.statistic_table import PriceList, Table, exact_fraction
+from tightlip.certificate.statistic import PriceList, Prices, Table, exact_fraction
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import UNIT, gamma, sum_down, sum_up
 from tightlip.statistic.cover import Cover, Mask

@@ -4,32 +4,46 @@
 
 Deterministic releases are a matching problem and solved exactly; the rest is NP-hard, so both ends are proved
 separately: a selection below, prices of outputs above (see docs/statistic.md).
+
+Deterministic releases ask for the number of outputs that secrets can claim at once, by maximum bipartite matching. A
+secret can claim an output that one of its inputs is mapped to, each secret one, each output once. Kőnig: the largest
+number of claims is the size of the smallest vertex cover, read off from the alternating paths.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tightlip.certificate.statistic import Leaf, PriceProof, SelectionProof, Split, StatisticCertificate
+from tightlip.certificate.statistic import (
+    COST,
+    MAXIMAL,
+    Kind,
+    Leaf,
+    PriceProof,
+    SelectionProof,
+    Split,
+    StatisticCertificate,
+    Table,
+)
 from tightlip.certificate.statistic_map import CoverProof, MapCertificate
-from tightlip.certificate.statistic_table import COST, MAXIMAL, Kind, Table
 from tightlip.errors import InvalidInput, WrongType
 from tightlip.model.channel import Channel
 from tightlip.model.labelled import places_of, split
 from tightlip.model.labels import Labels
-from tightlip.model.matrix import dense
+from tightlip.model.matrix import Matrix, dense, is_sparse
 from tightlip.numeric.display import format_up, several
 from tightlip.numeric.parse import float_number
-from tightlip.statistic.branch import Found, Search
 from tightlip.statistic.cover import Cover, by_group
-from tightlip.statistic.groups import Groups, groups_of, labelled, labelled_map
+from tightlip.statistic.groups import Groups, Places, group_by_label, group_outputs, groups_of
 from tightlip.statistic.judge import ExactJudge, FloatJudge, Judge
-from tightlip.statistic.matching import Matching, largest_matching, outputs_if_deterministic
 from tightlip.statistic.result import StatisticLeakage
+from tightlip.statistic.search import Found, Search
 from tightlip.statistic.work import WORK, Work
 
 _ALWAYS_VERIFIED = 200_000
@@ -44,7 +58,7 @@ def statistic_maximal_leakage(
     time_limit: float | None = None,
     gap: float = 0.0,
 ) -> StatisticLeakage:
-    """Statistic maximal leakage Π of a channel about the secret of its rows.
+    """Compute the statistic maximal leakage Π of a channel about the secret of its rows.
 
     Parameters
     ----------
@@ -81,7 +95,7 @@ def statistic_maximal_leakage(
     most, allowed = Work(work, time_limit), _read_gap(gap)
     outputs = outputs_if_deterministic(channel.matrix)
     if outputs is not None:
-        return _matched(channel, groups, largest_matching(groups, outputs, channel.shape[1]))
+        return _matching_leakage(channel, groups, largest_matching(groups, outputs, channel.shape[1]))
     floats = channel.matrix.astype(np.float64) if channel.is_exact else channel.floats
     cover = Cover.of(floats, groups)
     judge: Judge = FloatJudge(cover)
@@ -89,11 +103,11 @@ def statistic_maximal_leakage(
         table = Table.of(channel, groups.rows(), MAXIMAL)
         judge = ExactJudge(cover, table, (Fraction(0),) * channel.shape[1])
     found = Search(cover, judge, work=most, gap=allowed).run()
-    return certified(channel, groups, cover, found, MAXIMAL)
+    return certify(channel, groups, cover, found, MAXIMAL)
 
 
 def maximal_leakage_of_map(outputs: Any, secret: Any) -> StatisticLeakage:
-    """Statistic maximal leakage of a deterministic release, given as input → output without a matrix; exact.
+    """Compute the statistic maximal leakage of a deterministic release, given as input → output; exact.
 
     Parameters
     ----------
@@ -108,8 +122,8 @@ def maximal_leakage_of_map(outputs: Any, secret: Any) -> StatisticLeakage:
     >>> maximal_leakage_of_map({"Ann": 1, "Bob": 2}, {"Ann": "ill", "Bob": "well"}).selection["well"]
     'Bob'
     """
-    released, names = labelled_map(outputs)
-    groups = labelled(_in_order(secret, names), len(released.codes), "secret", "inputs")
+    released, names = group_outputs(outputs)
+    groups = group_by_label(_in_order(secret, names), len(released.codes), "secret", "inputs")
     found = largest_matching(groups, released.codes, released.count)
     rows = tuple(found.rows.tolist())
     certificate = MapCertificate(
@@ -151,7 +165,7 @@ def cost_leakage(
     time_limit: float | None = None,
     gap: float = 0.0,
 ) -> StatisticLeakage:
-    """Π_inf = −log min over selections of Σ_y min_g K(y | θ_g): what a release tells about the least likely secret.
+    """Compute the cost leakage Π_inf = −log min over selections of Σ_y min_g K(y | θ_g): about the least likely secret.
 
     The parameters and the result are those of `statistic_maximal_leakage`; with each row a secret of its own it is
     maximal cost leakage. Infinite (and exact) where some selection lets every output exclude a secret. With column
@@ -170,11 +184,11 @@ def cost_leakage(
     slack = Fraction(0) if channel.is_exact else _FLOAT_SLACK
     judge = ExactJudge(cover, table, tuple(-peak for peak in peaks), slack)
     found = Search(cover, judge, work=most, gap=allowed).run()
-    return certified(channel, groups, cover, found, COST)
+    return certify(channel, groups, cover, found, COST)
 
 
-def certified(channel: Channel, groups: Groups, cover: Cover, found: Found, kind: Kind) -> StatisticLeakage:
-    """The result of a search, checked in rationals where that takes no long time."""
+def certify(channel: Channel, groups: Groups, cover: Cover, found: Found, kind: Kind) -> StatisticLeakage:
+    """Certify what a search found, and check it in rationals where that takes no long time."""
     rows = by_group(cover, found.selection, groups)
     nothing_left = kind == COST and found.lower == 0
     certificate = StatisticCertificate(
@@ -188,7 +202,7 @@ def certified(channel: Channel, groups: Groups, cover: Cover, found: Found, kind
     ratio = (found.lower if kind == MAXIMAL else -1 / found.lower) if known else None
     result = _result(
         certificate,
-        _named(channel, groups, rows),
+        _selected_labels(channel, groups, rows),
         _search_words(found, cover),
         exact=found.met or nothing_left,
         ratio=ratio,
@@ -198,7 +212,7 @@ def certified(channel: Channel, groups: Groups, cover: Cover, found: Found, kind
     return result
 
 
-def _matched(channel: Channel, groups: Groups, found: Matching) -> StatisticLeakage:
+def _matching_leakage(channel: Channel, groups: Groups, found: Matching) -> StatisticLeakage:
     prices = np.zeros(channel.shape[1], dtype=int)
     prices[found.covered_outputs] = 1
     total, rows = Fraction(found.size), tuple(found.rows.tolist())
@@ -209,14 +223,14 @@ def _matched(channel: Channel, groups: Groups, found: Matching) -> StatisticLeak
         SelectionProof(total, rows),
         PriceProof(total, (tuple(Fraction(price) for price in prices.tolist()),), (Leaf(0),)),
     )
-    named = _named(channel, groups, rows)
+    named = _selected_labels(channel, groups, rows)
     result = _result(certificate, named, _matching_words(found), exact=True, ratio=total)
     if channel.shape[0] <= _ALWAYS_VERIFIED:
         result.verify()
     return result
 
 
-def _named(channel: Channel, groups: Groups, rows: tuple[int, ...]) -> dict[Any, Any]:
+def _selected_labels(channel: Channel, groups: Groups, rows: tuple[int, ...]) -> dict[Any, Any]:
     return {label: channel.inputs[row] for label, row in zip(groups.labels, rows, strict=True)}
 
 
@@ -246,3 +260,65 @@ def _search_words(found: Found, cover: Cover) -> str:
         text += f"; the ends of the sum are a relative {format_up(apart, 2)} apart"
         text += f", the search stopped {found.stopped}" if found.stopped else ""
     return text
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """The row each secret stands on, how many outputs they reach, and the outputs of a cover of that size."""
+
+    rows: Places
+    size: int
+    covered_outputs: Places
+
+
+def outputs_if_deterministic(matrix: Matrix) -> Places | None:
+    """Find the one output of each row; None where some row has more than one."""
+    if is_sparse(matrix):
+        each = np.diff(matrix.indptr)
+        return (
+            np.asarray(matrix.indices).astype(np.intp)
+            if (each == 1).all() and (matrix.data == 1).all()
+            else None
+        )
+    if not ((matrix == 0) | (matrix == 1)).all():
+        return None
+    return np.asarray(np.argmax(matrix == 1, axis=1), dtype=np.intp)
+
+
+def largest_matching(groups: Groups, outputs: Places, output_count: int) -> Matching:
+    """Match secrets with outputs, and cover all claims by as many secrets and outputs."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    keys = groups.codes.astype(np.int64) * output_count + outputs
+    claims, first_rows = np.unique(keys, return_index=True)
+    secrets, targets = claims // output_count, claims % output_count
+    graph = csr_array(
+        (np.ones(len(claims), dtype=np.int8), (secrets, targets)), shape=(groups.count, output_count)
+    )
+    partner = np.asarray(maximum_bipartite_matching(graph, perm_type="column"))
+    matched = partner >= 0
+    rows = np.empty(groups.count, dtype=np.intp)
+    rows[groups.codes[::-1]] = np.arange(
+        len(groups.codes) - 1, -1, -1
+    )  # any row will do for an unmatched secret
+    wanted = np.flatnonzero(matched).astype(np.int64) * output_count + partner[matched]
+    rows[matched] = first_rows[np.searchsorted(claims, wanted)]
+    return Matching(rows, int(matched.sum()), _reachable_outputs(secrets, targets, partner, output_count))
+
+
+def _reachable_outputs(
+    secrets: NDArray[Any], targets: NDArray[Any], partner: NDArray[Any], output_count: int
+) -> Places:
+    """Outputs that alternating paths from unmatched secrets reach: the output side of the smallest cover."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    count = len(partner)
+    free, matched = np.flatnonzero(partner < 0), np.flatnonzero(partner >= 0)
+    source = count + output_count
+    tails = np.concatenate([secrets, count + partner[matched], np.full(len(free), source)])
+    heads = np.concatenate([count + targets, matched, free])
+    graph = csr_array((np.ones(len(tails), dtype=np.int8), (tails, heads)), shape=(source + 1, source + 1))
+    seen = breadth_first_order(graph, source, return_predecessors=False)
+    return np.sort(seen[(seen >= count) & (seen < source)] - count)
