@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,13 +11,16 @@ import numpy as np
 from tightlip.arguments import instance, whole
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.display import grouped
-from tightlip.table.grouping import Codes, Groups, Label, count_groups, keys_of, too_many_cells
+from tightlip.table.grouping import Codes, Groups, Key, Label, count_groups, keys_of, too_many_cells
+from tightlip.table.names import ROW
 from tightlip.table.policy import Policy
+from tightlip.table.recoding import Keep
 from tightlip.table.source import Table
 
 MAX_CELLS = 250_000
 MOST_CELLS = 10**12  # that can be asked for: engines count in 64 bits
 _DENSE = 10_000_000
+_MOST_KEPT = 5_000_000  # of 20 groups each: more do not fit into memory here
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +85,37 @@ def count_cells(table: Table, policy: Policy, *, max_cells: int = MAX_CELLS) -> 
     instance(policy, Policy, "policy", "write Policy(secret, release)")
     groups = count_groups(table, keys_of(table, policy), max_cells)
     return cells_of_groups(groups, policy, max_cells)[0]
+
+
+def count_values(table: Table, names: Sequence[str]) -> Groups:
+    """Count a table's rows by the values of some columns, as they are.
+
+    A field of a CSV file is called what the file writes, whatever else is in its column; elsewhere the column's type,
+    which no row decides, says how values are called.
+    """
+    return count_groups(table, _kept(table, names), _MOST_KEPT)
+
+
+def first_row(table: Table, names: Sequence[str], found: Groups, place: int) -> int | None:
+    """The first row, counted from 1, of a group that `count_values` found; None where rows are not numbered so."""
+    ordered = table.in_order()
+    if table.loose or ordered.ordered_by is None:
+        return None
+    with suppress(Exception):  # it would only have helped to find the row
+        keys = enumerate(_kept(ordered, names))
+        same = [key.expression == found.arrow[f"k{number}"][place].as_py() for number, key in keys]
+        rows = ordered.expression.filter(same)
+        first = int(ordered.fetch(rows.aggregate(n=rows[ROW].min()))["n"][0].as_py())
+        return first if table.parquet is not None else first + 1  # DuckDB counts the rows of those from 1
+    return None
+
+
+def _kept(table: Table, names: Sequence[str]) -> list[Key]:
+    plain = table.plain_columns(names)
+    table.require_one_spelling(names)
+    if table.csv is not None:
+        plain = [(table.expression[table.physical[name]], "text") for name in names]
+    return [Key(name, column, Keep(), kind) for name, (column, kind) in zip(names, plain, strict=True)]
 
 
 def cells_of_groups(groups: Groups, policy: Policy, max_cells: int) -> tuple[CellCounts, Codes]:

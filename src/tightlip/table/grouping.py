@@ -90,7 +90,7 @@ def count_groups(table: Table, keys: Sequence[Key], max_cells: int) -> Groups:
     if arrow.num_rows > limit:
         raise too_many_cells(f"over {grouped(limit)} combinations of secret and released values", max_cells)
     if not arrow.num_rows:
-        raise InvalidInput(f"{table.name} has no rows; an audit needs some.")
+        raise InvalidInput(f"{table.name} has no rows; there is nothing to count.")
     found = [_encode(arrow, place, key) for place, key in enumerate(keys)]
     count = arrow["n"].to_numpy().astype(np.int64)
     return Groups([labels for labels, _ in found], [codes for _, codes in found], count, arrow)

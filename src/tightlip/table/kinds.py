@@ -42,7 +42,7 @@ def refuse_type(name: str, described: str) -> InvalidInput:
     """The refusal of a column whose type an audit does not read."""
     described = "unknown to Ibis" if described.startswith("unknown(") else " ".join(described.split())
     return InvalidInput(
-        f"column {quoted(name)} has type {described}, which an audit does not read; "
+        f"column {quoted(name)} has type {described}, which tightlip does not read; "
         "make it text, an integer, a real, a boolean or a date."
     )
 
