@@ -261,6 +261,7 @@ def test_values_that_read_the_same_are_not_merged(values):
 def test_names_that_read_the_same_are_not_merged():
     assert "each column name once" in refused(lambda: tabulate({1: ["x"], "1": ["y"]}))
     assert tabulate({1: ["x", "y"], "b": ["y", "z"]}, [1]).domain.columns == ("1",)
+    assert tabulate(pd.DataFrame([["x", "y"], ["y", "z"]]), [1, 0]).domain.columns == ("1", "0")
 
 
 def test_text_that_cannot_be_written():

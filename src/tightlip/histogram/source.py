@@ -92,7 +92,8 @@ def _of_values(given: Mapping[Any, Any]) -> Cells:
 def _names(wanted: Sequence[str] | None, known: list[Any]) -> list[Any]:
     if wanted is None:
         return known
-    wanted = [read_label(name, "columns") for name in listed(wanted, "columns", "names")]
+    labels = [read_label(name, "columns") for name in listed(wanted, "columns", "names")]
+    wanted = [label if label in known else str(label) for label in labels]  # engines know columns by texts
     for name in wanted:
         if name not in known:
             raise InvalidInput(
@@ -120,12 +121,17 @@ def _kind(record: object) -> str:
 
 def _texts(values: Iterable[object], column: object) -> list[str]:
     plain = values.to_pylist() if hasattr(values, "to_pylist") else values  # Arrow has scalars of its own
+    given = listed(plain, f"table column {quoted(column)}", "values")
+    argument = f"a value of table column {quoted(column)}"
+    if set(map(type, given)) == {str}:
+        as_text("".join(set(given)), argument)
+        return given
     texts: list[str] = []
     made_of: dict[str, tuple[type, str]] = {}
-    for value in listed(plain, f"table column {quoted(column)}", "values"):
+    for value in given:
         if value is None or _is_missing(value):
             raise _missing(column)
-        text = as_text(value, f"a value of table column {quoted(column)}")
+        text = as_text(value, argument)
         if made_of.setdefault(text, own := (type(value), str(value))) != own:
             raise InvalidInput(
                 f'table column {quoted(column)} must have each value in one way, got two that differ, as 1 and "1", '
