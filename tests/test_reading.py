@@ -108,7 +108,9 @@ def test_only_regular_files_of_some_size_are_read(folder, monkeypatch, reader):
 
 def test_tables_to_release_are_regular_files(folder):
     for path in odd_files(folder)[:4]:
-        with pytest.raises(InvalidInput, match="cannot be read"):
+        with pytest.raises(
+            InvalidInput, match=r"must be a file, got a pipe or a device|Is a directory|No such device"
+        ):
             tabulate(path)
 
 

@@ -106,8 +106,12 @@ def is_list(value: object) -> bool:
 
 
 def is_frame(value: object) -> bool:
-    """Whether something is a data frame or a table: going through it would give its columns, not its rows."""
-    return not isinstance(value, np.ndarray) and getattr(value, "columns", None) is not None
+    """Whether something is a data frame or a table: going through it would give its columns, not its rows.
+
+    Its type is asked, and no library of frames imported: a lazy frame would look for its columns, and a series may
+    have one of that name.
+    """
+    return not isinstance(value, np.ndarray) and hasattr(type(value), "columns")
 
 
 def path(value: object, argument: str) -> Path:

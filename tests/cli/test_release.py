@@ -5,7 +5,10 @@ import json
 
 import pytest
 
+from contract.warnings_of_engines import IGNORED
 from tightlip.cli.main import main
+
+pytestmark = IGNORED
 
 ROWS = [("F", "yes"), ("M", "no"), ("F", "no"), ("M", "no"), ("M", "yes"), ("F", "no")]
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
+from contract.warnings_of_engines import IGNORED
 from tightlip import log_of
 from tightlip.errors import InvalidInput, WrongType
 from tightlip.files import write_whole
@@ -25,6 +26,8 @@ from tightlip.histogram.share_distortion import share_distortion
 from tightlip.histogram.space import HistogramSpace
 from tightlip.histogram.table import tabulate
 from tightlip.report.release import release_record
+
+pytestmark = IGNORED
 
 TABLE = {"sex": ["F", "M", "F", "M"], "ill": ["yes", "no", "no", "no"]}
 CELLS = [("F", "no"), ("F", "yes"), ("M", "no"), ("M", "yes")]

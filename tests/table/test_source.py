@@ -535,5 +535,5 @@ def test_a_column_that_duckdb_cannot_take_over_does_not_stand_in_the_way():
     with open_table(pa.table({**rows, "half": half, "hundreds": hundreds})) as table:
         assert count_cells(table, Policy("ill", ["age"])).total == 2
         assert count_cells(table, Policy("ill", ["half"])).cells == [("0.5",), ("1.5",)]
-        with pytest.raises(InvalidInput, match=r"type decimal128\(5, -2\), which an audit does not read"):
+        with pytest.raises(InvalidInput, match=r"type decimal128\(5, -2\), which tightlip does not read"):
             count_cells(table, Policy("ill", ["hundreds"]))

@@ -27,8 +27,8 @@ p = P(x|r), M = E[g_w(V) 1{X = x} | r] and G = E[g_w(V) | r] this makes
 The release is made of the one without noise, whose bounds hold for it (processing, above). Better ones:
 
   posteriors  given R of all rows, p is bounded from the rows in r as any posterior is, and M and G are expectations of
-              κ times numbers in [0, 1], bounded by numeric/proportions.py. Σ_{x,w} M = Σ_w G = κ/ω is known, so an error
-              α·ω·M/κ for each makes all of them hold together, whatever secrets and values there are.
+              κ times numbers in [0, 1], bounded by numeric/proportions.py. Σ_{x,w} M = Σ_w G = κ/ω is known, so an
+              error α·ω·M/κ for each makes all of them hold together, whatever secrets and values there are.
   tails       for a set B of released cells, P(B) is the expectation of P(B | V, R), a number in [0, 1] that is known
               for each row, so its mean over the rows bounds P(B) by numeric/proportions.py. Unseen r are in no row.
   all noisy   without other columns p = P(x) and no cell is unseen; the lift (1 + M/p)/(1 + G) at its largest M falls

@@ -10,6 +10,7 @@ import numpy as np
 import typer
 
 from tightlip.cli.arguments import Command, Unit, read_level
+from tightlip.cli.audit_options import Address, TableName
 from tightlip.cli.output import complain, print_json, print_text
 from tightlip.errors import InvalidInput, quoted
 from tightlip.files import prepare_output, require_apart
@@ -39,7 +40,7 @@ def about() -> None:
 
 @release.command(cls=Command)
 def histogram(
-    table: Annotated[Path, typer.Argument(help="A CSV file with a header line, in UTF-8.")],
+    table: Address,
     columns: Annotated[str, typer.Option(metavar="COLUMNS", help="Columns to release, comma-separated.")],
     secret: Annotated[
         _Conditions,
@@ -49,6 +50,7 @@ def histogram(
         ),
     ],
     out: Annotated[Path, typer.Option(metavar="FILE", help="The CSV file to write.")],
+    name: TableName = None,
     within: Annotated[
         _Conditions | None,
         typer.Option(metavar="CONDITION", help="The secret is the share within these rows, not all."),
@@ -78,7 +80,7 @@ def histogram(
         str,
         typer.Option(
             metavar="FILE",
-            help="A CSV file of the feasible combinations; or `values`: all combinations of the values seen; "
+            help="A file of the feasible combinations; or `values`: all combinations of the values seen; "
             "or `observed`: the combinations seen.",
         ),
     ] = "values",
@@ -96,20 +98,25 @@ def histogram(
     """Draw a histogram with the secret protected, and write its rows."""
     from tightlip.histogram.release import release_histogram
     from tightlip.report.release import release_record, release_text
+    from tightlip.table.source import open_table
 
     prepare_output(out, force=force)
-    require_apart([out], table)
-    names = [name.strip() for name in columns.split(",")]
-    drawn = release_histogram(
-        table,
-        names,
-        _secret(secret, within, compared_with, resolution),
-        mechanism=mechanism.value,
-        bin_size=bin_size,
-        epsilon=None if epsilon is None else read_level(epsilon),
-        feasible=_feasible(feasible, names),
-        seed_for_tests=seed_for_tests,
-    )
+    require_apart([out], Path(table))
+    names = [column.strip() for column in columns.split(",")]
+    protected = _secret(secret, within, compared_with, resolution)
+    level = None if epsilon is None else read_level(epsilon)
+    cells = _feasible(feasible, names)
+    with open_table(table, table=name) as opened:
+        drawn = release_histogram(
+            opened,
+            names,
+            protected,
+            mechanism=mechanism.value,
+            bin_size=bin_size,
+            epsilon=level,
+            feasible=cells,
+            seed_for_tests=seed_for_tests,
+        )
     record = release_record(drawn, unit=unit.value) | {"out": str(out)}
     print_json(record) if json else print_text(release_text(record))
     drawn.write_csv(out, force=force, spreadsheet_safe=spreadsheet_safe)

@@ -170,7 +170,7 @@ def plan_release(
 
     Parameters
     ----------
-    table : path of a CSV file, mapping from column to values, list of records, or data frame
+    table : file, database, data frame, mapping from column to values or list of records, see `tabulate`
     columns : names of the columns to release; all when None
     secret : Share, Ratio or RatioDifference
     mechanism : "qm" quantization, "rr" randomised response, "maxl" nearest of a few histograms

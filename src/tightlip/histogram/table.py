@@ -5,7 +5,7 @@ as a code book: a guarantee is about tables on those cells. When they are read o
 tells which values (or even which combinations) occur in it, and the guarantee says nothing about that; `Domain.note`
 then says so in words.
 
-All values are text. A missing value must be written as a value of its own, such as "?".
+All values are text (see `source`). A missing value must be written as a value of its own, such as "?".
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, ShapeMismatch, quoted
-from tightlip.histogram.source import as_text, read_columns
+from tightlip.histogram.source import Cells, as_text, read_cells
 from tightlip.numeric.randomness import Integers
 
 _MOST_CELLS = 10**8
@@ -145,7 +145,9 @@ def tabulate(table: Any, columns: Sequence[str] | None = None, *, feasible: Any 
 
     Parameters
     ----------
-    table : path of a CSV file with a header line, mapping from column to values, list of records, or data frame
+    table : what `open_table` takes, mapping from column to values, or list of records
+        A CSV, Parquet, DuckDB or SQLite file, a Postgres URL, a pandas, polars or Arrow frame, an Ibis table, or an
+        opened `Table`. The engine counts; the same is refused as in an audit, missing values too.
     columns : names of the columns to keep; all when left out
     feasible : which cells there are
         None: every combination of the values that occur in each column; "observed": only the combinations that occur;
@@ -154,30 +156,23 @@ def tabulate(table: Any, columns: Sequence[str] | None = None, *, feasible: Any 
     Raises
     ------
     InvalidInput, WrongType, ShapeMismatch
-        When the table is empty, ragged or not UTF-8, a column is missing, or a row is not feasible.
+        When the table cannot be read or is empty, a column or a value is missing, or a row is not feasible.
     """
-    data = read_columns(table, columns)
-    names = tuple(data)
-    kept = list(data.values())
-    if not kept or not kept[0]:
-        raise InvalidInput(
-            "table must have at least one row and one column, got none; there is nothing to release."
-        )
     if isinstance(feasible, str) and feasible != "observed":
         raise InvalidInput(
             f'feasible must be "observed", a mapping or a list of rows, got {quoted(feasible)}.'
         )
-    if feasible is None or isinstance(feasible, Mapping):
-        return _counted_in_product(names, kept, feasible)
-    return _counted_in_list(names, kept, None if isinstance(feasible, str) else feasible)
+    with read_cells(table, columns) as cells:
+        if feasible is None or isinstance(feasible, Mapping):
+            return _counted_in_product(cells, feasible)
+        return _counted_in_list(cells, None if isinstance(feasible, str) else feasible)
 
 
-def _counted_in_product(
-    names: tuple[str, ...], kept: list[list[str]], feasible: Mapping[str, Iterable[object]] | None
-) -> CellTable:
+def _counted_in_product(found: Cells, feasible: Mapping[str, Iterable[object]] | None) -> CellTable:
+    names = tuple(found.columns)
     values = tuple(
         tuple(sorted(set(column)) if feasible is None else _feasible_values(feasible, name))
-        for name, column in zip(names, kept, strict=True)
+        for name, column in found.columns.items()
     )
     shape = tuple(map(len, values))
     cells = math.prod(shape)
@@ -186,8 +181,8 @@ def _counted_in_product(
             f"columns must have at most {_MOST_CELLS} combinations of values, got {cells}; "
             'choose fewer columns, coarser values, or feasible="observed".'
         )
-    codes = _all_codes(kept, names, values)
-    counts = np.bincount(np.ravel_multi_index(list(codes.T), shape), minlength=cells).astype(np.int64)
+    codes = _found_codes(found, values)
+    counts = _added(np.ravel_multi_index(list(codes.T), shape), found.counts, cells)
     grid = np.stack(np.unravel_index(np.arange(cells), shape), axis=1).astype(np.int32)
     return CellTable(Domain(names, values, grid, _VALUES_SEEN if feasible is None else None), counts)
 
@@ -202,44 +197,57 @@ def _feasible_values(feasible: Mapping[str, Iterable[object]], name: str) -> lis
     return values
 
 
-def _codes(column: Sequence[str], name: str, values: tuple[str, ...]) -> Integers:
-    """The place of each value among the feasible ones."""
-    place = {value: at for at, value in enumerate(values)}
-    codes = np.fromiter(map(place.get, column, repeat(-1)), dtype=np.int64, count=len(column))
-    if (codes < 0).any():
-        row = int(codes.argmin())
+def _codes(columns: Iterable[Sequence[str]], values: Sequence[Sequence[str]]) -> Integers:
+    """The place of each value among those of its column; −1 where it is none of them."""
+    coded = []
+    for column, known in zip(columns, values, strict=True):
+        place = {value: at for at, value in enumerate(known)}
+        coded.append(np.fromiter(map(place.get, column, repeat(-1)), dtype=np.int64, count=len(column)))
+    return np.stack(coded, axis=1)
+
+
+def _found_codes(found: Cells, values: Sequence[Sequence[str]]) -> Integers:
+    """The same of a table's values, which must be feasible."""
+    codes = _codes(found.columns.values(), values)
+    wrong = np.argwhere(codes < 0)
+    if len(wrong):
+        place, column = wrong[0].tolist()
         raise InvalidInput(
-            f"table row {row + 1}, column {quoted(name)} must be a feasible value, got another; "
+            f"{_row(found, place)}, column {quoted([*found.columns][column])} must be a feasible value, got another; "
             "look there, and add it to the feasible values."
         )
     return codes
 
 
-def _counted_in_list(
-    names: tuple[str, ...], kept: list[list[str]], feasible: Iterable[Sequence[object]] | None
-) -> CellTable:
-    listed = kept if feasible is None else _feasible_columns(feasible, len(names))
+def _row(found: Cells, place: int) -> str:
+    row = found.row_of(place)
+    return "table: some row" if row is None else f"table row {row}"
+
+
+def _added(places: Integers, counts: Integers, size: int) -> Integers:
+    """The counts of each place, added up as whole numbers."""
+    total = np.zeros(size, dtype=np.int64)
+    np.add.at(total, places, counts)
+    return total
+
+
+def _counted_in_list(found: Cells, feasible: Iterable[Sequence[object]] | None) -> CellTable:
+    names = tuple(found.columns)
+    listed = [*found.columns.values()] if feasible is None else _feasible_columns(feasible, len(names))
     values = tuple(tuple(sorted(set(column))) for column in listed)
-    in_list = _all_codes(listed, names, values)
-    in_table = in_list if feasible is None else _all_codes(kept, names, values)
+    in_list = _codes(listed, values)
+    in_table = in_list if feasible is None else _found_codes(found, values)
     keys = _joint_keys(np.concatenate([in_list, in_table]), [len(known) for known in values])
     cells, first = np.unique(keys[: len(in_list)], return_index=True)
-    found = np.searchsorted(cells, keys[len(in_list) :])
-    wrong = np.flatnonzero(cells[np.minimum(found, len(cells) - 1)] != keys[len(in_list) :])
+    place = np.searchsorted(cells, keys[len(in_list) :])
+    wrong = np.flatnonzero(cells[np.minimum(place, len(cells) - 1)] != keys[len(in_list) :])
     if len(wrong):
-        row = int(wrong[0])
         raise InvalidInput(
-            f"table row {row + 1} must be a feasible combination, got another; "
+            f"{_row(found, int(wrong[0]))} must be a feasible combination, got another; "
             "look there, and add it to the feasible rows."
         )
     domain = Domain(names, values, in_list[first].astype(np.int32), _CELLS_SEEN if feasible is None else None)
-    return CellTable(domain, np.bincount(found, minlength=len(cells)).astype(np.int64))
-
-
-def _all_codes(
-    columns: list[list[str]], names: tuple[str, ...], values: tuple[tuple[str, ...], ...]
-) -> Integers:
-    return np.stack([_codes(*given) for given in zip(columns, names, values, strict=True)], axis=1)
+    return CellTable(domain, _added(place, found.counts, len(cells)))
 
 
 def _joint_keys(codes: Integers, sizes: list[int]) -> Integers:

@@ -9,7 +9,7 @@
     mapping    values replaced by groups, hierarchies
     mechanism  random changes of a released value
     policy, policy_file   the whole planned release, as code, TOML or flags
-    counts     how many rows have each secret in each released cell
+    counts     how many rows have each secret in each released cell, or each combination of values
     risk       results joined back to the rows
 
 The engine counts and joins. Rows never come to Python, except one batch at a time on their way into a risk file.

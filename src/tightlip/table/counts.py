@@ -7,6 +7,7 @@ key is missing stands in bit masks beside them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from tightlip.arguments import instance, whole
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.display import grouped
+from tightlip.table.embedded import ROW
 from tightlip.table.failure import engine_work
 from tightlip.table.kinds import Kind
 from tightlip.table.policy import Policy
@@ -30,6 +32,7 @@ _GROUPS_PER_CELL = 20
 MAX_CELLS = 250_000
 MOST_CELLS = 10**12  # that can be asked for: engines count in 64 bits
 _DENSE = 10_000_000
+_MOST_KEPT = 5_000_000  # of 20 groups each: more do not fit into memory here
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +97,7 @@ def count_groups(table: Table, keys: Sequence[Key], max_cells: int) -> Groups:
     if arrow.num_rows > limit:
         raise too_many_cells(f"over {grouped(limit)} combinations of secret and released values", max_cells)
     if not arrow.num_rows:
-        raise InvalidInput(f"{table.name} has no rows; an audit needs some.")
+        raise InvalidInput(f"{table.name} has no rows; there is nothing to count.")
     found = [_encode(arrow, place, key) for place, key in enumerate(keys)]
     count = arrow["n"].to_numpy().astype(np.int64)
     return Groups([labels for labels, _ in found], [codes for _, codes in found], count, arrow)
@@ -203,6 +206,37 @@ def count_cells(table: Table, policy: Policy, *, max_cells: int = MAX_CELLS) -> 
     instance(policy, Policy, "policy", "write Policy(secret, release)")
     groups = count_groups(table, keys_of(table, policy), max_cells)
     return cells_of_groups(groups, policy, max_cells)[0]
+
+
+def count_values(table: Table, names: Sequence[str]) -> Groups:
+    """Count a table's rows by the values of some columns, as they are.
+
+    A field of a CSV file is called what the file writes, whatever else is in its column; elsewhere the column's type,
+    which no row decides, says how values are called.
+    """
+    return count_groups(table, _kept(table, names), _MOST_KEPT)
+
+
+def first_row(table: Table, names: Sequence[str], found: Groups, place: int) -> int | None:
+    """The first row, counted from 1, of a group that `count_values` found; None where rows are not numbered so."""
+    ordered = table.in_order()
+    if table.loose or ordered.ordered_by is None:
+        return None
+    with suppress(Exception):  # it would only have helped to find the row
+        keys = enumerate(_kept(ordered, names))
+        same = [key.expression == found.arrow[f"k{number}"][place].as_py() for number, key in keys]
+        rows = ordered.expression.filter(same)
+        first = int(ordered.fetch(rows.aggregate(n=rows[ROW].min()))["n"][0].as_py())
+        return first if table.parquet is not None else first + 1  # DuckDB counts the rows of those from 1
+    return None
+
+
+def _kept(table: Table, names: Sequence[str]) -> list[Key]:
+    plain = table.plain_columns(names)
+    table.require_one_spelling(names)
+    if table.csv is not None:
+        plain = [(table.expression[table.physical[name]], "text") for name in names]
+    return [Key(name, column, Keep(), kind) for name, (column, kind) in zip(names, plain, strict=True)]
 
 
 def cells_of_groups(groups: Groups, policy: Policy, max_cells: int) -> tuple[CellCounts, Codes]:

@@ -373,7 +373,7 @@ class CsvFile:
         digest = read.hash.digest()
         if not same or before != _stamp(self.path) or self.digest not in (None, digest):
             raise InvalidInput(
-                f"{self.path} has changed while it was read; audit it again when it is at rest."
+                f"{self.path} has changed while it was read; read it again when it is at rest."
             )
         return digest
 

@@ -21,11 +21,6 @@ class Frame:
     refused: dict[str, str]
 
 
-def is_frame(source: object) -> bool:
-    """Whether this is a data frame, decided without importing any library of them."""
-    return type(source).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"}
-
-
 def read_frame(source: Any) -> Frame:
     """Take the columns of a data frame over; most are not copied.
 
@@ -58,7 +53,9 @@ def read_frame(source: Any) -> Frame:
 def _columns(source: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Names, and functions that make the columns: a library may fail to."""
     if hasattr(source, "collect"):
-        raise InvalidInput("table must not be lazy, got a polars LazyFrame; call .collect() on it.")
+        raise InvalidInput(
+            f"table must not be lazy, got a {type(source).__name__}; call .collect() on it, or open it with Ibis."
+        )
     if hasattr(source, "column_names"):
         return ((name, partial(source.column, place)) for place, name in enumerate(source.column_names))
     if hasattr(source, "get_columns"):

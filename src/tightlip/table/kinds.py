@@ -56,7 +56,7 @@ def refuse_type(name: str, described: str) -> InvalidInput:
     """Refuse a column whose type an audit does not read; returns the error."""
     described = "unknown to Ibis" if described.startswith("unknown(") else " ".join(described.split())
     return InvalidInput(
-        f"column {quoted(name)} has type {described}, which an audit does not read; "
+        f"column {quoted(name)} has type {described}, which tightlip does not read; "
         "make it text, an integer, a real, a boolean or a date."
     )
 

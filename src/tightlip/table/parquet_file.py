@@ -75,7 +75,7 @@ class ParquetFile:
     def require_unchanged(self) -> None:
         """Refuse a file that is not what it was when it was opened."""
         if _stamp(self.path) != self.stamp:
-            raise InvalidInput(f"{self.path} has changed since it was opened; audit it again.")
+            raise InvalidInput(f"{self.path} has changed since it was opened; read it again.")
 
     def _two_readings(self, name: str) -> InvalidInput:
         return InvalidInput(

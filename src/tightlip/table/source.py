@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,7 +25,7 @@ from tightlip.table.embedded import (
     require_stored,
 )
 from tightlip.table.failure import engine_work, load_ibis
-from tightlip.table.frame import is_frame, read_frame
+from tightlip.table.frame import read_frame
 from tightlip.table.kinds import Kind, check_columns, kind_of, plain, refuse_twins, refuse_type
 from tightlip.table.parquet_file import ParquetFile
 from tightlip.table.policy import require_known
@@ -211,8 +211,6 @@ def open_table(source: Any, *, table: str | None = None) -> Table:
         )
     if isinstance(source, (str, Path)):
         return _open_file(arguments.path(source, "table"), table)
-    if is_frame(source):
-        return _open_frame(source)
     ibis = load_ibis()
     if isinstance(source, ibis.Table):
         with engine_work("table", "reached"):
@@ -220,6 +218,10 @@ def open_table(source: Any, *, table: str | None = None) -> Table:
             if backend.name == "duckdb":
                 distrust(backend)
             return _of_database("table", backend, source, owned=False)
+    if arguments.is_frame(source):
+        return _open_frame(source)
+    if isinstance(source, Iterable):  # whose rows no message shows
+        raise WrongType(f"table must be a data frame, got a {type(source).__name__}; make one of it.")
     raise WrongType(
         f"table must be a path, a Postgres URL, a data frame or an Ibis table, got {quoted(source)} "
         f"of type {type(source).__name__}."
