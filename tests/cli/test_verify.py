@@ -127,6 +127,20 @@ def test_a_proof_without_probability_is_about_every_post_processing(capsys, monk
     assert "upper end fails: outcome 0 has lift 10 above 9.999999999999999999999999999999" in err
 
 
+def test_a_failure_that_is_certain_has_an_upper_end_too(capsys, monkeypatch, tmp_path):
+    """Every outcome tells the secret, so log 2 is leaked with probability 1, and no more ever."""
+    found = tl.failure_probability(IDENTITY, HALF, 0.5)
+    assert found.upper == 1
+    found.verify()
+    assert found.certificate.upper.mass == 1
+    status, out, _ = run(capsys, monkeypatch, found.certificate, tmp_path)
+    assert status == 0
+    below, _, lower, upper, above = _ENVELOPE.fullmatch(out).groups()
+    assert Fraction(below) <= 1 <= Fraction(above)
+    assert at_most_log(float(lower), Fraction(2))
+    assert at_least_log(float(upper), Fraction(2))
+
+
 _ROBUST = re.compile(
     rf"Valid: with probability at least {_NUMBER} some post-processing leaks {_NUMBER} nats under some prior of the "
     rf"set, and none leaks more than {_NUMBER} nats with probability {_NUMBER} or more under any prior of the set\.\n"
