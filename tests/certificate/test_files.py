@@ -39,6 +39,9 @@ PROOFS = {
     "robust randomised response": lambda: tl.robust.envelope(
         tl.mechanism.randomized_response(4, 1.0), tl.PriorSet(min_mass="1/8"), "1/4", cells=4, tries=4
     ),
+    "leakage capacity": lambda: tl.leakage_capacity(FLOATS, min_mass=0.1),
+    "robust PMC": lambda: tl.robust.pmc(FLOATS, tl.robust.PriorBall(PRIOR, 0.25)),
+    "robust maximal leakage": lambda: tl.robust.maximal_leakage(EXACT, tl.PriorSet(min_mass="1/8")),
     "Dobrushin": lambda: tl.dobrushin(FLOATS),
     "Dobrushin, exact": lambda: tl.dobrushin(EXACT),
     "E_γ": lambda: tl.contraction.e_gamma_contraction(FLOATS, 1.5),

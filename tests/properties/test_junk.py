@@ -46,6 +46,7 @@ RESULTS = {
     "Implied",
     "InformationDensity",
     "LeakageCapacity",
+    "LeakageCertificate",
     "LevelBounds",
     "ListCertificate",
     "MapCertificate",

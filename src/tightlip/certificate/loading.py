@@ -23,6 +23,7 @@ _HOMES = {
     "tightlip contraction by pairs certificate": "tightlip.contraction.certificate",
     "tightlip robust envelope certificate": "tightlip.robust.certificate",
     "tightlip robust envelope over a list certificate": "tightlip.robust.certificate",
+    "tightlip robust leakage certificate": "tightlip.robust.leakage_certificate",
 }
 
 

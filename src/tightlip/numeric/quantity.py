@@ -19,7 +19,7 @@ from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.ball import Ball, ball, enclose, log_bounds, nearest
 from tightlip.numeric.display import format_down, format_python, format_sides
 from tightlip.numeric.parse import exact_text, number
-from tightlip.numeric.proved import Proved, require_order
+from tightlip.numeric.proved import Proof, Proved, require_order
 
 Rounding = Literal["up", "down", "nearest"]
 _SHORT = 10**6  # a logarithm of larger numbers is told as a decimal
@@ -129,8 +129,9 @@ class ProvedNats(Proved, Nats):
         return Nats(float(self), self.ratio)
 
     @property
-    def certificate(self) -> None:
+    def certificate(self) -> Proof | None:
         """None: the ends were proved as they were computed."""
+        return None
 
 
 class Bound(ProvedNats):

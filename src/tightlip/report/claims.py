@@ -14,6 +14,7 @@ from tightlip.numeric.parse import exact_text
 from tightlip.numeric.unit import with_unit
 from tightlip.report.amounts import delta_json, float_json
 from tightlip.robust import certificate as robust
+from tightlip.robust import leakage_certificate as robust_leakage
 
 _ADVERSARIES = {envelope.KIND: "any", ordered.KIND: "ordered", robust.KIND: "any"}
 
@@ -70,6 +71,15 @@ def _statistic(meaning: str) -> Callable[[Claim], str]:
     return sentence
 
 
+def _over_a_set(what: str) -> Callable[[Claim], str]:
+    def sentence(claim: Claim) -> str:
+        least = with_unit(format_down(claim.lower), "nats")
+        most = with_unit(format_up(claim.upper), "nats")
+        return f"{what} under any prior of the set is at least {least} and at most {most}."
+
+    return sentence
+
+
 def _contraction(what: str) -> Callable[[Claim], str]:
     def sentence(claim: Claim) -> str:
         at = "" if claim.gamma is None else f" at γ = {format_exactly(claim.gamma)}"
@@ -85,6 +95,9 @@ _SENTENCES: dict[str, Callable[[Claim], str]] = {
     robust.KIND: _envelope("post-processing", " under some prior of the set", " under any prior of the set"),
     MAXIMAL: _statistic("how much easier the release makes it to guess the secret"),
     COST: _statistic("how much easier the release makes it to name a secret that is not the true one"),
+    robust_leakage.PML: _over_a_set("the leakage capacity, the largest PML of any outcome"),
+    robust_leakage.PMC: _over_a_set("the largest PMC of any outcome"),
+    robust_leakage.MAXIMAL: _over_a_set("the largest maximal leakage"),
     contraction.DOBRUSHIN: _contraction("the Dobrushin coefficient, the contraction of total variation,"),
     contraction.E_GAMMA: _contraction("the contraction coefficient of E_γ"),
     **{

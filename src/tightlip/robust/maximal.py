@@ -13,6 +13,7 @@ from tightlip.model.matrix import column_max
 from tightlip.model.prior import Prior
 from tightlip.model.prior_set import AnyPriorSet
 from tightlip.numeric.quantity import Nats
+from tightlip.robust.leakage_certificate import MAXIMAL, LeakageCertificate
 from tightlip.robust.region import as_prior, region_of
 from tightlip.robust.result import RobustLeakage, log_ends
 
@@ -35,6 +36,7 @@ def maximal_leakage(channel: Channel, prior_set: AnyPriorSet) -> RobustLeakage:
         method="closed form: only the support matters",
         prior=priors[place],
         attained=True,
+        certificate=LeakageCertificate(MAXIMAL, channel, prior_set, lower, upper, priors[place]),
     )
 
 
