@@ -59,6 +59,7 @@ RESULTS = {
     "Privacy",
     "RandomizedResponseCertificate",
     "Reasons",
+    "Recomputation",
     "Region",
     "RegionCertificate",
     "ReleasePlan",

@@ -17,6 +17,7 @@ _HOMES = {
     "tightlip envelope certificate": "tightlip.certificate.envelope",
     "tightlip ordered envelope certificate": "tightlip.certificate.ordered",
     "tightlip randomized response certificate": "tightlip.certificate.randomized_response",
+    "tightlip recomputation certificate": "tightlip.certificate.recomputation",
     "tightlip statistic leakage certificate": "tightlip.certificate.statistic",
     "tightlip statistic leakage of a map certificate": "tightlip.certificate.statistic_map",
     "tightlip contraction certificate": "tightlip.contraction.certificate",

@@ -141,17 +141,19 @@ class Bound(ProvedNats):
     0.5 nats (at least 0.4, by quadrature)
     """
 
-    __slots__ = ("lower", "method")
+    __slots__ = ("certificate", "lower", "method")
     lower: float
     method: str
+    certificate: Proof | None
 
-    def __new__(cls, lower: float, upper: float, method: str) -> Self:
+    def __new__(cls, lower: float, upper: float, method: str, certificate: Proof | None = None) -> Self:
         """Check that the ends are in order."""
         lower, upper = real_end(lower, "lower"), real_end(upper, "upper")
         require_order(lower, upper)
         self = super().__new__(cls, upper)
         self.lower = lower
         self.method = method
+        self.certificate = certificate
         return self
 
     def __repr__(self) -> str:
@@ -160,7 +162,7 @@ class Bound(ProvedNats):
     __str__ = __repr__
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.lower, float(self), self.method)
+        return type(self), (self.lower, float(self), self.method, self.certificate)
 
 
 class Probability(float):

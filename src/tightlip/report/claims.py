@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tightlip.certificate import envelope, ordered
+from tightlip.certificate import recomputation as again
 from tightlip.certificate.base import Claim
 from tightlip.certificate.statistic_table import COST, MAXIMAL
 from tightlip.contraction import certificate as contraction
@@ -88,6 +89,15 @@ def _contraction(what: str) -> Callable[[Claim], str]:
     return sentence
 
 
+def _computed(what: str) -> Callable[[Claim], str]:
+    def sentence(claim: Claim) -> str:
+        least = with_unit(format_down(claim.lower), "nats")
+        most = with_unit(format_up(claim.upper), "nats")
+        return f"{what} is at least {least} and at most {most}, as computed again from the file."
+
+    return sentence
+
+
 _DIVERGENCES = {contraction.CHI_SQUARED: "χ²", contraction.KL: "KL", contraction.HELLINGER: "Hellinger"}
 _SENTENCES: dict[str, Callable[[Claim], str]] = {
     envelope.KIND: _envelope("post-processing"),
@@ -95,6 +105,19 @@ _SENTENCES: dict[str, Callable[[Claim], str]] = {
     robust.KIND: _envelope("post-processing", " under some prior of the set", " under any prior of the set"),
     MAXIMAL: _statistic("how much easier the release makes it to guess the secret"),
     COST: _statistic("how much easier the release makes it to name a secret that is not the true one"),
+    again.NOISE_PML: _computed("the PML of the noisy outcome"),
+    again.NOISE_PMC: _computed("the PMC of the noisy outcome"),
+    again.NOISE_DENSITY: _computed("the information density of the secret and the noisy outcome"),
+    again.NOISE_INTERVAL: _computed("the leakage of the interval of noisy outcomes"),
+    again.NOISE_WORST_PMC: _computed("the largest PMC of any noisy outcome"),
+    again.LAPLACE_MEAN: _computed("the largest PMC of one value behind a mean with Laplace noise"),
+    again.GAUSSIAN_BOUNDS: _computed(
+        "the PMC of the outcome of Gaussian noise on a bounded secret of mean zero"
+    ),
+    again.CUMULANT: _computed("the cumulant generating function of the data"),
+    again.NOISE_STATISTIC: _computed("the statistic maximal leakage of the noise about the regions"),
+    again.STATISTIC_RANGE: _computed("the statistic maximal leakage, by what maximal leakage says of it,"),
+    again.SPACE_SIZE: _computed("the logarithm of the number of histograms"),
     robust_leakage.PML: _over_a_set("the leakage capacity, the largest PML of any outcome"),
     robust_leakage.PMC: _over_a_set("the largest PMC of any outcome"),
     robust_leakage.MAXIMAL: _over_a_set("the largest maximal leakage"),
