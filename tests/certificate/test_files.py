@@ -11,6 +11,7 @@ import tightlip.robust
 from tightlip.certificate import loading
 from tightlip.certificate.base import Certificate
 from tightlip.errors import CertificateInvalid, InvalidInput, ShapeMismatch
+from tightlip.numeric.quantity import Bound
 
 EXACT = tl.Channel([["3/4", "1/4"], ["1/4", "3/4"], [0, 1]], inputs=["a", "b", ("c", 1)], outputs=["+", "-"])
 FLOATS = tl.Channel([[0.75, 0.25], [0.1, 0.9], [0.3, 0.7]])
@@ -39,6 +40,9 @@ PROOFS = {
     "robust randomised response": lambda: tl.robust.envelope(
         tl.mechanism.randomized_response(4, 1.0), tl.PriorSet(min_mass="1/8"), "1/4", cells=4, tries=4
     ),
+    "leakage capacity": lambda: tl.leakage_capacity(FLOATS, min_mass=0.1),
+    "robust PMC": lambda: tl.robust.pmc(FLOATS, tl.robust.PriorBall(PRIOR, 0.25)),
+    "robust maximal leakage": lambda: tl.robust.maximal_leakage(EXACT, tl.PriorSet(min_mass="1/8")),
     "Dobrushin": lambda: tl.dobrushin(FLOATS),
     "Dobrushin, exact": lambda: tl.dobrushin(EXACT),
     "E_γ": lambda: tl.contraction.e_gamma_contraction(FLOATS, 1.5),
@@ -118,7 +122,7 @@ def test_no_file_is_overwritten_unasked(tmp_path):
 
 
 def test_a_result_without_a_certificate_says_so(tmp_path):
-    bound = tl.noise.pml(tl.noise.AdditiveNoise(tl.noise.UniformSecret(0, 1), tl.noise.Laplace(1)), 1)
+    bound = Bound(0.25, 0.5, "by hand")
     assert (bound.value, bound.certificate) == (bound.upper, None)
     for act in (bound.verify, lambda: bound.save(tmp_path / "x.json")):
         with pytest.raises(InvalidInput, match="has no certificate"):

@@ -127,6 +127,20 @@ def test_a_proof_without_probability_is_about_every_post_processing(capsys, monk
     assert "upper end fails: outcome 0 has lift 10 above 9.999999999999999999999999999999" in err
 
 
+def test_a_failure_that_is_certain_has_an_upper_end_too(capsys, monkeypatch, tmp_path):
+    """Every outcome tells the secret, so log 2 is leaked with probability 1, and no more ever."""
+    found = tl.failure_probability(IDENTITY, HALF, 0.5)
+    assert found.upper == 1
+    found.verify()
+    assert found.certificate.upper.mass == 1
+    status, out, _ = run(capsys, monkeypatch, found.certificate, tmp_path)
+    assert status == 0
+    below, _, lower, upper, above = _ENVELOPE.fullmatch(out).groups()
+    assert Fraction(below) <= 1 <= Fraction(above)
+    assert at_most_log(float(lower), Fraction(2))
+    assert at_least_log(float(upper), Fraction(2))
+
+
 _ROBUST = re.compile(
     rf"Valid: with probability at least {_NUMBER} some post-processing leaks {_NUMBER} nats under some prior of the "
     rf"set, and none leaks more than {_NUMBER} nats with probability {_NUMBER} or more under any prior of the set\.\n"
@@ -156,6 +170,51 @@ def test_what_is_said_of_a_set_of_priors_is_true(capsys, monkeypatch, tmp_path, 
     SPLIT.save(channel, force=True)
     status, _, err = run(capsys, monkeypatch, found.certificate, tmp_path, "--channel", str(channel))
     assert (status, "is about another channel" in err) == (1, True)
+
+
+_OVER_A_SET = re.compile(
+    r"Valid: (the .*) under any prior of the set is at least (\S+)(?: nats)? and at most (\S+)(?: nats)?\.\n"
+)
+OVER_SETS = {  # of a coin and masses of 1/10 at least: (3/4)/(3/10), (7/10)/(1/4) and 3/4 + 3/4
+    "the leakage capacity, the largest PML of any outcome": (
+        lambda channel, prior_set: tl.leakage_capacity(channel, prior_set=prior_set),
+        Fraction(5, 2),
+    ),
+    "the largest PMC of any outcome": (tl.robust.pmc, Fraction(14, 5)),
+    "the largest maximal leakage": (tl.robust.maximal_leakage, Fraction(3, 2)),
+}
+
+
+@pytest.mark.parametrize("sentence", OVER_SETS)
+def test_what_is_said_of_a_leakage_over_a_set_is_true(capsys, monkeypatch, tmp_path, sentence):
+    make, truth = OVER_SETS[sentence]
+    proof = make(COIN, tl.PriorSet(min_mass="1/10")).certificate
+    status, out, _ = run(capsys, monkeypatch, proof, tmp_path)
+    assert status == 0
+    said, lower, upper = _OVER_A_SET.fullmatch(out).groups()
+    assert said == sentence
+    assert at_most_log(float(lower), truth)
+    assert at_least_log(float(upper), truth)
+    record = json.loads(run(capsys, monkeypatch, proof, tmp_path, "--json")[1])
+    assert (record["kind"], record["unit"]) == (proof.kind, "nats")
+    assert at_most_log(record["lower"], truth)
+    assert at_least_log(record["upper"], truth)
+    channel = tmp_path / "channel.json"
+    COIN.save(channel, prior=HALF)
+    assert run(capsys, monkeypatch, proof, tmp_path, "--channel", str(channel))[0] == 0
+    COIN.save(channel, prior=tl.Prior(["1/20", "19/20"]), force=True)
+    assert run(capsys, monkeypatch, proof, tmp_path, "--channel", str(channel))[0] == 1
+    IDENTITY.save(channel, force=True)
+    assert run(capsys, monkeypatch, proof, tmp_path, "--channel", str(channel))[0] == 1
+
+
+def test_an_infinite_leakage_over_a_set_is_said_to_be_so(capsys, monkeypatch, tmp_path):
+    for found in (
+        tl.leakage_capacity(IDENTITY, min_mass=0),
+        tl.robust.pmc(IDENTITY, tl.PriorSet(min_mass="1/4")),
+    ):
+        status, out, _ = run(capsys, monkeypatch, found.certificate, tmp_path)
+        assert (status, _OVER_A_SET.fullmatch(out).groups()[1:]) == (0, ("infinite", "infinite"))
 
 
 _CONTRACTION = re.compile(rf"Valid: (the .*) is at least {_NUMBER} and at most {_NUMBER}\.\n")
@@ -312,6 +371,7 @@ class TestRenamed:
         tl.robust.envelope(IDENTITY, tl.PriorSet(min_mass="1/20"), "1/3", cells=4, tries=4).certificate,
         tl.robust.envelope(IDENTITY, tl.robust.PriorList([PRIOR]), "1/3").certificate,
         *(make().certificate for make, _ in CONTRACTIONS.values()),
+        *(make(COIN, tl.PriorSet(min_mass="1/10")).certificate for make, _ in OVER_SETS.values()),
     )
 
     @pytest.mark.parametrize("proof", PROOFS, ids=lambda proof: f"{type(proof).__name__}, {proof.kind}")

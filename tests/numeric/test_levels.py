@@ -54,10 +54,8 @@ def test_python_functions_take_what_options_take(text):
     assert tl.mechanism.randomized_response(2, text) == tl.mechanism.randomized_response(2, exact)
     assert tl.convert.ldp_to_pml(text, "1/5") == tl.convert.ldp_to_pml(exact, "1/5")
     assert tl.convert.ldp_to_pml(text, "1/5").ratio == tl.convert.ldp_to_pml(exact, "1/5").ratio
-    assert (
-        tl.measures.privacy_profile(CHANNEL, text).fraction
-        == tl.measures.privacy_profile(CHANNEL, exact).fraction
-    )
+    profiles = [tl.measures.privacy_profile(CHANNEL, level) for level in (text, exact)]
+    assert profiles[0].fraction == profiles[1].fraction
     assert tl.pml(CHANNEL, PRIOR).tail(text).fraction == tl.pml(CHANNEL, PRIOR).tail(exact).fraction == 0
     assert (
         tl.failure_probability(CHANNEL, PRIOR, text).value

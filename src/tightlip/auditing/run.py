@@ -202,7 +202,7 @@ def _audit_sample(job: _Job, mode: SampleMode) -> Audit:
     """
     policy, delta, budget = job.policy, job.delta, job.budget
     subjects = subjects_of(policy)
-    error = float(1 - mode.exact) * (1 - 2**-50) / len(subjects)
+    error = float(1 - mode.level) * (1 - 2**-50) / len(subjects)
     trials = 2 * len(policy.release) + len(departures(policy))
     main, each = Errors(error / 4, error * 3 / 8), Errors(error / 4, error * 3 / 8 / trials)
     odds = odds_of(policy)

@@ -204,7 +204,7 @@ class SampleMode:
         object.__setattr__(self, "confidence", read)
 
     @property
-    def exact(self) -> Fraction:
+    def level(self) -> Fraction:
         """The confidence as the decimal that is shown, which all bounds together must have."""
         return Fraction(repr(self.confidence))
 

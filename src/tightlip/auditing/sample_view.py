@@ -117,7 +117,7 @@ def _tail(bounds: SampleBounds) -> tuple[TailPoint, ...]:
 
 
 def _envelope(bounds: SampleBounds, delta: Fraction, upper: Nats, mode: SampleMode) -> Envelope:
-    sure = format_exactly(mode.exact)
+    sure = format_exactly(mode.level)
     method = f"confidence bounds at {sure} from tails of the leakage; no attack is written out"
     return Envelope(delta, min(bounds.reached(delta), float(upper)), float(upper), method)
 

@@ -7,6 +7,7 @@ from tightlip.certificate.envelope import EnvelopeCertificate
 from tightlip.certificate.loading import load
 from tightlip.certificate.ordered import OrderedCertificate
 from tightlip.certificate.randomized_response import RandomizedResponseCertificate
+from tightlip.certificate.recomputation import Recomputation
 from tightlip.certificate.statistic import StatisticCertificate
 from tightlip.certificate.statistic_map import MapCertificate
 
@@ -17,6 +18,7 @@ __all__ = [
     "MapCertificate",
     "OrderedCertificate",
     "RandomizedResponseCertificate",
+    "Recomputation",
     "StatisticCertificate",
     "load",
 ]

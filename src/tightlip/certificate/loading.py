@@ -17,12 +17,14 @@ _HOMES = {
     "tightlip envelope certificate": "tightlip.certificate.envelope",
     "tightlip ordered envelope certificate": "tightlip.certificate.ordered",
     "tightlip randomized response certificate": "tightlip.certificate.randomized_response",
+    "tightlip recomputation certificate": "tightlip.certificate.recomputation",
     "tightlip statistic leakage certificate": "tightlip.certificate.statistic",
     "tightlip statistic leakage of a map certificate": "tightlip.certificate.statistic_map",
     "tightlip contraction certificate": "tightlip.contraction.certificate",
     "tightlip contraction by pairs certificate": "tightlip.contraction.certificate",
     "tightlip robust envelope certificate": "tightlip.robust.certificate",
     "tightlip robust envelope over a list certificate": "tightlip.robust.certificate",
+    "tightlip robust leakage certificate": "tightlip.robust.leakage_certificate",
 }
 
 

@@ -258,10 +258,11 @@ def _two_outcomes(column: list[Fraction]) -> Channel:
 
 
 class DivergenceBound(float):
-    """An upper bound on D_f(PK‖QK).
+    """An upper bound on D_f(PK‖QK): one end, rounded up; no channel is said to reach it.
 
     Attributes
     ----------
+    value : the bound, as a plain float
     eta : the bound on the Dobrushin coefficient
     gamma : the bound Γ on likelihood ratios
     certified : whether every rounding is covered; False for a function given by the user
@@ -281,6 +282,11 @@ class DivergenceBound(float):
         self = super().__new__(cls, value)
         self.eta, self.gamma, self.certified, self.method = eta, gamma, certified, method
         return self
+
+    @property
+    def value(self) -> float:
+        """The bound, as a plain float."""
+        return float(self)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _restore, (float(self), self.eta, self.gamma, self.certified, self.method)

@@ -19,13 +19,14 @@ from tightlip.errors import InvalidInput
 from tightlip.model.labels import match
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import Ball, ball, enclose
+from tightlip.numeric.proved import Proved
 from tightlip.numeric.quantity import real_end
 
 Kind = Literal["tv", "kl", "chi2", "h2"]
 Masses = list[tuple[Fraction, Fraction]]
 
 
-class Divergence(float):
+class Divergence(Proved, float):
     """A divergence known to lie in [lower, upper]; as a float it is the upper end.
 
     `fraction` is the rational value of tv and chi2 where both distributions were exact.
@@ -48,6 +49,15 @@ class Divergence(float):
     def upper(self) -> float:
         """The upper end, as a plain float."""
         return float(self)
+
+    @property
+    def method(self) -> str:
+        """How it was found."""
+        return "ball arithmetic" if self.fraction is None else "in rationals"
+
+    @property
+    def certificate(self) -> None:
+        """None: the ends were proved as they were computed."""
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.lower, float(self), self.fraction)

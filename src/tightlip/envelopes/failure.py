@@ -70,8 +70,10 @@ class FailureProbability(Proved):
         """
         self.certificate.verify()
         above, below = self.certificate.upper, self.certificate.lower
-        likely = Fraction(0) if above.multipliers is None else min(above.mass, Fraction(1))
-        if likely > self.upper or log_exceeds(above.ratio, self.epsilon):
+        likely = Fraction(0) if above.multipliers is None else above.mass
+        if self.upper < 1 and (
+            likely > self.upper or log_exceeds(above.ratio, self.epsilon)
+        ):  # 1 needs no proof
             raise CertificateInvalid(
                 f"upper end fails: the proof is of probability {format_exactly(likely)} at level "
                 f"{format_down(log_bounds(above.ratio)[0], 17)}, not of {self.upper!r} at {self.epsilon!r}."
@@ -112,7 +114,7 @@ def failure_probability(channel: Channel, prior: Prior, epsilon: Any) -> Failure
     worst = max(release.joint.exact_lift(place) for place in range(len(release.joint.outcomes)))
     if worst <= low:
         return _impossible(release, stated, worst)
-    return _solve(release, stated, Fraction(low), float(high))
+    return _solve(release, stated, Fraction(low), float(high), worst)
 
 
 def _impossible(release: Release, epsilon: float, worst: Fraction) -> FailureProbability:
@@ -130,7 +132,9 @@ def _impossible(release: Release, epsilon: float, worst: Fraction) -> FailurePro
     return FailureProbability(epsilon, 0.0, 0.0, "no outcome leaks more", silent, certificate)
 
 
-def _solve(release: Release, epsilon: float, below: Fraction, above: float) -> FailureProbability:
+def _solve(
+    release: Release, epsilon: float, below: Fraction, above: float, worst: Fraction
+) -> FailureProbability:
     pairs, program = release.pairs, RestrictedMaster(release.pairs, above)
     program.add_first()
     closest = max(_ABOVE, 4 * margin(pairs))
@@ -141,6 +145,8 @@ def _solve(release: Release, epsilon: float, below: Fraction, above: float) -> F
     for step in (step for step in _FARTHER if step > closest):
         if bound.mass - Fraction(best.mass) > _CLOSE:
             best = max(best, _attack(program, _optimum_at(program, above * (1 + step)), above), key=_mass)
+    if bound.mass > 1:  # says nothing about the level; what is saved says what no outcome exceeds at all
+        bound = UpperProof(worst, Fraction(1), None)
     upper = min(float(bound.mass), 1.0)
     lower = min(best.mass, upper)
     lower_end = lower_proof(

@@ -42,7 +42,7 @@ from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.display import format_down, format_python, format_up
 from tightlip.numeric.parse import FloatArray, number
-from tightlip.numeric.quantity import Nats
+from tightlip.numeric.quantity import Nats, ProvedLeakage
 from tightlip.numeric.rounding import up
 
 ROW_SUM_SLACK = 2.0**-48  # rows and priors of floats may miss the sum 1 by 2⁻⁵⁰ each
@@ -50,7 +50,7 @@ _EXACT_WORK = 30_000  # pairs of secrets × outcomes up to which floats are comp
 
 
 @dataclass(frozen=True, slots=True)
-class EnvelopeBounds:
+class EnvelopeBounds(ProvedLeakage):
     """Every cheap bound on ε_c(δ) in nats, each rounded to its own side.
 
     Attributes
@@ -58,6 +58,7 @@ class EnvelopeBounds:
     delta : the probability
     maximal_leakage, worst_outcome, outcome_count, tail_mean : bounds from above
     quantile, event : bounds from below
+    lower, upper : the best of them; `value` is `upper`, and `method` names both
     """
 
     delta: Fraction
@@ -88,6 +89,20 @@ class EnvelopeBounds:
     def lower(self) -> Nats:
         """The best bound from below."""
         return max(self.lowers.values())
+
+    @property
+    def value(self) -> Nats:
+        """The sound end, the best bound from above."""
+        return self.upper
+
+    @property
+    def method(self) -> str:
+        """The names of the best bounds, from below and from above."""
+        return f"{self.lower_from} and {self.upper_from}"
+
+    @property
+    def certificate(self) -> None:
+        """None: the ends were proved as they were computed."""
 
     @property
     def upper_from(self) -> str:

@@ -9,17 +9,18 @@ Distortion  Δ = max over θ of E[TV(θ, θ')], TV(θ, θ') = Σ_i |θ_i − θ'
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Self
 
 from tightlip.histogram.counting import BALLS, Field, Number, exactly
 from tightlip.numeric.ball import enclose
-from tightlip.numeric.quantity import Nats, Probability
+from tightlip.numeric.proved import Proved
+from tightlip.numeric.quantity import Nats, Probability, ProvedLeakage
 
 
 @dataclass(frozen=True, slots=True)
-class Privacy:
+class Privacy(ProvedLeakage):
     """Statistic maximal leakage in nats, in [lower, upper].
 
     Attributes
@@ -37,8 +38,12 @@ class Privacy:
 
     lower: Nats
     upper: Nats
-    exact: bool
+    exact: bool = field()  # over the property of the base
     method: str
+
+    @property
+    def certificate(self) -> None:
+        """None: the ends were proved as they were computed."""
 
     @property
     def value(self) -> Nats:
@@ -85,7 +90,7 @@ class Privacy:
 
 
 @dataclass(frozen=True, slots=True)
-class Distortion:
+class Distortion(Proved):
     """Worst-case expected total variation distance, in [lower, upper]; `.fraction` of an end is its rational.
 
     >>> Distortion.of(Fraction(1, 2), "formula").value
@@ -94,8 +99,12 @@ class Distortion:
 
     lower: Probability
     upper: Probability
-    exact: bool
+    exact: bool = field()  # over the property of the base
     method: str
+
+    @property
+    def certificate(self) -> None:
+        """None: the ends were proved as they were computed."""
 
     @property
     def value(self) -> Probability:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from tightlip.certificate.recomputation import GAUSSIAN_BOUNDS, recomputed
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.ball import ball, enclose
 from tightlip.numeric.quantity import Bound, Probability
@@ -53,10 +54,12 @@ def gaussian_pmc_bounds(bound: Real, sigma: Real, y: Real, *, ends_in_support: b
     if not isinstance(ends_in_support, bool):
         raise WrongType(f"ends_in_support must be True or False, got {quoted(ends_in_support)}; say which.")
     upper = enclose(lambda: ball(radius * (radius + 4 * distance) / (2 * width**2)))[1]
-    if not ends_in_support:
-        return Bound(0.0, upper, "bounds (17), upper end only")
-    lower = enclose(lambda: ball(radius * distance / width**2))[0]
-    return Bound(lower, upper, "bounds (17), mean zero")
+    if ends_in_support:
+        lower = enclose(lambda: ball(radius * distance / width**2))[0]
+        found = Bound(lower, upper, "bounds (17), mean zero")
+    else:
+        found = Bound(0.0, upper, "bounds (17), upper end only")
+    return recomputed(GAUSSIAN_BOUNDS, found, bound=bound, sigma=sigma, y=y, ends_in_support=ends_in_support)
 
 
 def gaussian_pmc_tail(bound: Real, sigma: Real, beta: Real) -> Probability:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from tightlip.certificate.recomputation import NOISE_INTERVAL, recomputed
 from tightlip.errors import InvalidInput
 from tightlip.model.noise import AdditiveNoise
 from tightlip.noise.kernel import IntervalKernel
@@ -55,6 +56,9 @@ def interval_leakage(release: AdditiveNoise, a: Real, b: Real, *, tolerance: flo
             "swap them, or use noise_pml for a single outcome."
         )
     if math.isinf(low) and math.isinf(high):
-        return Bound(0.0, 0.0, "certain event")
-    require_reach(release, low, high)
-    return largest(IntervalKernel(release.noise, low, high), release.secret, read_tolerance(tolerance))
+        found = Bound(0.0, 0.0, "certain event")
+    else:
+        require_reach(release, low, high)
+        kernel = IntervalKernel(release.noise, low, high)
+        found = largest(kernel, release.secret, read_tolerance(tolerance))
+    return recomputed(NOISE_INTERVAL, found, release=release, a=a, b=b, tolerance=tolerance)

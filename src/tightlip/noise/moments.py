@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from tightlip.certificate.recomputation import CUMULANT, recomputed
 from tightlip.errors import PreconditionFailed
 from tightlip.model.noise import require_secret
 from tightlip.model.secret import (
@@ -61,7 +62,11 @@ def cumulant(data: Secret, t: Real, *, tolerance: float = 1e-4) -> Bound:
     0.161439362
     """
     require_secret(data, "data")
-    rate = Fraction(real(t, "t"))
+    found = _cumulant(data, Fraction(real(t, "t")), tolerance)
+    return recomputed(CUMULANT, found, data=data, t=t, tolerance=tolerance)
+
+
+def _cumulant(data: Secret, rate: Fraction, tolerance: float) -> Bound:
     if rate == 0:
         return Bound(0.0, 0.0, "closed form, ball arithmetic")
     if isinstance(data, DistributionSecret):

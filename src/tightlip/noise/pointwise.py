@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from tightlip.certificate.recomputation import NOISE_DENSITY, NOISE_PMC, NOISE_PML, recomputed
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.model.noise import AdditiveNoise
 from tightlip.model.secret import DiscreteSecret, DistributionSecret, GaussianSecret, Secret
@@ -54,7 +55,8 @@ def pml(release: AdditiveNoise, y: Real, *, tolerance: float = 1e-4) -> Bound:
     >>> pml(AdditiveNoise(GaussianSecret(1), Gaussian(1)), 2.0)
     1.3465735902799727 nats (at least 1.3465735902799725, by closed form, ball arithmetic)
     """
-    return largest(point_kernel(release, y), release.secret, read_tolerance(tolerance))
+    found = largest(point_kernel(release, y), release.secret, read_tolerance(tolerance))
+    return recomputed(NOISE_PML, found, release=release, y=y, tolerance=tolerance)
 
 
 def pmc(release: AdditiveNoise, y: Real, *, tolerance: float = 1e-4) -> Bound:
@@ -86,6 +88,10 @@ def pmc(release: AdditiveNoise, y: Real, *, tolerance: float = 1e-4) -> Bound:
     >>> round(pmc(AdditiveNoise(UniformSecret(0, 1), Laplace(1)), 3.0), 9)
     0.541324855
     """
+    return recomputed(NOISE_PMC, _pmc(release, y, tolerance), release=release, y=y, tolerance=tolerance)
+
+
+def _pmc(release: AdditiveNoise, y: Real, tolerance: float) -> Bound:
     kernel = point_kernel(release, y)
     secret = release.secret
     far = farthest(kernel, secret.support)
@@ -127,7 +133,8 @@ def information_density(release: AdditiveNoise, x: Real, y: Real, *, tolerance: 
     at = _in_support(release.secret, real(x, "x"))
     require_reach(release, at, kernel.y)
     found = log_mean(kernel, release.secret, at, read_tolerance(tolerance))
-    return Bound(_plain(-found.upper), _plain(-found.lower), found.method)
+    bound = Bound(_plain(-found.upper), _plain(-found.lower), found.method)
+    return recomputed(NOISE_DENSITY, bound, release=release, x=x, y=y, tolerance=tolerance)
 
 
 def largest(kernel: NoiseKernel, secret: Secret, tolerance: float) -> Bound:

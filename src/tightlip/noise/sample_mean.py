@@ -15,6 +15,7 @@ import math
 from fractions import Fraction
 
 from tightlip.arguments import whole
+from tightlip.certificate.recomputation import LAPLACE_MEAN, NOISE_WORST_PMC, recomputed
 from tightlip.model.noise import AdditiveNoise, Gaussian, Laplace, require_secret
 from tightlip.model.secret import (
     BoundedSecret,
@@ -77,10 +78,12 @@ def laplace_mean_pmc(data: Secret, n: int, scale: Real, *, tolerance: float = 1e
     release = AdditiveNoise(data, Laplace(scale))
     count = _count(n)
     if isinstance(data, GaussianSecret) or any(math.isinf(end) for end in data.support):
-        return infinite(_UNBOUNDED)
-    require_reach(release)
-    rate = 1 / (count * Fraction(release.noise.width))
-    return _worst_end(data, rate, read_tolerance(tolerance))
+        found = infinite(_UNBOUNDED)
+    else:
+        require_reach(release)
+        rate = 1 / (count * Fraction(release.noise.width))
+        found = _worst_end(data, rate, read_tolerance(tolerance))
+    return recomputed(LAPLACE_MEAN, found, data=data, n=n, scale=scale, tolerance=tolerance)
 
 
 def pmc_supremum(release: AdditiveNoise, *, tolerance: float = 1e-4) -> Bound:
@@ -110,6 +113,10 @@ def pmc_supremum(release: AdditiveNoise, *, tolerance: float = 1e-4) -> Bound:
     inf nats (at least inf, by infinite: with Gaussian noise PMC(y) grows without limit in |y|)
     """
     require_release(release)
+    return recomputed(NOISE_WORST_PMC, _supremum(release, tolerance), release=release, tolerance=tolerance)
+
+
+def _supremum(release: AdditiveNoise, tolerance: float) -> Bound:
     secret = release.secret
     low, high = secret.support
     if low == high:

@@ -19,7 +19,7 @@ from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.ball import Ball, ball, enclose, log_bounds, nearest
 from tightlip.numeric.display import format_down, format_python, format_sides
 from tightlip.numeric.parse import exact_text, number
-from tightlip.numeric.proved import Proved, require_order
+from tightlip.numeric.proved import Proof, Proved, require_order
 
 Rounding = Literal["up", "down", "nearest"]
 _SHORT = 10**6  # a logarithm of larger numbers is told as a decimal
@@ -129,8 +129,9 @@ class ProvedNats(Proved, Nats):
         return Nats(float(self), self.ratio)
 
     @property
-    def certificate(self) -> None:
+    def certificate(self) -> Proof | None:
         """None: the ends were proved as they were computed."""
+        return None
 
 
 class Bound(ProvedNats):
@@ -140,17 +141,19 @@ class Bound(ProvedNats):
     0.5 nats (at least 0.4, by quadrature)
     """
 
-    __slots__ = ("lower", "method")
+    __slots__ = ("certificate", "lower", "method")
     lower: float
     method: str
+    certificate: Proof | None
 
-    def __new__(cls, lower: float, upper: float, method: str) -> Self:
+    def __new__(cls, lower: float, upper: float, method: str, certificate: Proof | None = None) -> Self:
         """Check that the ends are in order."""
         lower, upper = real_end(lower, "lower"), real_end(upper, "upper")
         require_order(lower, upper)
         self = super().__new__(cls, upper)
         self.lower = lower
         self.method = method
+        self.certificate = certificate
         return self
 
     def __repr__(self) -> str:
@@ -159,7 +162,7 @@ class Bound(ProvedNats):
     __str__ = __repr__
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.lower, float(self), self.method)
+        return type(self), (self.lower, float(self), self.method, self.certificate)
 
 
 class Probability(float):

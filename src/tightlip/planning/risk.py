@@ -82,7 +82,10 @@ class MethodBound:
 
 @dataclass(frozen=True, slots=True)
 class RiskBound:
-    """No procedure has a risk below `value`, the best of `methods`; in the unit of the loss, rounded down."""
+    """No procedure has a risk below `value`, the best of `methods`; in the unit of the loss, rounded down.
+
+    One end only, and the sound one: no procedure is said to reach it.
+    """
 
     samples: int
     value: float

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tightlip.certificate import envelope, ordered
+from tightlip.certificate import recomputation as again
 from tightlip.certificate.base import Claim
 from tightlip.certificate.statistic import COST, MAXIMAL
 from tightlip.contraction import certificate as contraction
@@ -14,6 +15,7 @@ from tightlip.numeric.parse import exact_text
 from tightlip.numeric.unit import with_unit
 from tightlip.report.amounts import delta_json, float_json
 from tightlip.robust import certificate as robust
+from tightlip.robust import leakage_certificate as robust_leakage
 
 _ADVERSARIES = {envelope.KIND: "any", ordered.KIND: "ordered", robust.KIND: "any"}
 
@@ -70,10 +72,28 @@ def _statistic(meaning: str) -> Callable[[Claim], str]:
     return sentence
 
 
+def _over_a_set(what: str) -> Callable[[Claim], str]:
+    def sentence(claim: Claim) -> str:
+        least = with_unit(format_down(claim.lower), "nats")
+        most = with_unit(format_up(claim.upper), "nats")
+        return f"{what} under any prior of the set is at least {least} and at most {most}."
+
+    return sentence
+
+
 def _contraction(what: str) -> Callable[[Claim], str]:
     def sentence(claim: Claim) -> str:
         at = "" if claim.gamma is None else f" at γ = {format_exactly(claim.gamma)}"
         return f"{what}{at} is at least {format_down(claim.lower)} and at most {format_up(claim.upper)}."
+
+    return sentence
+
+
+def _computed(what: str) -> Callable[[Claim], str]:
+    def sentence(claim: Claim) -> str:
+        least = with_unit(format_down(claim.lower), "nats")
+        most = with_unit(format_up(claim.upper), "nats")
+        return f"{what} is at least {least} and at most {most}, as computed again from the file."
 
     return sentence
 
@@ -85,6 +105,22 @@ _SENTENCES: dict[str, Callable[[Claim], str]] = {
     robust.KIND: _envelope("post-processing", " under some prior of the set", " under any prior of the set"),
     MAXIMAL: _statistic("how much easier the release makes it to guess the secret"),
     COST: _statistic("how much easier the release makes it to name a secret that is not the true one"),
+    again.NOISE_PML: _computed("the PML of the noisy outcome"),
+    again.NOISE_PMC: _computed("the PMC of the noisy outcome"),
+    again.NOISE_DENSITY: _computed("the information density of the secret and the noisy outcome"),
+    again.NOISE_INTERVAL: _computed("the leakage of the interval of noisy outcomes"),
+    again.NOISE_WORST_PMC: _computed("the largest PMC of any noisy outcome"),
+    again.LAPLACE_MEAN: _computed("the largest PMC of one value behind a mean with Laplace noise"),
+    again.GAUSSIAN_BOUNDS: _computed(
+        "the PMC of the outcome of Gaussian noise on a bounded secret of mean zero"
+    ),
+    again.CUMULANT: _computed("the cumulant generating function of the data"),
+    again.NOISE_STATISTIC: _computed("the statistic maximal leakage of the noise about the regions"),
+    again.STATISTIC_RANGE: _computed("the statistic maximal leakage, by what maximal leakage says of it,"),
+    again.SPACE_SIZE: _computed("the logarithm of the number of histograms"),
+    robust_leakage.PML: _over_a_set("the leakage capacity, the largest PML of any outcome"),
+    robust_leakage.PMC: _over_a_set("the largest PMC of any outcome"),
+    robust_leakage.MAXIMAL: _over_a_set("the largest maximal leakage"),
     contraction.DOBRUSHIN: _contraction("the Dobrushin coefficient, the contraction of total variation,"),
     contraction.E_GAMMA: _contraction("the contraction coefficient of E_γ"),
     **{

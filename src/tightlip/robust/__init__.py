@@ -7,10 +7,12 @@ from tightlip.model.prior import PriorSet
 from tightlip.model.prior_set import PriorBall, PriorList, PriorPolytope
 from tightlip.robust.certificate import ListCertificate, RegionCertificate, RobustCertificate
 from tightlip.robust.envelope_search import envelope
+from tightlip.robust.leakage_certificate import LeakageCertificate
 from tightlip.robust.pointwise import leakage_capacity, maximal_leakage, pmc
 from tightlip.robust.result import RobustEnvelope, RobustLeakage
 
 __all__ = [
+    "LeakageCertificate",
     "ListCertificate",
     "PriorBall",
     "PriorList",

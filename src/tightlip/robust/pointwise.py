@@ -29,10 +29,13 @@ from tightlip.measures.distribution import PointwiseLeakage
 from tightlip.measures.pointwise import pmc as one_prior_pmc
 from tightlip.measures.pointwise import pml as one_prior_pml
 from tightlip.model.channel import Channel
+from tightlip.model.labels import Label
 from tightlip.model.matrix import column_max, dense_column
-from tightlip.model.prior import Prior
+from tightlip.model.prior import Prior, PriorSet
 from tightlip.model.prior_set import AnyPriorSet, PriorBall, PriorList, PriorPolytope
+from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats
+from tightlip.robust.leakage_certificate import MAXIMAL, PMC, PML, LeakageCertificate
 from tightlip.robust.region import (
     Point,
     Region,
@@ -77,7 +80,8 @@ def leakage_capacity(
     """
     if min_mass is None and isinstance(prior_set, (PriorBall, PriorList, PriorPolytope)):
         return _worst(channel, prior_set, "pml")
-    return _closed_form(floor_capacity(channel, min_mass=min_mass, prior_set=cast(Any, prior_set)))
+    found = floor_capacity(channel, min_mass=min_mass, prior_set=cast(Any, prior_set))
+    return _closed_form(found, channel, prior_set or _floor(channel, min_mass))
 
 
 def pmc(channel: Channel, prior_set: AnyPriorSet) -> RobustLeakage:
@@ -92,35 +96,67 @@ def pmc(channel: Channel, prior_set: AnyPriorSet) -> RobustLeakage:
     return _worst(channel, prior_set, "pmc")
 
 
-def _closed_form(found: FloorCapacity) -> RobustLeakage:
+def _floor(channel: Channel, min_mass: Any) -> PriorSet | None:
+    """Q(c) of the channel's secrets; None for all priors."""
+    mass = number(min_mass, "min_mass")
+    return PriorSet(channel.shape[0], mass) if mass else None
+
+
+def _closed_form(found: FloorCapacity, channel: Channel, prior_set: AnyPriorSet | None) -> RobustLeakage:
+    ends = found.lower, float(found.amount)
+    near = found.prior or _point(channel, found.outcome)
     return RobustLeakage(
         found.amount,
         found.lower,
         method="closed form: the rest of the mass on the secret least likely to cause the outcome",
         prior=found.prior,
         attained=found.prior is not None,
+        certificate=_certificate("pml", channel, prior_set, ends, near, found.outcome, found.secret),
         outcome=found.outcome,
         secret=found.secret,
     )
 
 
+def _point(channel: Channel, outcome: Label) -> Prior:
+    """The prior that is sure of the secret least likely to cause the outcome."""
+    column = _column(channel, channel.outputs.position(outcome, "outcome"))
+    least = column.index(min(column))
+    return as_prior(tuple(Fraction(place == least) for place in range(len(column))), channel)
+
+
+def _certificate(
+    kind: Kind,
+    channel: Channel,
+    prior_set: AnyPriorSet | None,
+    ends: tuple[float, float],
+    prior: Prior,
+    outcome: Label,
+    secret: Label,
+) -> LeakageCertificate:
+    places = channel.outputs.position(outcome, "outcome"), channel.inputs.position(secret, "secret")
+    return LeakageCertificate(PML if kind == "pml" else PMC, channel, prior_set, *ends, prior, *places)
+
+
 def _worst(channel: Channel, prior_set: AnyPriorSet, kind: Kind) -> RobustLeakage:
     region = region_of(prior_set, channel)
     if isinstance(region, tuple):
-        return _worst_of_list(channel, region, kind)
+        return _worst_of_list(channel, prior_set, region, kind)
     pick = _pml_case if kind == "pml" else _pmc_case
     cases = [pick(region, place, _column(channel, place)) for place in range(channel.shape[1])]
     worst = max((case for case in cases if case is not None), key=lambda case: case.size)
     known = channel.is_exact and has_exact_numbers(prior_set)
     lower, upper = (math.inf, math.inf) if worst.ratio is None else log_ends(worst.ratio)
+    prior, outcome = as_prior(worst.point, channel), channel.outputs[worst.place]
+    secret = channel.inputs[worst.secret]
     return RobustLeakage(
         Nats(upper, worst.ratio if known else None),
         lower,
         method="the extreme probability of each outcome over the set, in rationals",
-        prior=as_prior(worst.point, channel),
+        prior=prior,
         attained=worst.attained,
-        outcome=channel.outputs[worst.place],
-        secret=channel.inputs[worst.secret],
+        certificate=_certificate(kind, channel, prior_set, (lower, upper), prior, outcome, secret),
+        outcome=outcome,
+        secret=secret,
     )
 
 
@@ -171,20 +207,25 @@ def _first(region: Region, column: list[Fraction], entry: Fraction, point: Point
     return next((secret for secret in having if point[secret]), having[0])
 
 
-def _worst_of_list(channel: Channel, priors: tuple[Prior, ...], kind: Kind) -> RobustLeakage:
+def _worst_of_list(
+    channel: Channel, prior_set: AnyPriorSet, priors: tuple[Prior, ...], kind: Kind
+) -> RobustLeakage:
     measure = one_prior_pml if kind == "pml" else one_prior_pmc
     found = [measure(channel, prior) for prior in priors]
     place = max(range(len(found)), key=lambda one: _exact_size(found[one]))
     upper = max(float(leak.worst) for leak in found)
     worst = found[place]
+    lower = max(float(leak.lower.max()) for leak in found)
+    outcome, secret = worst.worst_outcome, worst.worst_secret
     return RobustLeakage(
         Nats(upper, worst.worst.ratio if all(leak.ratios is not None for leak in found) else None),
-        max(float(leak.lower.max()) for leak in found),
+        lower,
         method=f"the largest of {len(priors)} priors",
         prior=priors[place],
         attained=True,
-        outcome=worst.worst_outcome,
-        secret=worst.worst_secret,
+        certificate=_certificate(kind, channel, prior_set, (lower, upper), priors[place], outcome, secret),
+        outcome=outcome,
+        secret=secret,
     )
 
 
@@ -211,6 +252,7 @@ def maximal_leakage(channel: Channel, prior_set: AnyPriorSet) -> RobustLeakage:
         method="closed form: only the support matters",
         prior=priors[place],
         attained=True,
+        certificate=LeakageCertificate(MAXIMAL, channel, prior_set, lower, upper, priors[place]),
     )
 
 

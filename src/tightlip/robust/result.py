@@ -15,6 +15,7 @@ from tightlip.numeric.display import format_down, format_exactly, format_python,
 from tightlip.numeric.proved import require_order
 from tightlip.numeric.quantity import Nats, ProvedLeakage, ProvedNats
 from tightlip.robust.certificate import RobustCertificate
+from tightlip.robust.leakage_certificate import LeakageCertificate
 
 
 class RobustLeakage(ProvedNats):
@@ -28,15 +29,17 @@ class RobustLeakage(ProvedNats):
     outcome, secret : the worst outcome and the secret that it speaks for (or against); None for an average
     prior : the worst prior, a member of the set in the channel's order; None where no one member stands for it
     attained : whether the leakage under `prior` is this; False where members next to it only come as near as one likes
+    certificate : the proof of both ends
     """
 
-    __slots__ = ("attained", "lower", "method", "outcome", "prior", "secret")
+    __slots__ = ("attained", "certificate", "lower", "method", "outcome", "prior", "secret")
     lower: float
     method: str
     outcome: Label
     secret: Label
     prior: Prior | None
     attained: bool
+    certificate: LeakageCertificate
 
     def __new__(
         cls,
@@ -46,6 +49,7 @@ class RobustLeakage(ProvedNats):
         method: str,
         prior: Prior | None,
         attained: bool,
+        certificate: LeakageCertificate,
         outcome: Label = None,
         secret: Label = None,
     ) -> Self:
@@ -54,10 +58,11 @@ class RobustLeakage(ProvedNats):
         self.lower, self.method = lower, method
         self.outcome, self.secret = outcome, secret
         self.prior, self.attained = prior, attained
+        self.certificate = certificate
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        witness = self.prior, self.attained, self.outcome, self.secret
+        witness = self.prior, self.attained, self.certificate, self.outcome, self.secret
         return _restored, (type(self), Nats(float(self), self.ratio), self.lower, self.method, *witness)
 
 
@@ -68,10 +73,20 @@ def _restored(
     method: str,
     prior: Prior | None,
     attained: bool,
+    certificate: LeakageCertificate,
     outcome: Label,
     secret: Label,
 ) -> RobustLeakage:
-    return kind(amount, lower, method=method, prior=prior, attained=attained, outcome=outcome, secret=secret)
+    return kind(
+        amount,
+        lower,
+        method=method,
+        prior=prior,
+        attained=attained,
+        certificate=certificate,
+        outcome=outcome,
+        secret=secret,
+    )
 
 
 def log_ends(ratio: Fraction) -> tuple[float, float]:

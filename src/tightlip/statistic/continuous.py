@@ -15,12 +15,13 @@ and each term is largest at an end of the interval.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise, product
 from math import prod
 from typing import Any
 
+from tightlip.certificate.recomputation import NOISE_STATISTIC, Recomputation, recomputed
 from tightlip.errors import InvalidInput, PreconditionFailed, WrongType, quoted
 from tightlip.model.labels import Label, Labels
 from tightlip.model.noise import Gaussian, Laplace, Noise
@@ -42,10 +43,7 @@ class NoiseStatisticLeakage(ProvedLeakage):
     upper: float
     selection: Mapping[Label, Real]
     method: str
-
-    @property
-    def certificate(self) -> None:
-        """None: the ends were proved as they were computed."""
+    certificate: Recomputation | None = field(default=None, repr=False, compare=False)
 
 
 def noise_leakage(noise: Noise, regions: Mapping[Label, Any]) -> NoiseStatisticLeakage:
@@ -91,9 +89,10 @@ def noise_leakage(noise: Noise, regions: Mapping[Label, Any]) -> NoiseStatisticL
             labels = list(pieces)
             best = {labels[place]: real(point, "point") for place, point in zip(order, points, strict=True)}
     ordered = {label: best[label] for label in pieces}
-    return NoiseStatisticLeakage(
+    found = NoiseStatisticLeakage(
         min(lower, upper), upper, ordered, f"taut string, {choices} choices of intervals"
     )
+    return recomputed(NOISE_STATISTIC, found, noise=noise, regions=pieces)
 
 
 def noise_resolved_leakage(noise: Noise, low: Any, high: Any) -> Nats:

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.arguments import whole
+from tightlip.certificate.recomputation import STATISTIC_RANGE, recomputed
 from tightlip.measures.distribution import rounded_sum
 from tightlip.measures.maximal import channel_after, maximal_leakage
 from tightlip.model.align import align
@@ -164,7 +165,8 @@ def statistic_leakage_range(channel: Channel, secret: Any = None) -> Bound:
     total = Fraction(sum_down(channel.peaks)) if whole.ratio is None else whole.ratio
     upper = min(float(whole), log_bounds(Fraction(groups.count))[1])
     lower = log_bounds(total / int(groups.sizes().max()))[0]
-    return Bound(min(max(0.0, lower), upper), upper, "maximal leakage")
+    found = Bound(min(max(0.0, lower), upper), upper, "maximal leakage")
+    return recomputed(STATISTIC_RANGE, found, channel=channel, secret=secret)
 
 
 def ldp_to_statistic(mu: object, secrets: int) -> Nats:

@@ -1,0 +1,159 @@
+"""Certificates that compute a number again: files, pickles, changes, and what cannot be written."""
+
+import copy
+import json
+import math
+import pickle
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from scipy.stats import beta
+
+import tightlip as tl
+from tightlip import papers
+from tightlip.certificate import Recomputation
+from tightlip.cli.main import main
+from tightlip.errors import CertificateInvalid, InvalidInput
+from tightlip.noise import (
+    AdditiveNoise,
+    BoundedSecret,
+    DiscreteSecret,
+    DistributionSecret,
+    Gaussian,
+    GaussianSecret,
+    Laplace,
+    UniformSecret,
+)
+
+NORMAL = AdditiveNoise(GaussianSecret(1, "1/3"), Gaussian("1/2"))
+UNIFORM = AdditiveNoise(UniformSecret(0, Fraction(2, 3)), Laplace(0.5))
+COINS = DiscreteSecret([0, "1/3", 1], ["0.5", "0.25", 0.25])
+CHANNEL = tl.Channel([["3/4", "1/4"], ["1/4", "3/4"], [0.5, 0.5]], inputs=list("abc"))
+WRITTEN = {
+    "PML": lambda: tl.noise.pml(NORMAL, "2/3"),
+    "PML, any distribution": lambda: tl.noise.pml(AdditiveNoise(BoundedSecret(-1, 1), Laplace(1)), 2),
+    "PMC": lambda: tl.noise.pmc(UNIFORM, 0.1),
+    "PMC, infinite": lambda: tl.noise.pmc(NORMAL, 0.1),
+    "density, negative": lambda: tl.noise.information_density(NORMAL, 0.0, 2.0),
+    "interval": lambda: tl.noise.interval_leakage(NORMAL, 1, math.inf),
+    "interval of all": lambda: tl.noise.interval_leakage(NORMAL, -math.inf, math.inf),
+    "worst PMC": lambda: tl.noise.pmc_supremum(UNIFORM),
+    "worst PMC, Gaussian": lambda: tl.noise.pmc_supremum(AdditiveNoise(COINS, Gaussian(1))),
+    "mean": lambda: tl.noise.laplace_mean_pmc(COINS, 3, "1/2"),
+    "bounds": lambda: tl.noise.gaussian_pmc_bounds(1, "1/2", 3, ends_in_support=False),
+    "cumulant": lambda: tl.noise.cumulant(COINS, -1.5),
+    "statistic": lambda: tl.statistic.noise_leakage(
+        Gaussian(1), {"low": (0, "1/2"), ("high", 1): [(0.5, 1), (2, 3)], 2: (4, 4)}
+    ),
+    "range": lambda: papers.statistic_leakage_range(CHANNEL, {"a": 1, "b": 1, "c": 2}),
+}
+UNWRITTEN = {
+    "PML": lambda: tl.noise.pml(AdditiveNoise(DistributionSecret(beta(2, 5)), Laplace(1)), 0.5),
+    "mean": lambda: tl.noise.laplace_mean_pmc(DistributionSecret(beta(2, 5)), 2, 1.0),
+    "size": lambda: tl.histogram.HistogramSpace(10, 4).size_log(),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_is_found_is_computed_again_from_a_file(capsys, tmp_path, name):
+    found = WRITTEN[name]()
+    found.verify()
+    path = tmp_path / "proof.json"
+    found.save(path)
+    read = tl.load(path)
+    assert (type(read), read.lower, read.upper) == (Recomputation, found.lower, found.upper)
+    read.verify()
+    assert read.to_json() == found.certificate.to_json()
+    for twin in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+        twin.verify()
+        assert twin.certificate.to_json() == read.to_json()
+    assert main(["verify", str(path)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.startswith("Valid: the ")
+    assert " is at least " in said
+    assert main(["verify", str(path), "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert (record["kind"], record["unit"]) == (read.kind, "nats")
+
+
+@pytest.mark.parametrize("name", UNWRITTEN)
+def test_what_cannot_be_written_is_computed_again_in_memory(tmp_path, name):
+    found = UNWRITTEN[name]()
+    found.verify()
+    pickle.loads(pickle.dumps(found)).verify()
+    with pytest.raises(InvalidInput, match="cannot be saved: a file holds no"):
+        found.save(tmp_path / "proof.json")
+    assert not (tmp_path / "proof.json").exists()
+
+
+@pytest.mark.parametrize("name", [*WRITTEN])
+def test_ends_within_what_is_proved_are_refused_and_wider_ones_hold(name):
+    proof = WRITTEN[name]().certificate
+    if math.isfinite(proof.upper):
+        replace(proof, lower=proof.lower - 1, upper=proof.upper + 1).verify()
+        with pytest.raises(CertificateInvalid, match="both ends fail: the number is proved to lie in"):
+            replace(proof, upper=math.nextafter(proof.upper, -math.inf)).verify()
+        with pytest.raises(CertificateInvalid, match="both ends fail"):
+            replace(proof, lower=math.nextafter(proof.lower, math.inf)).verify()
+    else:
+        with pytest.raises(CertificateInvalid, match="both ends fail"):
+            replace(proof, upper=100.0).verify()
+
+
+def _changed(key, value):
+    record = json.loads(WRITTEN["PML"]().certificate.to_json())
+    if key in record:
+        record[key] = value
+    else:
+        record["arguments"]["values"][record["arguments"]["labels"].index(key)] = value
+    return record
+
+
+CHANGES = {
+    "another outcome": ("y", 3.0),
+    "no number": ("y", "much"),
+    "a list for an outcome": ("y", [1]),
+    "another noise": ("release", {"type": "Gaussian", "sigma": 1}),
+    "a type that is none": ("release", {"type": "os.system", "command": "true"}),
+    "no type": ("release", {}),
+    "a type in a list": ("release", {"type": ["Gaussian"]}),
+    "fewer fields": ("release", {"type": "AdditiveNoise"}),
+    "other fields": ("release", {"type": "Gaussian", "sigma": 1, "mean": 0}),
+    "no arguments": ("arguments", None),
+    "a list for arguments": ("arguments", [1]),
+    "names that are none": ("arguments", {"type": "mapping", "labels": ["z"], "values": [1]}),
+    "too few values": ("arguments", {"type": "mapping", "labels": ["y", "release"], "values": [1]}),
+    "another kind": ("kind", "PMC of noise"),
+    "a kind that is none": ("kind", "envelope"),
+    "no ends": ("lower", None),
+    "words for an end": ("upper", "much"),
+    "endless below": ("upper", "-inf"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("hashed", [True, False])
+def test_what_was_changed_is_refused(name, hashed):
+    record = _changed(*CHANGES[name])
+    if hashed:
+        try:
+            record["inputs"] = Recomputation.from_parts(record).digest()
+        except Exception:  # what cannot be read keeps its old hash
+            record["inputs"] = ""
+    with pytest.raises(CertificateInvalid):
+        Recomputation.from_json(json.dumps(record)).verify()
+
+
+def test_regions_that_are_changed_later_change_no_proof():
+    regions = {"low": [(0, "1/2")], "high": [("1/2", 1)]}
+    found = tl.statistic.noise_leakage(Gaussian(1), regions)
+    regions["high"][0] = (5, 6)
+    found.verify()
+
+
+def test_it_is_not_about_a_channel_file(tmp_path, capsys):
+    WRITTEN["PML"]().save(tmp_path / "proof.json")
+    CHANNEL.save(tmp_path / "channel.json")
+    assert main(["verify", str(tmp_path / "proof.json"), "--channel", str(tmp_path / "channel.json")]) == 1
+    assert "is about another channel" in capsys.readouterr().err.replace("\n", " ")
