@@ -15,15 +15,17 @@ from tightlip.histogram.counting import EXACT, read_growth
 from tightlip.histogram.quantization import Quantization
 from tightlip.histogram.randomized_response import RandomizedResponse
 from tightlip.histogram.space import HistogramSpace
-from tightlip.papers import misspecified, selection
+from tightlip.papers import misspecified
 from tightlip.papers.misspecified import (
+    Group,
     MisspecifiedSupport,
     misspecified_quantization_distortion,
     misspecified_quantization_privacy,
     misspecified_response_distortion,
     misspecified_response_privacy,
+    selection_lower,
+    selection_upper,
 )
-from tightlip.papers.selection import Group, selection_lower, selection_upper
 
 SMALL = [
     (total, known, spurious, missing)
@@ -95,7 +97,7 @@ def test_the_general_ends_hold_where_the_answer_is_exact(total, known, spurious,
         misspecified_response_privacy(support, ratio=growth),
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(selection, "ALL_TRIED", -1)
+        patch.setattr(misspecified, "ALL_TRIED", -1)
         patch.setattr(misspecified, "ALL_TRIED", -1)
         patch.setattr(misspecified, "_MOST_BLOCKS", 3)
         ends = (

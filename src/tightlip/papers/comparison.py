@@ -73,7 +73,7 @@ class Comparison:
 
 
 def compare(space: HistogramSpace, bin_size: int) -> Comparison:
-    """The mechanisms at the privacy of quantization with bins of `bin_size`.
+    """Compare the mechanisms at the privacy of quantization with bins of `bin_size`.
 
     >>> case = compare(HistogramSpace(11, 3), 2)
     >>> case.response.upper.fraction, case.quantization.upper.fraction, case.winner
@@ -91,7 +91,7 @@ def compare(space: HistogramSpace, bin_size: int) -> Comparison:
 
 
 def matched_response(space: HistogramSpace, bin_size: int) -> RandomizedResponse:
-    """The randomised response that leaks as much as quantization with bins of `bin_size`, and no more.
+    """Build the randomised response that leaks as much as quantization with bins of `bin_size`, and no more.
 
     e^ε = 1 + |Θ|(K − 1)/(s − K), exact where |Θ| is short; otherwise ε is rounded down.
 
@@ -115,7 +115,7 @@ def matched_response(space: HistogramSpace, bin_size: int) -> RandomizedResponse
 
 
 def quantization_wins(space: HistogramSpace, bin_size: int) -> bool:
-    """Whether quantization by the middle has the smaller distortion: τ > (d − 1)²⌊τ/I⌋ + d·min(⌊I/2⌋, τ).
+    """Check if quantization by the middle has the smaller distortion: τ > (d − 1)²⌊τ/I⌋ + d·min(⌊I/2⌋, τ).
 
     >>> quantization_wins(HistogramSpace(60, 3), 8), quantization_wins(HistogramSpace(48842, 22381), 8)
     (True, False)
@@ -128,7 +128,7 @@ def quantization_wins(space: HistogramSpace, bin_size: int) -> bool:
 
 
 def asymptotic_ratio(cells: int, bin_size: int) -> Fraction:
-    """The limit of Δ_RR/Δ_QM as τ → ∞, at fixed I: (d − 1)²(I − 1)/(d(d − 2)I).
+    """Compute the limit of Δ_RR/Δ_QM as τ → ∞, at fixed I: (d − 1)²(I − 1)/(d(d − 2)I).
 
     >>> asymptotic_ratio(3, 4), asymptotic_ratio(3, 3)
     (Fraction(1, 1), Fraction(8, 9))

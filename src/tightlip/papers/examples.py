@@ -19,7 +19,7 @@ _MOST_COUNTABLE = 1000  # its masses are 2^-1 to 2^-size: numbers of that many d
 
 
 def env_example_1() -> Channel:
-    """ENV paper, Example 1: two rare outcomes that give two of four secrets away.
+    """Build ENV paper, Example 1: two rare outcomes that give two of four secrets away.
 
     >>> from tightlip import pml
     >>> pml(env_example_1(), Prior.uniform(4)).ratios
@@ -31,17 +31,17 @@ def env_example_1() -> Channel:
 
 
 def env_example_1_merge() -> Channel:
-    """ENV paper, Example 1: the post-processing h with h(1) = h(3) = 1 and h(2) = h(4) = 2."""
+    """Build ENV paper, Example 1: the post-processing h with h(1) = h(3) = 1 and h(2) = h(4) = 2."""
     return Channel([[1, 0], [0, 1], [1, 0], [0, 1]], [1, 2, 3, 4], [1, 2])
 
 
 def env_example_3() -> Channel:
-    """ENV paper, Examples 3 and 4: the leakage of an event is not monotone."""
+    """Build ENV paper, Examples 3 and 4: the leakage of an event is not monotone."""
     return Channel([["9/10", 0, "1/10"], [0, "9/10", "1/10"]], [0, 1], [1, 2, 3])
 
 
 def dob_example_1(epsilon: float, min_mass: Any) -> Channel:
-    """DOB paper, Example 1: the optimal binary mechanism under (ε, c)-PML.
+    """Build DOB paper, Example 1: the optimal binary mechanism under (ε, c)-PML.
 
     Entries e^ε(1 − c)/D and (1 − e^ε c)/D with D = e^ε(1 − 2c) + 1; needs e^ε c ≤ 1.
 
@@ -68,19 +68,19 @@ def dob_example_1(epsilon: float, min_mass: Any) -> Channel:
 
 
 def dob_example_2_two_level() -> Channel:
-    """DOB paper, Example 2, K₁: ten secrets, entries 15/16 and 1/16; (log 10/3, 0.05)-PML and log 15-LDP."""
+    """Build DOB paper, Example 2, K₁: ten secrets, entries 15/16 and 1/16; (log 10/3, 0.05)-PML and log 15-LDP."""
     high, low = Fraction(15, 16), Fraction(1, 16)
     return Channel([[high, low]] * 5 + [[low, high]] * 5)
 
 
 def dob_example_2_circulant() -> Channel:
-    """DOB paper, Example 2, K₂: five secrets, circulant thirds; (log 10/3, 0.1)-PML but no finite LDP."""
+    """Build DOB paper, Example 2, K₂: five secrets, circulant thirds; (log 10/3, 0.1)-PML but no finite LDP."""
     row = [Fraction(1, 3)] * 3 + [Fraction(0)] * 2
     return Channel(np.array([np.roll(np.array(row, dtype=object), shift) for shift in range(5)]))
 
 
 def pmc_countable(size: int) -> tuple[Channel, Prior]:
-    """The countable channel on which PMC is log 2 everywhere while PML and LDP grow without bound, cut at n.
+    """Build the countable channel on which PMC is log 2 everywhere while PML and LDP grow without bound, cut at n.
 
     p_i = 2^−i (the last mass doubled, so that the n masses sum to 1) and K = ½·1{x = y} + ½·p_y: the
     counterexample to the 'only if' of PMC Theorems 5 and 6 on countable alphabets.

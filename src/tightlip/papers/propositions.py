@@ -35,7 +35,7 @@ from tightlip.papers.misspecified import MisspecifiedSupport, read_support
 def proposition3_response(
     support: MisspecifiedSupport, epsilon: object = None, *, ratio: object = None
 ) -> Nats:
-    """Proposition 3: m wrong cells cost randomised response at most m log 3, if e^ε − 1 ≤ N(d̂)/s.
+    """Bound by Proposition 3: m wrong cells cost randomised response at most m log 3, if e^ε − 1 ≤ N(d̂)/s.
 
     The excess over the privacy log (1 + s r)/(1 + r) of a holder that lists the d* feasible cells; rounded up.
 
@@ -64,7 +64,7 @@ def proposition3_response(
 
 
 def proposition3_quantization(support: MisspecifiedSupport) -> Nats:
-    """Proposition 3: m wrong cells cost quantization at most m log(1 + τ/(τ + d̂ − 2)), which is at most m bits.
+    """Bound by Proposition 3: m wrong cells cost quantization at most m log(1 + τ/(τ + d̂ − 2)), at most m bits.
 
     >>> proposition3_quantization(MisspecifiedSupport(5, 2, 1, 2)).ratio
     Fraction(121, 36)
@@ -76,7 +76,7 @@ def proposition3_quantization(support: MisspecifiedSupport) -> Nats:
 def proposition4_response(
     support: MisspecifiedSupport, epsilon: object = None, *, ratio: object = None
 ) -> Nats:
-    """Proposition 4: an upper end for randomised response, any secret of s values.
+    """Bound by Proposition 4: an upper end for randomised response, any secret of s values.
 
     min{ s(e^ε−1)/(N(d̂)+e^ε−1) + (1 + τ/(τ+d̂−1))^m N(D)/(N(D)+e^ε−1),
          1 + s − s (d̂/(τ+D−1))^m / (1 + (e^ε−1)/N(D)) }, the log of it, rounded up.
@@ -99,7 +99,7 @@ def proposition4_response(
 
 
 def proposition4_quantization(support: MisspecifiedSupport, bin_size: int) -> Nats:
-    """Proposition 4: an upper end for quantization, min{K(1 + τ/(τ+d̂−2))^m, K + s − s((d̂−1)/(τ+D−2))^m}.
+    """Bound by Proposition 4: for quantization, at most min{K(1 + τ/(τ+d̂−2))^m, K + s − s((d̂−1)/(τ+D−2))^m}.
 
     The log of it, rounded up; for the share of a listed cell, not for any secret as printed.
 
@@ -119,7 +119,7 @@ def proposition4_quantization(support: MisspecifiedSupport, bin_size: int) -> Na
 def proposition5_response(
     support: MisspecifiedSupport, epsilon: object = None, *, ratio: object = None
 ) -> Nats:
-    """Proposition 5: a lower end for randomised response, corrected; rounded down.
+    """Bound by Proposition 5: a lower end for randomised response, corrected; rounded down.
 
     With j = min(m, ⌊log2 s⌋), m < s: s(e^ε−1)/(N(D)+e^ε−1) + (1 + (τ−j)/(τ+D−1))^j N(d̂)/(N(d̂)+e^ε−1).
 
@@ -144,7 +144,7 @@ def proposition5_response(
 
 
 def proposition5_quantization(support: MisspecifiedSupport, bin_size: int) -> Nats:
-    """Proposition 5: a lower end for quantization, corrected; rounded down.
+    """Bound by Proposition 5: a lower end for quantization, corrected; rounded down.
 
     With j = min(m, ⌊log2 I⌋), m < I: ⌊s/I⌋ (1 + (τI − 2sj)/(τI + 2s(D − 2)))^j.
 

@@ -49,7 +49,7 @@ class _Setting:
 
 
 def theorem5_bound(prior: Prior, epsilon: float, delta: object) -> Nats:
-    """The lower bound h_δ(θ) of ENV Theorem 5 (iii), rounded down; part (i) where δ ≤ q_1.
+    """Compute the lower bound h_δ(θ) of ENV Theorem 5 (iii), rounded down; part (i) where δ ≤ q_1.
 
     A valid lower bound for every prior; equal to the envelope where `theorem5_condition` holds.
 
@@ -72,7 +72,7 @@ def theorem5_bound(prior: Prior, epsilon: float, delta: object) -> Nats:
 
 
 def theorem5_condition(prior: Prior, epsilon: float, delta: object) -> bool:
-    """Whether the prior satisfies the condition of ENV Theorem 5 (iii); it is empty for δ ≤ q_1.
+    """Check whether the prior satisfies the condition of ENV Theorem 5 (iii); it is empty for δ ≤ q_1.
 
     p_N ≤ (α(p_1 + … + p_{N−1}) + β)/((N − 2)α + β), or equally q_N((N − 2)α + β) ≤ α(q_1 + … + q_{N−1}).
 
@@ -88,7 +88,7 @@ def theorem5_condition(prior: Prior, epsilon: float, delta: object) -> bool:
 
 
 def theorem5_upper(prior: Prior, epsilon: float, delta: object) -> Nats:
-    """The upper bound of ENV Theorem 5: min{log kα/δ, log α/q_1}, rounded up.
+    """Compute the upper bound of ENV Theorem 5: min{log kα/δ, log α/q_1}, rounded up.
 
     >>> from tightlip import Prior, log_of
     >>> theorem5_upper(Prior(["1/5", "3/10", "1/2"]), log_of(2), "9/10").ratio
