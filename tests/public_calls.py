@@ -372,6 +372,7 @@ def tables() -> Iterator[Call]:
         Call("Audit.words", found.words, {"show_values": False, "unit": "nats"}),
         Call("Audit.to_dict", found.to_dict, {"show_values": False, "unit": "nats"}),
         Call("Audit.chart", found.chart, {"view": "ill", "picture": "tail", "unit": "nats"}),
+        Call("table.policy_toml", tl.table.policy_toml, {"policy": POLICY, "folder": "."}),
         Call("Policy", tl.Policy, {"secret": "ill", "release": ["sex"], "min_count": 2, "statistic": ()}),
         Call(
             "Policy.from_toml",

@@ -404,8 +404,9 @@ def test_budgets_in_bits(capsys, table):
 @pytest.mark.parametrize(
     ("budget", "words"),
     [
-        ("log(0)", 'budget must be the logarithm of a positive number, got "log(0)"; write log(3)'),
-        ("log(-1)", "budget must be the logarithm of a positive number"),
+        ("log(0)", 'budget: its ratio must be positive, got "0"'),
+        ("log(-1)", 'budget: its ratio must be positive, got "-1"'),
+        ("inf", "budget must be a finite non-negative number"),
         ("1e999", 'budget must be at most 1.8e+308, got "1e999"; give a smaller one'),
     ],
 )

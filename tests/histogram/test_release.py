@@ -207,7 +207,7 @@ def test_a_release_shows_nothing_of_the_table():
         ({"mechanism": "rr", "epsilon": 1, "bin_size": 2}, "bin_size must not be given"),
         ({"bin_size": 2, "epsilon": 1}, "epsilon must not be given"),
         ({"mechanism": "laplace", "bin_size": 2}, 'mechanism must be one of "qm"'),
-        ({"bin_size": 0}, "bin_size must be from 1"),
+        ({"bin_size": 0}, "bin_size must be a whole number from 1"),
     ],
 )
 def test_bad_options(options, message):

@@ -49,7 +49,7 @@ def read_budget(text: str) -> Nats | Fraction:
     >>> read_budget("2 bits").ratio, read_budget("1.5 bits"), read_budget("3/2 nats")
     (Fraction(4, 1), 1.0397207708399179 nats, Fraction(3, 2))
     """
-    found = exact_level(text, "budget", allow_infinite=True, bare=False, rounding="down")
+    found = exact_level(text, "budget", bare=False, rounding="down")
     assert isinstance(found, (Nats, Fraction))
     return found
 

@@ -407,8 +407,9 @@ def _exact_text_level(
     if isinstance(value, Nats):
         _in_range(value, argument, allow_infinite)
     elif value > sys.float_info.max:
+        remedy = "write inf for no bound" if allow_infinite else "give a smaller one"
         raise InvalidInput(
-            f"{argument} must be at most {sys.float_info.max:.3g}, got {quoted(text)}; write inf for no bound."
+            f"{argument} must be at most {sys.float_info.max:.3g}, got {quoted(text)}; {remedy}."
         )
     if not bare and not has_unit:
         words = text.strip()

@@ -85,7 +85,7 @@ def _csv_reader(path: Path) -> _Groups:
         for line, row in rows:
             if len(row) <= level:
                 raise InvalidInput(
-                    f"mapping file {path} line {line} must have a group at level {level}, "
+                    f"mapping file {path} line {line} must have a group at level {quoted(level)}, "
                     f"got {len(row) - 1} levels; add it or lower the level."
                 )
             if groups.setdefault(row[0], row[level]) != row[level]:

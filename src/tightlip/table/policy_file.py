@@ -23,7 +23,8 @@ from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
-from tightlip.arguments import listed
+from tightlip.arguments import instance, listed
+from tightlip.arguments import path as read_path
 from tightlip.errors import InvalidInput, TightlipError, WrongType, quoted
 from tightlip.reading import first_line, is_below, read_text
 from tightlip.table.bins import Bins
@@ -274,13 +275,15 @@ def policy_toml(policy: Policy, folder: str | Path = ".") -> str:
     [release.sex]
     <BLANKLINE>
     """
+    instance(policy, Policy, "policy", "write Policy(secret, release)")
+    place = read_path(folder, "folder")
     lines = [f"secret = [{', '.join(map(_text, policy.secret))}]"]
     if policy.statistic:
         lines.append(f"statistic = [{', '.join(map(_text, policy.statistic))}]")
     if policy.min_count is not None:
         lines.append(f"min_count = {policy.min_count}")
     for item in policy.release:
-        lines += ["", f"[release.{_key(item.column)}]", *_settings(item, Path(folder))]
+        lines += ["", f"[release.{_key(item.column)}]", *_settings(item, place)]
     return "\n".join(lines) + "\n"
 
 
