@@ -111,7 +111,8 @@ def is_frame(value: object) -> bool:
     Its type is asked, and no library of frames imported: a lazy frame would look for its columns, and a series may
     have one of that name.
     """
-    return not isinstance(value, np.ndarray) and hasattr(type(value), "columns")
+    own = hasattr(type(value), "columns") or "columns" in getattr(value, "__dict__", {})
+    return own and not isinstance(value, np.ndarray)
 
 
 def path(value: object, argument: str) -> Path:
