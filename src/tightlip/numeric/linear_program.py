@@ -78,29 +78,109 @@ def minimise(
     matrix: Any,
     limits: FloatArray,
     *,
+    equal: int = 0,
     tolerance: float = TOLERANCE,
     what: str = "the linear program",
 ) -> Solution:
-    """Minimise cost·x over x ≥ 0 with matrix·x ≤ limits; the matrix is sparse or dense.
+    """Minimise cost·x over x ≥ 0 with matrix·x ≤ limits, the first `equal` rows with equality.
 
     >>> found = minimise(np.array([-1.0, -1.0]), np.array([[1.0, 2.0], [3.0, 1.0]]), np.array([4.0, 6.0]))
     >>> found.primal.round(6).tolist(), found.duals.round(6).tolist(), round(found.cost, 6)
     ([1.6, 1.2], [-0.4, -0.2], -2.8)
     """
-    import highspy
-    from scipy.sparse import csr_array
-
-    rows = csr_array(matrix)
-    program = highspy.HighsLp()
-    program.num_row_, program.num_col_ = rows.shape
-    program.col_cost_ = np.asarray(cost, dtype=np.float64)
-    program.col_lower_, program.col_upper_ = (np.full(rows.shape[1], end) for end in (0.0, highspy.kHighsInf))
-    program.row_lower_ = np.full(rows.shape[0], -highspy.kHighsInf)
-    program.row_upper_ = np.asarray(limits, dtype=np.float64)
-    program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    program.a_matrix_.start_, program.a_matrix_.index_ = rows.indptr, rows.indices
-    program.a_matrix_.value_ = rows.data
     solver = new_solver(tolerance)
+    _pass_program(solver, cost, matrix, limits, equal, what)
+    return run(solver, what)
+
+
+def _pass_program(
+    solver: Any,
+    cost: FloatArray,
+    matrix: Any,
+    limits: FloatArray,
+    equal: int,
+    what: str,
+    *,
+    binary: bool = False,
+) -> None:
+    """Hand a program over: x ≥ 0, or x in {0, 1}; the matrix is sparse or dense."""
+    import highspy
+    from scipy.sparse import csc_array
+
+    columns = csc_array(matrix)
+    height, width = columns.shape
+    program = highspy.HighsLp()
+    program.num_row_, program.num_col_ = height, width
+    program.col_cost_ = np.asarray(cost, dtype=np.float64)
+    program.col_lower_ = np.zeros(width)
+    program.col_upper_ = np.full(width, 1.0 if binary else highspy.kHighsInf)
+    if binary:
+        program.integrality_ = [highspy.HighsVarType.kInteger] * width
+    program.row_upper_ = np.asarray(limits, dtype=np.float64)
+    program.row_lower_ = np.where(np.arange(height) < equal, program.row_upper_, -highspy.kHighsInf)
+    program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    program.a_matrix_.start_, program.a_matrix_.index_ = columns.indptr, columns.indices
+    program.a_matrix_.value_ = columns.data
     if solver.passModel(program) == highspy.HighsStatus.kError:
         raise SolverFailure(f"{what} was refused by the solver; its numbers are too large or not finite.")
-    return run(solver, what)
+
+
+def interior_point(
+    cost: FloatArray, matrix: Any, limits: FloatArray, *, equal: int = 0, tolerance: float = 1e-5
+) -> Solution:
+    """Minimise as `minimise` does, by an interior point: near the optimum, feasible up to a tolerance, no vertex.
+
+    For programs that are too large for the simplex method and whose answers the caller repairs and proves. A solver
+    that stops early still says where it stopped.
+    """
+    solver, what = new_solver(), "the interior point"
+    for name, option in (("solver", "ipm"), ("run_crossover", "off"), ("ipm_optimality_tolerance", tolerance)):
+        solver.setOptionValue(name, option)
+    _pass_program(solver, cost, matrix, limits, equal, what)
+    solver.run()
+    solution, info = solver.getSolution(), solver.getInfo()
+    if not solution.value_valid:
+        status = solver.modelStatusToString(solver.getModelStatus()).lower()
+        raise SolverFailure(f"{what} stopped without a point: {status}.")
+    return Solution(
+        np.array(solution.col_value, dtype=np.float64),
+        np.array(solution.row_dual, dtype=np.float64),
+        float(info.objective_function_value),
+        int(info.ipm_iteration_count),
+    )
+
+
+def integer_program(
+    cost: FloatArray,
+    matrix: Any,
+    limits: FloatArray,
+    *,
+    equal: int,
+    start: FloatArray,
+    seconds: float,
+    gap: float,
+) -> tuple[FloatArray | None, bool]:
+    """Minimise cost·x over x in {0, 1} with matrix·x ≤ limits, the first `equal` rows with equality.
+
+    Returns the best point found in about so many seconds, None where none was, and whether it is the optimum to a
+    relative gap. The caller checks the point.
+    """
+    import highspy
+
+    solver = new_solver(1e-9)
+    for name, option in (
+        ("time_limit", float(seconds)),
+        ("mip_rel_gap", gap),
+        ("mip_feasibility_tolerance", 1e-9),
+    ):
+        solver.setOptionValue(name, option)
+    _pass_program(solver, cost, matrix, limits, equal, "the integer program", binary=True)
+    given = highspy.HighsSolution()
+    given.col_value = start.tolist()
+    solver.setSolution(given)
+    solver.run()
+    solution = solver.getSolution()
+    solved = bool(solver.getModelStatus() == highspy.HighsModelStatus.kOptimal)
+    if not solution.value_valid or not len(solution.col_value):
+        return None, solved
+    return np.array(solution.col_value, dtype=np.float64), solved

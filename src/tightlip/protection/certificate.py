@@ -1,0 +1,262 @@
+"""The proof of a protected release: that it keeps its limits, what it keeps, and what no truthful release can exceed.
+
+Bounded is the most detail that a truthful release over some levels can keep under its limits. A kernel that keeps them,
+checked in whole numbers, proves the lower end; prices prove the upper one (see `program`). Cells, values and secrets
+stand as codes: the proof holds no value of the table, but it holds the table's counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightlip.certificate.base import Certificate, Claim, kind_digest
+from tightlip.errors import CertificateInvalid, quoted
+from tightlip.model.channel import Channel
+from tightlip.model.labels import Label
+from tightlip.model.prior import Prior
+from tightlip.numeric.parse import FloatArray, exact_text, number
+from tightlip.numeric.quantity import Nats, exact_ratio, log_of
+from tightlip.numeric.rounding import gamma, sum_up
+from tightlip.protection.detail import Detail
+from tightlip.protection.kernel import Kernel, exposed_share
+from tightlip.protection.limits import Limit, Limits, risky_cells
+from tightlip.protection.values import Codes, Values
+
+KIND = "detail of a release"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """What a release is of: codes of cells by column, the columns' levels and weights, and the limits on the counts."""
+
+    codes: Codes
+    levels: tuple[tuple[Codes, ...], ...]
+    weights: tuple[Fraction, ...]
+    limits: Limits
+
+    def values(self) -> Values:
+        """The generalised values."""
+        return Values.of(self.codes, self.levels)
+
+    def detail(self, values: Values) -> Detail:
+        """Their content."""
+        return Detail.of(values, self.codes, self.limits.people, self.weights)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prices:
+    """Prices of limits in some values, and of exposing people: what proves the upper end."""
+
+    value: NDArray[np.intp]
+    limit: NDArray[np.intp]
+    price: FloatArray
+    exposure: float
+
+    @classmethod
+    def of(cls, prices: FloatArray, exposure: float) -> Prices:
+        """List the prices that are not 0."""
+        limit, value = np.nonzero(prices > 0)
+        return cls(value, limit, prices[limit, value], exposure)
+
+
+def upper_bound(table: Table, values: Values, detail: Detail, prices: Prices) -> float:
+    """The detail that no truthful release exceeds, by prices whatever they are; in nats over all people, rounded up.
+
+    Every product is rounded outward by what so many roundings can add up to, relative to the sum of sizes.
+    """
+    limits = table.limits
+    people = limits.people.astype(np.float64)
+    own = people[values.cell] * detail.upper[values.value]
+    size = own.copy()
+    single = np.bincount(values.value, minlength=len(values)) == 1
+    # a cell that breaks a limit as it is can be published so only for people who may be exposed
+    alone = single[values.value] & risky_cells(limits, outside=True)[values.cell]
+    excess = limits.excess(outside=True)
+    slack = limits.sizes(outside=True)
+    for limit in range(len(limits.limits)):
+        chosen = prices.limit == limit
+        price = np.zeros(len(values))
+        price[prices.value[chosen]] = prices.price[chosen]
+        charged = np.where(alone, 0.0, price[values.value])
+        own -= charged * excess[limit, values.cell]
+        size += charged * slack[limit, values.cell]
+    charged = np.where(alone, prices.exposure, 0.0) * people[values.cell]
+    own, size = own - charged, size + charged
+    worth = np.full(len(people), -np.inf)
+    if not limits.exposed:
+        own[alone] = -np.inf
+    np.maximum.at(worth, values.cell, own + gamma(8 * len(limits.limits) + 16) * size)
+    exposed = prices.exposure * float(limits.exposed) * limits.total
+    return sum_up(np.append(worth, exposed * (1 + gamma(8))))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReleaseCertificate(Certificate):
+    """Both ends of the most detail that a truthful release can keep, with all that they are about."""
+
+    FORMAT: ClassVar[str] = "tightlip release certificate 1"
+    KINDS: ClassVar[tuple[str, ...]] = (KIND,)
+    KEYS: ClassVar[frozenset[str]] = frozenset(
+        {"codes", "levels", "weights", "counts", "limits", "exposed", "kernel", "scale", "prices", "exposure", "claim"}
+    )
+    ABOUT: ClassVar[str] = "counts, levels and limits"
+
+    table: Table
+    kernel: Kernel
+    prices: Prices
+    lower: float
+    upper: float
+
+    @property
+    def kind(self) -> str:
+        """The number that it bounds."""
+        return KIND
+
+    def claim(self) -> Claim:
+        """The most detail lies between the two, as a share of the whole table's."""
+        return Claim(KIND, self.lower, self.upper, unit=None)
+
+    def verify(self) -> None:
+        """Check that the kernel is truthful and keeps every limit, that it keeps so much, and that prices prove the bound.
+
+        Raises
+        ------
+        CertificateInvalid
+            Naming what fails.
+        """
+        _check_table(self.table)
+        values = self.table.values()
+        detail = self.table.detail(values)
+        check_kernel(self.kernel, values, self.table.limits)
+        kept = detail.kept(self.kernel)
+        if not kept >= self.lower:
+            raise CertificateInvalid(f"the release keeps {kept!r} of the detail, not {self.lower!r}.")
+        if not ((self.prices.price >= 0).all() and np.isfinite(self.prices.price).all() and 0 <= self.prices.exposure < np.inf):
+            raise CertificateInvalid("prices must be finite and not negative.")
+        most = detail.most(upper_bound(self.table, values, detail, self.prices))
+        if not most <= self.upper:
+            raise CertificateInvalid(f"the prices prove that at most {most!r} of the detail can be kept, not {self.upper!r}.")
+
+    def digest(self) -> str:
+        """Hash the kind and what the proof is about."""
+        about = {key: entry for key, entry in self.parts().items() if key in ("codes", "levels", "weights", "counts", "limits", "exposed")}
+        return kind_digest(KIND, about)
+
+    def digest_for(self, channel: Channel, prior: Prior | None, secret: Sequence[Label] | None) -> str | None:
+        """A channel file is not what a release of a table is about."""
+        return None
+
+    def parts(self) -> dict[str, Any]:
+        """Write the proof as JSON values."""
+        limits, values = self.table.limits, self.table.values()
+        secret, cell = np.nonzero(limits.counts)
+        named = values.node.tolist(), values.first.tolist()
+        return {
+            "codes": self.table.codes.tolist(),
+            "levels": [[level.tolist() for level in column] for column in self.table.levels],
+            "weights": [str(weight) for weight in self.table.weights],
+            "counts": [secret.tolist(), cell.tolist(), limits.counts[secret, cell].tolist(), limits.people.tolist()],
+            "limits": [[limit.secret, limit.kind, *_level_parts(limit.level)] for limit in limits.limits],
+            "exposed": str(limits.exposed),
+            "kernel": [[named[0][v], named[1][v], x, w] for v, x, w in zip(self.kernel.value.tolist(), self.kernel.cell.tolist(), self.kernel.weight.tolist(), strict=True)],
+            "scale": self.kernel.scale,
+            "prices": [[named[0][v], named[1][v], r, p] for v, r, p in zip(self.prices.value.tolist(), self.prices.limit.tolist(), self.prices.price.tolist(), strict=True)],
+            "exposure": self.prices.exposure,
+            "claim": [self.lower, self.upper],
+        }
+
+    @classmethod
+    def from_parts(cls, record: dict[str, Any]) -> ReleaseCertificate:
+        """Read what `parts` wrote."""
+        table = _read_table(record)
+        values = table.values()
+        place = {name: value for value, name in enumerate(zip(values.node.tolist(), values.first.tolist(), strict=True))}
+        kernel = [(place[node, first], cell, weight) for node, first, cell, weight in record["kernel"]]
+        prices = [(place[node, first], limit, price) for node, first, limit, price in record["prices"]]
+        lower, upper = record["claim"]
+        return cls(
+            table,
+            Kernel(*_columns(kernel, np.intp, np.intp, np.int64), _whole(record["scale"])),
+            Prices(*_columns(prices, np.intp, np.intp, np.float64), float(record["exposure"])),
+            float(lower),
+            float(upper),
+        )
+
+
+def check_kernel(kernel: Kernel, values: Values, limits: Limits) -> None:
+    """Refuse a kernel that is none, is not truthful, or breaks a limit; all in whole numbers."""
+    cells = len(limits.people)
+    if kernel.scale < 1 or (len(kernel.weight) and kernel.weight.min() < 1):
+        raise CertificateInvalid("the weights of a release must be positive whole numbers.")
+    if ((kernel.cell < 0) | (kernel.cell >= cells)).any():
+        raise CertificateInvalid("the release must be of the cells that are listed.")
+    sums = np.zeros(cells, dtype=object)
+    np.add.at(sums, kernel.cell, kernel.weight.astype(object))
+    if (sums != kernel.scale).any():
+        raise CertificateInvalid(f"the weights of cell {int(np.argmax(sums != kernel.scale))} must sum to {kernel.scale}.")
+    known = np.isin(kernel.value * cells + kernel.cell, values.value * cells + values.cell)
+    if not known.all():
+        raise CertificateInvalid(f"the release is not truthful: cell {int(kernel.cell[np.argmin(known)])} is not in the value published for it.")
+    broken = limits.broken(kernel.value, kernel.cell, kernel.weight, len(values)).any(axis=0)
+    share = exposed_share(kernel, values, limits)
+    if share > limits.exposed:
+        at = f"value {int(np.argmax(broken))} breaks a limit" if not limits.exposed else f"a share of {share} is exposed"
+        raise CertificateInvalid(f"the release exceeds its budget: {at}, and {limits.exposed} of the people may be exposed.")
+
+
+def _check_table(table: Table) -> None:
+    counts, people = table.limits.counts, table.limits.people
+    if (counts < 0).any() or (people < 1).any() or table.limits.exposed < 0 or table.limits.exposed > 1:
+        raise CertificateInvalid("counts must not be negative, every cell must have people, and a share lies in [0, 1].")
+    if min(table.weights, default=Fraction(1)) != 1:
+        raise CertificateInvalid("the least weight of a column must be 1.")
+    if len({tuple(row) for row in table.codes.tolist()}) != len(table.codes):
+        raise CertificateInvalid("cells must differ from each other.")
+    for column, levels in enumerate(table.levels):
+        if not levels or len(np.unique(levels[0])) != len(levels[0]) or len(np.unique(levels[-1])) != 1:
+            raise CertificateInvalid(f"levels of column {column} must begin with the values as they are and end with nothing.")
+
+
+def _level_parts(level: float | Fraction) -> tuple[str, str]:
+    ratio = exact_ratio(level) if isinstance(level, Nats) else None
+    return ("ratio", str(ratio)) if ratio is not None else ("number", exact_text(Fraction(level)))
+
+
+def _read_level(form: str, text: str) -> float | Fraction:
+    if form not in ("ratio", "number"):
+        raise CertificateInvalid(f"a level must be a ratio or a number, got {quoted(form)}.")
+    return log_of(Fraction(text)) if form == "ratio" else Fraction(text)
+
+
+def _read_table(record: dict[str, Any]) -> Table:
+    secret, cell, count, people = (np.array(part, dtype=np.int64) for part in record["counts"])
+    total = int(people.sum())
+    counts = np.zeros((int(secret.max()) + 1, len(people)), dtype=np.int64)
+    counts[secret, cell] = count
+    limits = tuple(
+        Limit.of(_whole(place), kind, _read_level(form, text), Fraction(int(counts[place].sum()), total))
+        for place, kind, form, text in record["limits"]
+    )
+    return Table(
+        np.array(record["codes"], dtype=np.int64).reshape(len(people), -1),
+        tuple(tuple(np.array(level, dtype=np.int64) for level in column) for column in record["levels"]),
+        tuple(Fraction(number(weight, "weight")) for weight in record["weights"]),
+        Limits(counts, people, limits, Fraction(record["exposed"])),
+    )
+
+
+def _columns(rows: list[tuple[Any, ...]], *types: Any) -> tuple[NDArray[Any], ...]:
+    columns = list(zip(*rows, strict=True)) or [()] * len(types)
+    return tuple(np.array(column, dtype=kind) for column, kind in zip(columns, types, strict=True))
+
+
+def _whole(entry: object) -> int:
+    if isinstance(entry, bool) or not isinstance(entry, int):
+        raise CertificateInvalid(f"a whole number is wanted, got {quoted(entry)}.")
+    return entry

@@ -1,0 +1,88 @@
+"""The detail of a true statement: its content −log P(y), P(y) the share of all people whom it is true of.
+
+Relative to the table as it is, whose detail is the entropy H(X) of its cells: 1 is the whole table and 0 is nothing.
+A column of weight w > 1 counts its own content once for every unit over 1: that of the column's values that occur in y.
+
+    u(y) = −log P(y) − Σ_c (w_c − 1) log P(y_c),     detail of a kernel = Σ_x P(x) Σ_y K(y | x) u(y) / Σ_x P(x) u(x)
+
+Both ends of every number are kept: u rounded down makes what a release keeps, rounded up what none can exceed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightlip.numeric.parse import FloatArray
+from tightlip.numeric.rounding import down, log_ratio_down, log_ratio_up, sum_down, sum_up, up
+from tightlip.protection.kernel import Kernel
+from tightlip.protection.values import Codes, Values
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Detail:
+    """The content of each value, from below and from above, in nats; `whole` is that of the table as it is."""
+
+    lower: FloatArray
+    upper: FloatArray
+    whole: tuple[float, float]
+    people: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, values: Values, codes: Codes, people: NDArray[np.int64], weights: Sequence[Fraction]) -> Detail:
+        """The content of every value; `weights` has one for each column, the least of which is 1."""
+        total = float(people.sum())
+        parts = [(1.0, values.sums(people))]
+        for column, weight in enumerate(weights):
+            if weight > 1:
+                parts.append((float(weight - 1), _column_sizes(values, codes[:, column], people)))
+        everyone = np.full(len(values), total)
+        lower, upper = np.zeros(len(values)), np.zeros(len(values))
+        for weight, sizes in parts:
+            size = sizes.astype(np.float64)
+            lower = np.nextafter(lower + np.nextafter(weight * log_ratio_down(everyone, size), -np.inf), -np.inf)
+            upper = np.nextafter(upper + np.nextafter(weight * log_ratio_up(everyone, size), np.inf), np.inf)
+        lower = np.maximum(lower, 0.0)
+        finest = np.full(len(people), -1)
+        single = np.flatnonzero(np.bincount(values.value, minlength=len(values)) == 1)
+        finest[values.first[single]] = single
+        own = people.astype(np.float64)
+        whole = sum_down(_down(own * lower[finest])), sum_up(_up(own * upper[finest]))
+        return cls(lower, upper, whole, people)
+
+    def share(self) -> FloatArray:
+        """The detail of each value relative to the whole table, to nearest: for solvers."""
+        return np.asarray(self.upper * (float(self.people.sum()) / self.whole[1] if self.whole[1] > 0 else 0.0))
+
+    def kept(self, kernel: Kernel) -> float:
+        """The detail that a kernel keeps, rounded down."""
+        if self.whole[1] <= 0:
+            return 1.0
+        weight = _down(self.people[kernel.cell] * (kernel.weight / kernel.scale))
+        amount = sum_down(_down(weight * self.lower[kernel.value]))
+        return min(1.0, max(0.0, down(amount / self.whole[1])))
+
+    def most(self, amount: float) -> float:
+        """An amount of detail in nats, summed over people and rounded up, as a share of the whole, rounded up."""
+        return 1.0 if self.whole[0] <= 0 else min(1.0, max(0.0, up(amount / self.whole[0])))
+
+
+def _column_sizes(values: Values, code: Codes, people: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many people have a value of the column that occurs in each generalised value."""
+    width = int(code.max()) + 1
+    having = np.bincount(code, people, width).astype(np.int64)
+    pairs = np.unique(values.value * width + code[values.cell])
+    return np.bincount(pairs // width, having[pairs % width], len(values)).astype(np.int64)
+
+
+def _down(amounts: FloatArray) -> FloatArray:
+    """Products of two floats each rounded up or to nearest, from below."""
+    return np.asarray(np.where(amounts > 0, np.nextafter(np.nextafter(amounts, 0.0), 0.0), amounts))
+
+
+def _up(amounts: FloatArray) -> FloatArray:
+    return np.asarray(np.nextafter(np.nextafter(amounts, np.inf), np.inf))

@@ -1,0 +1,162 @@
+"""Budgets as limits on posteriors: what a published value may say about each secret.
+
+Every budget says between which shares the people who hold a secret s may lie among those who share a published value y:
+
+    a factor t (PML)              P(s | y) ≤ t·P(s)
+    a cap c on certainty          P(s | y) ≤ c
+    a factor t not ruled out (PMC) P(s | y) ≥ P(s)/t
+
+In counts, with n_sx people of secret s in cell x and n_x = Σ_s n_sx, a kernel K(y | x) keeps a limit b on s if
+
+    Σ_x (n_sx − b·n_x) K(y | x) ≤ 0   for every y      (≥ for a floor).
+
+A limit may be irrational. `inside` is a rational on the safe side of it, which releases must keep; `outside` one on the
+other side, which no release is bound to keep more than: proofs that nothing keeps more detail use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightlip.numeric.ball import exp_bounds
+from tightlip.numeric.parse import FloatArray
+from tightlip.numeric.quantity import exact_ratio, log_of
+
+
+Kind = Literal["pml", "cap", "pmc"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How large (pml, cap) or how small (pmc) the share of one secret may become in a published value.
+
+    Attributes
+    ----------
+    secret : the row of the counts
+    kind : which budget it comes from
+    level : of a factor the level in nats, exact where it is a Fraction or a `Nats` with a ratio; of a cap the share
+    inside, outside : rationals on either side of the limit; see above
+    """
+
+    secret: int
+    kind: Kind
+    level: float | Fraction
+    inside: Fraction
+    outside: Fraction
+
+    @classmethod
+    def of(cls, secret: int, kind: Kind, level: float | Fraction, prior: Fraction) -> Limit:
+        """The limit that a budget means for a secret of some prior share.
+
+        >>> Limit.of(0, "pml", log_of(3), Fraction(1, 10)).inside
+        Fraction(3, 10)
+        """
+        if kind == "cap":
+            share = Fraction(level)
+            return cls(secret, kind, level, share, share)
+        ratio = exact_ratio(level)
+        low, high = (ratio, ratio) if ratio is not None else map(Fraction, exp_bounds(level))
+        if kind == "pml":
+            return cls(secret, kind, level, prior * low, prior * high)
+        return cls(secret, kind, level, prior / low, prior / high)
+
+    @property
+    def floor(self) -> bool:
+        """Whether the share must be at least so large."""
+        return self.kind == "pmc"
+
+    @property
+    def void(self) -> bool:
+        """Whether every share keeps it."""
+        return not self.floor and self.inside >= 1
+
+    def kept_by(self, held: int, people: int) -> bool:
+        """Whether a value that `people` share, of whom `held` hold the secret, keeps it."""
+        share = self.inside * people
+        return held >= share if self.floor else held <= share
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Limits:
+    """The limits of a release, and the counts that they are about.
+
+    Attributes
+    ----------
+    counts : people by secret (row) and cell (column); secrets of several subjects may stand below each other
+    people : people in each cell
+    limits : what is to be kept
+    exposed : the share of people who may get a value of their own that keeps no limit
+    """
+
+    counts: NDArray[np.int64]
+    people: NDArray[np.int64]
+    limits: tuple[Limit, ...]
+    exposed: Fraction = Fraction(0)
+
+    @property
+    def total(self) -> int:
+        """The number of people."""
+        return int(self.people.sum())
+
+    def excess(self, *, outside: bool = False) -> FloatArray:
+        """How far each cell alone is over each limit, in people: (n_sx/b − n_x), negative where there is room."""
+        rows = [self._excess(limit, limit.outside if outside else limit.inside) for limit in self.limits]
+        return np.array(rows).reshape(len(rows), len(self.people))
+
+    def _excess(self, limit: Limit, bound: Fraction) -> FloatArray:
+        over = self.counts[limit.secret] / float(bound) - self.people
+        return np.asarray(-over if limit.floor else over)
+
+    def sizes(self, *, outside: bool = False) -> FloatArray:
+        """How large the parts of each excess are, n_sx/b + n_x: what its roundings are relative to."""
+        rows = [
+            self.counts[limit.secret] / float(limit.outside if outside else limit.inside) + self.people
+            for limit in self.limits
+        ]
+        return np.array(rows).reshape(len(rows), len(self.people))
+
+    def broken(
+        self,
+        value: NDArray[np.intp],
+        cell: NDArray[np.intp],
+        weight: NDArray[np.int64],
+        values: int,
+        *,
+        outside: bool = False,
+    ) -> NDArray[np.bool_]:
+        """Which limits (rows) which values (columns) break, exactly; pairs of value and cell have whole weights."""
+        people = _sum(value, self.people[cell], weight, values)
+        found = np.zeros((len(self.limits), values), dtype=bool)
+        for place, limit in enumerate(self.limits):
+            held = _sum(value, self.counts[limit.secret, cell], weight, values)
+            bound = limit.outside if outside else limit.inside
+            left, right = held * bound.denominator, people * bound.numerator
+            found[place] = (left < right) if limit.floor else (left > right)
+        return found
+
+
+def _sum(value: NDArray[np.intp], count: NDArray[np.int64], weight: NDArray[np.int64], values: int) -> NDArray[np.object_]:
+    """Σ count·weight by value, in whole numbers of any size."""
+    found = np.zeros(values, dtype=object)
+    kept = np.flatnonzero(count)
+    np.add.at(found, value[kept], count[kept].astype(object) * weight[kept].astype(object))
+    return found
+
+
+def risky_cells(limits: Limits, *, outside: bool = False) -> NDArray[np.bool_]:
+    """Which cells break some limit when they are published as they are, exactly."""
+    own = np.arange(len(limits.people), dtype=np.intp)
+    alone = limits.broken(own, own, np.ones(len(own), dtype=np.int64), len(own), outside=outside)
+    return np.asarray(alone.any(axis=0))
+
+
+def hopeless(limits: Limits) -> Sequence[Limit]:
+    """The limits that even publishing nothing breaks: no release keeps them."""
+    shares = [(limit, int(limits.counts[limit.secret].sum())) for limit in limits.limits]
+    return [limit for limit, held in shares if not limit.kept_by(held, limits.total)]

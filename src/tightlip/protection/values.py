@@ -1,0 +1,105 @@
+"""Generalised values: what may truthfully be published in place of a cell.
+
+Every released column has levels, finest first; a level is a code for each of the column's counted values. A node is one
+level for each column. The cells that agree at a node are one generalised value, which contains them. Values of different
+nodes that contain the same cells say the same about them and are one, known by its finest node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightlip.auditing.tally import Places, group_rows
+from tightlip.errors import InvalidInput
+from tightlip.numeric.display import grouped
+
+MOST_PAIRS = 30_000_000  # of value and cell; beyond, the arrays of a search do not fit into 4 GB
+
+Codes = NDArray[np.int64]
+Levels = Sequence[Sequence[Codes]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """The distinct generalised values of some cells, as pairs of value and cell, sorted by value.
+
+    Attributes
+    ----------
+    nodes : the level of each column, for each node
+    node : for each value, the place of its node
+    first : for each value, the first of its cells; node and first cell together name a value
+    value, cell : the pairs: value `value[i]` contains cell `cell[i]`
+    top : the value that contains every cell, the one that says nothing
+    """
+
+    nodes: tuple[tuple[int, ...], ...]
+    node: Places
+    first: Places
+    value: Places
+    cell: Places
+
+    @classmethod
+    def of(cls, codes: Codes, levels: Levels) -> Values:
+        """List the values of cells; `codes` has a row for each cell, `levels[column][level]` a code for each value.
+
+        >>> zips = [np.array([0, 1, 2]), np.array([0, 0, 1]), np.array([0, 0, 0])]
+        >>> found = Values.of(np.array([[0], [1], [2]]), [zips])
+        >>> [found.cells_of(value).tolist() for value in range(len(found))]
+        [[0], [1], [2], [0, 1], [0, 1, 2]]
+        """
+        nodes = tuple(product(*(range(len(column)) for column in levels)))
+        if len(nodes) * len(codes) > MOST_PAIRS:
+            raise InvalidInput(
+                f"levels must make at most {grouped(MOST_PAIRS)} pairs of value and cell, got {len(nodes)} combinations "
+                f"of levels for {grouped(len(codes))} cells; give fewer levels, or coarsen the columns first."
+            )
+        known: dict[bytes, None] = {}
+        found: list[tuple[int, Places]] = []
+        for place, node in enumerate(nodes):
+            chosen = np.column_stack([own[at][codes[:, c]] for c, (own, at) in enumerate(zip(levels, node, strict=True))])
+            for members in _members(chosen):
+                name = members.tobytes()
+                if name not in known:
+                    known[name] = None
+                    found.append((place, members))
+        sizes = [len(members) for _, members in found]
+        return cls(
+            nodes,
+            np.array([place for place, _ in found], dtype=np.intp),
+            np.array([members[0] for _, members in found], dtype=np.intp),
+            np.repeat(np.arange(len(found)), sizes),
+            np.concatenate([members for _, members in found]).astype(np.intp),
+        )
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    @property
+    def starts(self) -> Places:
+        """Where the pairs of each value begin; one more at the end."""
+        return np.searchsorted(self.value, np.arange(len(self) + 1)).astype(np.intp)
+
+    @property
+    def top(self) -> int:
+        """The value that contains every cell."""
+        return int(np.argmax(np.bincount(self.value, minlength=len(self))))
+
+    def cells_of(self, value: int) -> Places:
+        """The cells that a value contains."""
+        return self.cell[np.searchsorted(self.value, value) : np.searchsorted(self.value, value + 1)]
+
+    def sums(self, amounts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Add up an amount of each cell over each value."""
+        return np.add.reduceat(amounts[self.cell], self.starts[:-1])
+
+
+def _members(codes: Codes) -> list[NDArray[np.int32]]:
+    """Group equal rows: the places of each kind, in order."""
+    _, kind = group_rows(codes)
+    order = np.argsort(kind, kind="stable").astype(np.int32)
+    return np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)
