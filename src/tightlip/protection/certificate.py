@@ -219,8 +219,8 @@ def _check_table(table: Table) -> None:
     if len({tuple(row) for row in table.codes.tolist()}) != len(table.codes):
         raise CertificateInvalid("cells must differ from each other.")
     for column, levels in enumerate(table.levels):
-        if not levels or len(np.unique(levels[0])) != len(levels[0]) or len(np.unique(levels[-1])) != 1:
-            raise CertificateInvalid(f"levels of column {column} must begin with the values as they are and end with nothing.")
+        if not levels or len(np.unique(levels[0])) != len(levels[0]):
+            raise CertificateInvalid(f"the levels of column {column} must begin with the values as they are.")
 
 
 def _level_parts(level: float | Fraction) -> tuple[str, str]:

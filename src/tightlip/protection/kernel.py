@@ -85,14 +85,14 @@ def round_kernel(values: Values, limits: Limits, value: Places, cell: Places, sh
         if not kernel.broken(limits, values).any():
             return kernel
         kernel = _mix(kernel, values, limits, SCALE >> (_MOST_MIXES - step))
-    return Kernel.assign(np.full(len(limits.people), values.top))
+    return Kernel.assign(values.last)
 
 
 def _repair(kernel: Kernel, values: Values, limits: Limits) -> Kernel:
     """Withdraw cells from values that break a limit, until only the value that says nothing may break one."""
     for attempt in range(_MOST_REPAIRS):
         broken = kernel.broken(limits, values)
-        broken[:, values.top] = False
+        broken[:, values.last] = False
         if not broken.any():
             break
         kernel = _withdraw(kernel, values, limits, broken, wholly=attempt > _MOST_REPAIRS // 2)
@@ -117,7 +117,7 @@ def _withdraw(
     given = kernel.scale - np.bincount(kernel.cell, weight, len(limits.people)).astype(np.int64)
     back = np.flatnonzero(given)
     return Kernel.of(
-        np.append(kernel.value, np.full(len(back), values.top)),
+        np.append(kernel.value, values.last[back]),
         np.append(kernel.cell, back),
         np.append(weight, given[back]),
         kernel.scale,
@@ -137,7 +137,7 @@ def _expose_few(kernel: Kernel, values: Values, limits: Limits) -> Kernel:
     weight = kernel.weight.copy()
     weight[out] = [int(one * allowed / shown) for one in weight[out].tolist()]
     return Kernel.of(
-        np.append(kernel.value, np.full(len(out), values.top)),
+        np.append(kernel.value, values.last[kernel.cell[out]]),
         np.append(kernel.cell, kernel.cell[out]),
         np.append(weight, kernel.weight[out] - weight[out]),
         kernel.scale,
@@ -150,7 +150,7 @@ def _mix(kernel: Kernel, values: Values, limits: Limits, part: int) -> Kernel:
     weight = np.array(kept, dtype=np.int64)
     rest = kernel.scale - np.bincount(kernel.cell, weight, len(limits.people)).astype(np.int64)
     return Kernel.of(
-        np.append(kernel.value, np.full(len(rest), values.top)),
+        np.append(kernel.value, values.last),
         np.append(kernel.cell, np.arange(len(rest))),
         np.append(weight, rest),
         kernel.scale,

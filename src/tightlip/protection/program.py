@@ -64,12 +64,13 @@ class Program:
         self.excess = limits.excess() + _HAIR * self.people
         self.risky = risky_cells(limits)
         self.single = np.bincount(values.value, minlength=len(values)) == 1
-        self.top = values.top
+        self.says_least = np.zeros(len(values), dtype=bool)
+        self.says_least[values.last] = True
         exposed_pair = self.single[values.value] & self.risky[values.cell]
         helps = np.zeros(len(values), dtype=bool)
         helps[values.value[self.risky[values.cell]]] = True
         useful = np.where(self.single, ~helps, helps)[values.value]
-        useful |= values.value == self.top
+        useful |= self.says_least[values.value]
         if limits.exposed > 0:
             useful |= exposed_pair
         # only these pairs matter: a value without a risky cell is no better than its cells as they are
@@ -86,7 +87,7 @@ class Program:
         for rounds in range(1, _ROUNDS + 1):
             share, worth, prices, exposure = self._restricted(chosen & active[self.value])
             prices = self._raise_prices(prices, worth, ~active)
-            score = self._score(prices, exposure)
+            score = self.score(prices, exposure)
             best = self._better(best, chosen & active[self.value], share, prices, exposure, score, worth, rounds)
             on_round(best.detail, best.bound)
             gain = score - worth[self.cell]
@@ -103,7 +104,7 @@ class Program:
 
     def _polish(self, best: Optimum) -> Optimum:
         """Move to a vertex: solve over the pairs in use by the simplex method, which uses few of them."""
-        chosen = self.value == self.top
+        chosen = self.says_least[self.value].copy()
         chosen[best.pairs[best.share > _IN_USE]] = True
         share = self._restricted(chosen, minimise)[0]
         held = np.flatnonzero(share > 0)
@@ -116,12 +117,12 @@ class Program:
         sums = np.array([np.bincount(self.value, own[self.cell], len(self.values)) for own in self.excess])
         harmless = (sums <= 0).all(axis=0)
         active = self.single.copy()
-        active[self.top] = True
+        active |= self.says_least
         around = np.flatnonzero(self.risky[self.cell] & harmless[self.value] & ~self.single[self.value])
         around = around[np.lexsort((-self.detail[self.value[around]], self.cell[around]))]
         rank = np.arange(len(around)) - np.searchsorted(self.cell[around], self.cell[around])
         active[self.value[around[rank < _NEAREST]]] = True
-        chosen = self.risky[self.cell] | self.single[self.value] | (self.value == self.top)
+        chosen = self.risky[self.cell] | self.single[self.value] | self.says_least[self.value]
         chosen |= self._helpers(chosen)
         return active, chosen
 
@@ -193,7 +194,7 @@ class Program:
                 break
         return found
 
-    def _score(self, prices: FloatArray, exposure: float) -> FloatArray:
+    def score(self, prices: FloatArray, exposure: float) -> FloatArray:
         """What each pair is worth at these prices."""
         score = self.own.copy()
         bound = ~self.exposed

@@ -40,13 +40,13 @@ class Assignment:
     def search(self, seconds: float, on_found: Callable[[float], None]) -> tuple[Kernel, bool]:
         """The best assignment found in about so many seconds; and whether the last, widest program was solved."""
         program = self.program
-        best = Kernel.assign(np.full(len(program.people), program.top))
+        best = Kernel.assign(program.values.last)
         until, solved = time.monotonic() + seconds, False
         for near in _NEAR:
             left = until - time.monotonic()
             if left <= 0:
                 return best, False
-            pairs = np.flatnonzero(self.allowed & ((self.loss <= near) | (program.value == program.top)))
+            pairs = np.flatnonzero(self.allowed & ((self.loss <= near) | program.says_least[program.value]))
             found, solved = self._solve(pairs, best, left)
             if found is not None and self._detail(found) > self._detail(best):
                 best = found
@@ -71,7 +71,7 @@ class Assignment:
         if found is None:
             return None, solved
         taken = np.flatnonzero(found[: len(pairs)] > 0.5)
-        chosen = np.full(len(program.people), program.top)
+        chosen = program.values.last.copy()
         chosen[cell[taken]] = value[taken]
         return self._repair(Kernel.assign(chosen)), solved
 
@@ -137,7 +137,7 @@ class Assignment:
                 bad |= (sizes > 0) & (sizes < self.least)
             if not bad.any():
                 return Kernel.assign(chosen)
-            if bad[program.top] and not bad[np.arange(len(bad)) != program.top].any():
+            if not (bad & ~program.says_least).any():
                 return None
-            chosen[bad[chosen]] = program.top
+            chosen = np.where(bad[chosen], program.values.last, chosen)
         return None

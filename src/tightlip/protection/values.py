@@ -34,7 +34,7 @@ class Values:
     node : for each value, the place of its node
     first : for each value, the first of its cells; node and first cell together name a value
     value, cell : the pairs: value `value[i]` contains cell `cell[i]`
-    top : the value that contains every cell, the one that says nothing
+    last : for each cell, the value that contains it at the last node: the one that says least
     """
 
     nodes: tuple[tuple[int, ...], ...]
@@ -42,6 +42,7 @@ class Values:
     first: Places
     value: Places
     cell: Places
+    last: Places
 
     @classmethod
     def of(cls, codes: Codes, levels: Levels) -> Values:
@@ -58,15 +59,17 @@ class Values:
                 f"levels must make at most {grouped(MOST_PAIRS)} pairs of value and cell, got {len(nodes)} combinations "
                 f"of levels for {grouped(len(codes))} cells; give fewer levels, or coarsen the columns first."
             )
-        known: dict[bytes, None] = {}
-        found: list[tuple[int, Places]] = []
+        known: dict[bytes, int] = {}
+        found: list[tuple[int, NDArray[np.int32]]] = []
+        last = np.zeros(len(codes), dtype=np.intp)
         for place, node in enumerate(nodes):
-            chosen = np.column_stack([own[at][codes[:, c]] for c, (own, at) in enumerate(zip(levels, node, strict=True))])
+            columns = zip(levels, node, codes.T, strict=True)
+            chosen = np.column_stack([own[at][code] for own, at, code in columns])
             for members in _members(chosen):
-                name = members.tobytes()
-                if name not in known:
-                    known[name] = None
+                value = known.setdefault(members.tobytes(), len(found))
+                if value == len(found):
                     found.append((place, members))
+                last[members] = value
         sizes = [len(members) for _, members in found]
         return cls(
             nodes,
@@ -74,6 +77,7 @@ class Values:
             np.array([members[0] for _, members in found], dtype=np.intp),
             np.repeat(np.arange(len(found)), sizes),
             np.concatenate([members for _, members in found]).astype(np.intp),
+            last,
         )
 
     def __len__(self) -> int:
@@ -83,11 +87,6 @@ class Values:
     def starts(self) -> Places:
         """Where the pairs of each value begin; one more at the end."""
         return np.searchsorted(self.value, np.arange(len(self) + 1)).astype(np.intp)
-
-    @property
-    def top(self) -> int:
-        """The value that contains every cell."""
-        return int(np.argmax(np.bincount(self.value, minlength=len(self))))
 
     def cells_of(self, value: int) -> Places:
         """The cells that a value contains."""

@@ -1,0 +1,92 @@
+"""Read budgets: what a published value may say about the secrets, as people say it.
+
+A budget is a level ("3x", "log(3)", "1 nat": nobody's secret becomes more than 3 times as likely), a cap ("50%": nobody's
+becomes more than that likely), or a mapping of secret columns to such, or of a column's values to such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tightlip.auditing.counted import Counted
+from tightlip.auditing.plan import about
+from tightlip.envelopes.result import read_delta
+from tightlip.errors import InvalidInput, quoted
+from tightlip.numeric.parse import number
+from tightlip.numeric.quantity import exact_level
+from tightlip.protection.limits import Kind, Limit, Limits
+from tightlip.table.policy import require_known
+
+Subject = tuple[str, ...]
+_Rule = tuple[Subject, tuple[str | None, ...] | None, Kind, float | Fraction]
+
+
+def read_limits(counted: Counted, budget: Any, pmc: Any, delta: Any) -> tuple[Limits, tuple[tuple[Subject, int], ...]]:
+    """The limits of budgets on counts, and for each row of the counts which secret it is of: its subject and place."""
+    rules = [*_read(counted, budget, "budget"), *(_read(counted, pmc, "pmc") if pmc is not None else [])]
+    subjects = list(dict.fromkeys(rule[0] for rule in rules))
+    tables = {subject: about(counted, subject) for subject in subjects}
+    rows, first, names = [], {}, []
+    for subject, seen in tables.items():
+        first[subject] = len(names)
+        matrix = np.zeros(seen.tally.shape, dtype=np.int64)
+        matrix[seen.tally.secret, seen.tally.cell] = seen.tally.count
+        rows.append(matrix)
+        names += [(subject, place) for place in range(len(matrix))]
+    counts, people = np.vstack(rows), counted.tally.of_cell.astype(np.int64)
+    total = int(people.sum())
+    limits = []
+    for subject, value, kind, level in rules:
+        seen = tables[subject]
+        for place in range(seen.tally.shape[0]):
+            if value is None or seen.secret_label(place) == value:
+                row = first[subject] + place
+                limits.append(Limit.of(row, kind, level, Fraction(int(counts[row].sum()), total)))
+    share = Fraction(0) if delta is None else read_delta(repr(delta) if isinstance(delta, float) else delta)
+    return Limits(counts, people, _tightest(limits), share), tuple(names)
+
+
+def _tightest(limits: Sequence[Limit]) -> tuple[Limit, ...]:
+    """The tightest limit of each secret and side; those that every share keeps are left out."""
+    best: dict[tuple[int, bool], Limit] = {}
+    for limit in limits:
+        if not limit.void:
+            key = limit.secret, limit.floor
+            known = best.setdefault(key, limit)
+            tighter = limit.inside > known.inside if limit.floor else limit.inside < known.inside
+            best[key] = limit if tighter else known
+    return tuple(best.values())
+
+
+def _read(counted: Counted, budget: Any, argument: str) -> list[_Rule]:
+    if not isinstance(budget, Mapping):
+        return [(counted.secret_columns, None, *_amount(budget, argument))]
+    rules: list[_Rule] = []
+    for column, own in budget.items():
+        require_known(column, counted.secret_columns, f"secret column of {argument}")
+        place = counted.secret_columns.index(column)
+        if not isinstance(own, Mapping):
+            rules.append(((column,), None, *_amount(own, f"{argument} of {column}")))
+            continue
+        for value, level in own.items():
+            if value not in counted.secret_values[place]:
+                raise InvalidInput(f"{argument} of {quoted(column)} must name values that occur, got {quoted(value)}; check it.")
+            rules.append(((column,), (value,), *_amount(level, f"{argument} of {column}")))
+    if not rules:
+        raise InvalidInput(f'{argument} must say something, got an empty mapping; write "3x" or {{"disease": "3x"}}.')
+    return rules
+
+
+def _amount(level: Any, argument: str) -> tuple[Kind, float | Fraction]:
+    if isinstance(level, str) and level.strip().endswith("%"):
+        if argument.startswith("pmc"):
+            raise InvalidInput(f"{argument} must be a level like \"3x\", got {quoted(level)}.")
+        share = Fraction(number(level.strip()[:-1], argument)) / 100
+        if not 0 < share <= 1:
+            raise InvalidInput(f"{argument} must be a cap of more than 0 % and at most 100 %, got {quoted(level)}.")
+        return "cap", share
+    return ("pmc" if argument.startswith("pmc") else "pml"), exact_level(level, argument, rounding="down")
