@@ -7,6 +7,7 @@ better any deterministic release could be is bounded by the linear program.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
@@ -21,7 +22,7 @@ from tightlip.protection.kernel import Kernel
 from tightlip.protection.program import Program
 
 _GAP = 5e-3  # relative, at which a program of few pairs is left for one of more
-_NEAR = 0.01, 0.02, 0.05, 0.1, 0.2, 0.4
+_NEAR = 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, math.inf
 """Detail per person that a pair may be worth less than the best of its cell, to be tried: wider finds better releases
 and takes longer."""
 
@@ -31,6 +32,7 @@ class Assignment:
 
     def __init__(self, program: Program, score: FloatArray, worth: FloatArray, least: int) -> None:
         self.program, self.least = program, least
+        self.excess = program.limits.excess()
         self.loss = (worth[program.cell] - score) / program.people[program.cell]
         self.allowed = ~program.exposed | (program.limits.exposed > 0)
         if least > 1:
@@ -82,7 +84,7 @@ class Assignment:
         rows, cols, entries = [cell], [np.arange(len(pairs))], [np.ones(len(pairs))]
         height = len(program.people)
         bound = ~program.exposed[pairs]
-        for own in program.excess:
+        for own in self.excess:
             over = np.zeros(len(program.values), dtype=bool)
             over[value[(own[cell] > 0) & bound]] = True
             row_of = np.full(len(program.values), -1)
