@@ -115,7 +115,7 @@ class Program:
     def _start(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """The first values: cells as they are, nothing, and the finest harmless values around each risky cell."""
         sums = np.array([np.bincount(self.value, own[self.cell], len(self.values)) for own in self.excess])
-        harmless = (sums <= 0).all(axis=0)
+        harmless = (sums.reshape(len(self.excess), len(self.values)) <= 0).all(axis=0)
         active = self.single.copy()
         active |= self.says_least
         around = np.flatnonzero(self.risky[self.cell] & harmless[self.value] & ~self.single[self.value])
