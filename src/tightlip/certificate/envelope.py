@@ -25,7 +25,7 @@ import numpy as np
 
 from tightlip.certificate.attack import Attack
 from tightlip.certificate.base import Certificate, Claim, channel_json, kind_digest
-from tightlip.certificate.rational import NORMAL, RationalRelease, Scaled, rational
+from tightlip.certificate.rational import LARGEST, NORMAL, RationalRelease, Scaled, nearest_float, rational
 from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
@@ -323,15 +323,17 @@ def _check_upper(proof: UpperProof, release: RationalRelease) -> None:
 def _upper_surely_holds(proof: UpperProof, release: RationalRelease) -> bool:
     if proof.multipliers is None:
         return _no_lift_above(proof.ratio, release)
-    if len(proof.multipliers) != len(release.masses) or not (
-        proof.ratio > 0 and NORMAL < proof.mass < _RANGE[1]
-    ):
+    multipliers = np.array(proof.multipliers)
+    # rational ones are left to the rational check
+    if multipliers.dtype != np.float64 or len(multipliers) != len(release.masses):
         return False
     # NaN is not
-    if not all(0 <= multiplier < math.inf for multiplier in proof.multipliers):
+    if not 0 <= multipliers.min() <= multipliers.max() < math.inf:
         return False
-    possible = [proof.multipliers[place] for place in release.possible.tolist()]
-    return min(possible) > 0 and release.dual_surely_below(possible, proof.ratio, proof.mass)
+    if not (proof.ratio > 0 and NORMAL < nearest_float(proof.mass) < LARGEST):
+        return False
+    possible = multipliers[release.possible]
+    return possible.min() > 0 and release.dual_surely_below(possible, proof.ratio, proof.mass)
 
 
 def _no_lift_above(ratio: Fraction, release: RationalRelease) -> bool:
@@ -351,11 +353,8 @@ def _lower_surely_holds(proof: LowerProof, release: RationalRelease, channel: Ch
         return False
     if attack.shares.dtype != np.float64 or attack.shape != (len(release.marginal), len(proof.suspects)):
         return False
-    if (
-        not possible.issuperset(proof.suspects)
-        or not NORMAL < proof.mass < 2
-        or not 0 < proof.ratio < _RANGE[1]
-    ):
+    ratio, wanted = nearest_float(proof.ratio), nearest_float(proof.mass)
+    if not (possible.issuperset(proof.suspects) and NORMAL < wanted < 2 and 0 < ratio < LARGEST):
         return False
     outcomes, symbols, size = attack.outcomes, attack.symbols, len(proof.suspects)
     suspects = np.array([-1 if suspect is None else suspect for suspect in proof.suspects], dtype=np.intp)
@@ -369,9 +368,9 @@ def _lower_surely_holds(proof: LowerProof, release: RationalRelease, channel: Ch
         return False
     terms = int(np.bincount(outcomes).max()) + int(counts[blamed].max(initial=0))
     error = 2 * gamma(terms + 8)
-    reaches = likelihood * (1 - error) >= float(proof.ratio) * (1 + 4 * UNIT) * weight * (1 + error)
+    reaches = likelihood * (1 - error) >= ratio * (1 + 4 * UNIT) * weight * (1 + error)
     mass = math.fsum(weight.tolist()) * (1 - error) * (1 - 4 * UNIT)
-    return bool(reaches.all()) and mass >= float(proof.mass) * (1 + 4 * UNIT)
+    return bool(reaches.all()) and mass >= wanted * (1 + 4 * UNIT)
 
 
 def _check_lower(proof: LowerProof, release: RationalRelease, channel: Channel) -> None:

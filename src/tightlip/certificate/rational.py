@@ -31,7 +31,7 @@ _BLOCK = 500_000
 # of nine roundings; below the second floats lose digits
 _RELATIVE, _ABSOLUTE = 2.0**-49, 1e-290
 # floats below are not trusted, and beyond sums may overflow
-NORMAL, _LARGEST = 1e-280, 1e300
+NORMAL, LARGEST = 1e-280, 1e300
 
 
 class Scaled(NamedTuple):
@@ -100,7 +100,7 @@ class RationalRelease:
         factors, (above, below) = Scaled.of(given), (ratio.numerator, ratio.denominator)
         rests = [below * factors.unit - above * factor for factor in factors.parts]
         weights, total = self.scaled_marginal, rational(0.0)
-        for start, value, slack in self._dual_blocks(multipliers, ratio):
+        for start, value, slack in self._dual_blocks(given, ratio):
             with np.errstate(invalid="ignore"):
                 best_value = np.fmax(np.fmax.reduce(value - slack, axis=0), 0.0)
                 # what is not a number stays in
@@ -117,9 +117,7 @@ class RationalRelease:
             total += _fmpq()(sum(best.values())) / (factors.unit * chances.unit * of_chance)
         return total
 
-    def dual_surely_below(
-        self, multipliers: Sequence[Fraction | float], ratio: Fraction, mass: Fraction
-    ) -> bool:
+    def dual_surely_below(self, multipliers: FloatArray, ratio: Fraction, mass: Fraction) -> bool:
         """Filter in floats: True only if the dual objective is at most the mass; False says nothing.
 
         Each value is rounded up by its slack, which has room for the roundings of that sum too.
@@ -127,25 +125,32 @@ class RationalRelease:
         peaks: list[float] = []
         for _, value, slack in self._dual_blocks(multipliers, ratio):
             # unlike fmax, the maximum of what is no number is none either
-            peaks += np.maximum(np.maximum.reduce(value + slack, axis=0), 0.0).tolist()
-        return max(peaks) < _LARGEST and math.fsum(peaks) * (1 + _RELATIVE) <= mass
+            value += slack
+            peaks += np.maximum(np.maximum.reduce(value, axis=0), 0.0).tolist()
+        return max(peaks) < LARGEST and math.fsum(peaks) * (1 + _RELATIVE) <= mass
 
     def _dual_blocks(
-        self, multipliers: Sequence[Fraction | float], ratio: Fraction
+        self, multipliers: NDArray[Any], ratio: Fraction
     ) -> Iterator[tuple[int, FloatArray, FloatArray]]:
         """λ_x K_xy + (1 − λ_x T) q_y in floats and by how much these may be off, for blocks of outcomes."""
-        slopes, limit = np.array([_float(value) for value in multipliers])[:, None], _float(ratio)
+        if multipliers.dtype != np.float64:
+            multipliers = np.array([nearest_float(value) for value in multipliers.tolist()])
+        slopes, limit = multipliers[:, None], nearest_float(ratio)
+        # a view, where it can be
+        secrets = slice(None) if len(self.possible) == len(self.matrix) else self.possible
         width = max(_BLOCK // len(self.possible), 1)
         for start in range(0, len(self.marginal), width):
             block = slice(start, start + width)
-            chances = self.matrix[self.possible, block].astype(np.float64, copy=False)
+            chances = self.matrix[secrets, block].astype(np.float64, copy=False)
             with np.errstate(over="ignore", invalid="ignore", under="ignore"):
                 taken = slopes * limit
-                first = slopes * chances
-                size = first + (1 + taken) * self.approximate_marginal[block]
-                slack = _RELATIVE * size + _ABSOLUTE * (1 + slopes + taken)
-                first += (1 - taken) * self.approximate_marginal[block]
-            yield start, first, slack
+                value = slopes * chances
+                slack = (1 + taken) * self.approximate_marginal[block]
+                slack += value
+                slack *= _RELATIVE
+                slack += _ABSOLUTE * (1 + slopes + taken)
+                value += (1 - taken) * self.approximate_marginal[block]
+            yield start, value, slack
 
 
 def rational(value: Any) -> Any:
@@ -192,7 +197,7 @@ def _whole(values: FloatArray) -> tuple[list[int], int]:
     return [number << shift for number, shift in zip(numbers, shifts, strict=True)], scale
 
 
-def _float(value: Fraction | float) -> float:
+def nearest_float(value: Fraction | float) -> float:
     """Round to the nearest float, infinite beyond the largest."""
     try:
         return float(value)
