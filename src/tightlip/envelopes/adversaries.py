@@ -104,7 +104,7 @@ def envelope_curve(
     if adversary == "binary":
         return EnvelopeCurve(binary_envelope_curve(channel, prior, wanted))
     # an attack for a larger δ serves a smaller one
-    order = sorted(dict.fromkeys(wanted), reverse=True)
+    order = sorted(dict.fromkeys(wanted), key=float, reverse=True)
     points = envelope_points(channel, prior, order, adversary=adversary, symbols=symbols, gap=gap)
     found = dict(zip(order, points, strict=True))
     return EnvelopeCurve(found[delta] for delta in wanted)

@@ -80,6 +80,7 @@ class RestrictedMaster:
         self.ratio = math.nan
         self.chosen: Places = np.array([], dtype=np.intp)
         self._limits = limits
+        self._priced = False
         self._has = np.zeros(len(pairs.chance), dtype=bool)
         self._scale = 1 / float(pairs.marginal.mean())
         self._infinite = highspy.kHighsInf
@@ -284,11 +285,13 @@ class RestrictedMaster:
         prices = self.outcome_prices(values) + 1e-12
         if (pairs.best(values) <= prices).all():
             return np.array([], dtype=np.intp)
+        most = limits.added_columns if self._priced else limits.first_added_columns
+        self._priced = True
         places = self.absent(np.flatnonzero(values > (prices - limits.added_within)[pairs.outcome]))
         outcome = pairs.outcome[places]
-        turn = (pairs.secret[places] - limits.added_columns * outcome) % pairs.secrets
+        turn = (pairs.secret[places] - most * outcome) % pairs.secrets
         order = np.lexsort((limits.tie * turn - values[places], outcome))
-        return np.asarray(places[order[_ranks(outcome) < limits.added_columns]])
+        return np.asarray(places[order[_ranks(outcome) < most]])
 
     def attack(self, found: Optimum) -> Shares:
         """The optimum as an attack."""
