@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from operator import mul
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,12 +100,12 @@ class RationalRelease:
         factors, (above, below) = Scaled.of(given), (ratio.numerator, ratio.denominator)
         rests = [below * factors.unit - above * factor for factor in factors.parts]
         weights, total = self.scaled_marginal, rational(0.0)
-        for start, value, slack in self._dual_blocks(given, ratio):
-            with np.errstate(invalid="ignore"):
-                best_value = np.fmax(np.fmax.reduce(value - slack, axis=0), 0.0)
-                # what is not a number stays in
-                places, outcomes = np.nonzero(~(value + slack < best_value))
-            outcomes += start
+        for block in self._blocks():
+            least = self._dual_terms(given, ratio, block, -1)
+            most = self._dual_terms(given, ratio, block, 1)
+            # what is not a number stays in
+            places, outcomes = np.nonzero(~(most < np.fmax(np.fmax.reduce(least, axis=0), 0.0)))
+            outcomes += block.start
             chances = self.entries(self.possible[places], outcomes)
             of_chance, of_weight = below * weights.unit, chances.unit
             best: dict[int, Any] = {}
@@ -120,37 +120,39 @@ class RationalRelease:
     def dual_surely_below(self, multipliers: FloatArray, ratio: Fraction, mass: Fraction) -> bool:
         """Filter in floats: True only if the dual objective is at most the mass; False says nothing.
 
-        Each value is rounded up by its slack, which has room for the roundings of that sum too.
+        Each term is rounded up, with room for the roundings of their sum too.
         """
         peaks: list[float] = []
-        for _, value, slack in self._dual_blocks(multipliers, ratio):
+        for block in self._blocks():
             # unlike fmax, the maximum of what is no number is none either
-            value += slack
-            peaks += np.maximum(np.maximum.reduce(value, axis=0), 0.0).tolist()
+            most = np.maximum.reduce(self._dual_terms(multipliers, ratio, block, 1), axis=0)
+            peaks += np.maximum(most, 0.0).tolist()
         return max(peaks) < LARGEST and math.fsum(peaks) * (1 + _RELATIVE) <= mass
 
-    def _dual_blocks(
-        self, multipliers: NDArray[Any], ratio: Fraction
-    ) -> Iterator[tuple[int, FloatArray, FloatArray]]:
-        """λ_x K_xy + (1 − λ_x T) q_y in floats and by how much these may be off, for blocks of outcomes."""
+    def _blocks(self) -> Iterator[slice]:
+        """Cut the outcomes into blocks whose tables fit into memory."""
+        width = max(_BLOCK // len(self.possible), 1)
+        return (slice(start, start + width) for start in range(0, len(self.marginal), width))
+
+    def _dual_terms(
+        self, multipliers: NDArray[Any], ratio: Fraction, block: slice, side: Literal[-1, 1]
+    ) -> FloatArray:
+        """Bound λ_x K_xy + (1 − λ_x T) q_y of a block in floats: below for side −1, above for side 1.
+
+        Both factors are moved to that side by `_RELATIVE` of their size, which is more than all roundings together.
+        """
         if multipliers.dtype != np.float64:
             multipliers = np.array([nearest_float(value) for value in multipliers.tolist()])
-        slopes, limit = multipliers[:, None], nearest_float(ratio)
+        slopes, relative = multipliers[:, None], side * _RELATIVE
         # a view, where it can be
         secrets = slice(None) if len(self.possible) == len(self.matrix) else self.possible
-        width = max(_BLOCK // len(self.possible), 1)
-        for start in range(0, len(self.marginal), width):
-            block = slice(start, start + width)
-            chances = self.matrix[secrets, block].astype(np.float64, copy=False)
-            with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-                taken = slopes * limit
-                value = slopes * chances
-                slack = (1 + taken) * self.approximate_marginal[block]
-                slack += value
-                slack *= _RELATIVE
-                slack += _ABSOLUTE * (1 + slopes + taken)
-                value += (1 - taken) * self.approximate_marginal[block]
-            yield start, value, slack
+        chances = self.matrix[secrets, block].astype(np.float64, copy=False)
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            taken = slopes * nearest_float(ratio)
+            terms = slopes * (1 + relative) * chances
+            terms += ((1 - taken) + relative * (1 + taken)) * self.approximate_marginal[block]
+            terms += side * _ABSOLUTE * (1 + slopes + taken)
+        return np.asarray(terms)
 
 
 def rational(value: Any) -> Any:
