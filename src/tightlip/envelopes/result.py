@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 from tightlip.arguments import listed
 from tightlip.certificate.envelope import EnvelopeProof
@@ -20,6 +20,8 @@ from tightlip.showing import Charted
 
 Adversary = Literal["any", "deterministic", "k-ary", "ordered", "binary"]
 ADVERSARIES: tuple[Adversary, ...] = get_args(Adversary)
+# the method of which `Envelope.solves` counts the linear programs
+COLUMN_GENERATION: Final = "column generation"
 
 
 @dataclass(frozen=True, slots=True)

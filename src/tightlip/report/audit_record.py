@@ -48,6 +48,7 @@ from tightlip.report.audit_words import (
     verdict,
 )
 from tightlip.report.disclosure import Names, Veil, remedy_toml, veil_audit
+from tightlip.report.envelope import method_words
 
 if TYPE_CHECKING:
     from tightlip.auditing.result import Audit, CellRisk, Finding, Remedy, SecretView
@@ -434,7 +435,7 @@ def _point(point: Envelope, unit: Unit) -> EnvelopePoint:
         delta_words=format_exactly(point.delta),
         upper=amount(point.value, unit),
         lower=amount(Nats(point.lower, rounding="down"), unit),
-        method=point.method,
+        method=method_words(point),
     )
 
 

@@ -240,7 +240,9 @@ def _(result: Envelope) -> Card:
     ends = f"between {format_down(result.lower)} and {format_up(result.upper)} nats"
     who = envelope.adversary_words(result.adversary)
     title = f"Envelope at δ = {format_exactly(result.delta)}: {ends}, against {who}"
-    return Card(title, [f"Method: {result.method}.", *envelope.attack_words(result)[:_MOST_ROWS]])
+    return Card(
+        title, [f"Method: {envelope.method_words(result)}.", *envelope.attack_words(result)[:_MOST_ROWS]]
+    )
 
 
 @card_of.register
