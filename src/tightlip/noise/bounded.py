@@ -1,7 +1,7 @@
 """Bounded secrets: both ends of the envelope of Y = X + N against any post-processing.
 
-Three proofs meet here. Below, an attack on cells of Y, certified by ball arithmetic (`noise_attack`).
-Above, a dual bound integrated with proved error (`noise_dual`). And above them all the closed form
+Three proofs meet here. Below, an attack on cells of Y, certified by ball arithmetic (attack.py).
+Above, a dual bound integrated with proved error (dual.py). And above them all the closed form
 
     ε_c(δ) ≤ ℒ + log 1/δ,   e^ℒ = ∫ sup_x f(y|x) dy = 1 + (high − low) f_N(0),
 

@@ -12,7 +12,7 @@ every y has a positive integrand, and by complementary slackness the value is 1.
 
 *The integral.* μ is constant on each cell of x, where the supremum of f(y|·) is at the nearest point.
 Between neighbouring nodes g = (μ/t) f − (μ−1) f_Y is below its chord plus h²/8 sup(−g''), and the
-bounds of f'' in `noise_grid` make that a factor 1 + κ on f and a term β off f_Y at both nodes. So the
+bounds of f'' in grid.py make that a factor 1 + κ on f and a term β off f_Y at both nodes. So the
 trapezoidal rule over the corrected maxima is an upper bound. Beyond the nodes the tails are closed forms.
 
 *Choice of μ.* From the multipliers of the attack's program: its used suspects give the function
