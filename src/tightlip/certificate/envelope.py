@@ -25,7 +25,7 @@ import numpy as np
 
 from tightlip.certificate.attack import Attack
 from tightlip.certificate.base import Certificate, Claim, channel_json, kind_digest
-from tightlip.certificate.rational import LARGEST, NORMAL, RationalRelease, Scaled, nearest_float, rational
+from tightlip.certificate.rational import LARGEST, NORMAL, RationalRelease, Scaled, rational, to_float
 from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
@@ -101,11 +101,11 @@ class EnvelopeProof(Certificate):
 
     @abstractmethod
     def upper_at(self, delta: Fraction) -> Fraction | None:
-        """What the upper end proves of e^ε at a probability; None if nothing."""
+        """Tell what the upper end proves of e^ε at a probability; None if nothing."""
 
     @abstractmethod
     def lower_at(self, delta: Fraction) -> Fraction:
-        """What the lower end proves of e^ε at a probability."""
+        """Tell what the lower end proves of e^ε at a probability."""
 
     @abstractmethod
     def is_about(self, channel: Channel) -> bool:
@@ -123,7 +123,7 @@ class EnvelopeProof(Certificate):
         return Claim(self.kind, lower, upper, delta=delta)
 
     def ends_at(self, delta: Fraction) -> tuple[float, float]:
-        """What a proof that holds says of ε(δ), in nats: the lower end rounded down, the upper one up.
+        """Tell what a proof that holds says of ε(δ), in nats: the lower end rounded down, the upper one up.
 
         At δ = 0 the upper end is what no post-processing exceeds at all, and the lower end is 0.
 
@@ -197,11 +197,11 @@ class EnvelopeCertificate(EnvelopeProof):
         return self.upper.mass
 
     def upper_at(self, delta: Fraction) -> Fraction | None:
-        """What the upper end proves of e^ε at a probability; None if nothing."""
+        """Tell what the upper end proves of e^ε at a probability; None if nothing."""
         return self.upper.ratio if self.upper.multipliers is None or self.upper.mass <= delta else None
 
     def lower_at(self, delta: Fraction) -> Fraction:
-        """What the lower end proves of e^ε at a probability.
+        """Tell what the lower end proves of e^ε at a probability.
 
         An attack of too small a mass m grows to δ by taking more of the rest: its ratios fall by m/δ at most.
         """
@@ -216,7 +216,7 @@ class EnvelopeCertificate(EnvelopeProof):
         return self.lower.attack.channel
 
     def digest(self) -> str:
-        """A hash of the kind, the channel and the prior that the proof is about."""
+        """Hash the kind, the channel and the prior that the proof is about."""
         return input_digest(self.kind, self.channel, self.prior)
 
     def digest_for(self, channel: Channel, prior: Prior | None, secret: Sequence[Label] | None) -> str | None:
@@ -330,7 +330,7 @@ def _upper_surely_holds(proof: UpperProof, release: RationalRelease) -> bool:
     # NaN is not
     if not 0 <= multipliers.min() <= multipliers.max() < math.inf:
         return False
-    if not (proof.ratio > 0 and NORMAL < nearest_float(proof.mass) < LARGEST):
+    if not (proof.ratio > 0 and NORMAL < to_float(proof.mass) < LARGEST):
         return False
     possible = multipliers[release.possible]
     return possible.min() > 0 and release.dual_surely_below(possible, proof.ratio, proof.mass)
@@ -353,7 +353,7 @@ def _lower_surely_holds(proof: LowerProof, release: RationalRelease, channel: Ch
         return False
     if attack.shares.dtype != np.float64 or attack.shape != (len(release.marginal), len(proof.suspects)):
         return False
-    ratio, wanted = nearest_float(proof.ratio), nearest_float(proof.mass)
+    ratio, wanted = to_float(proof.ratio), to_float(proof.mass)
     if not (possible.issuperset(proof.suspects) and NORMAL < wanted < 2 and 0 < ratio < LARGEST):
         return False
     outcomes, symbols, size = attack.outcomes, attack.symbols, len(proof.suspects)

@@ -66,7 +66,7 @@ class RationalRelease:
 
     @classmethod
     def of(cls, channel: Channel, prior: Prior) -> RationalRelease:
-        """The channel and the prior in the channel's order of secrets."""
+        """Make a channel and a prior rational, in the channel's order of secrets."""
         matrix, weights = dense(channel.matrix), align(prior, channel).masses
         masses = [rational(mass) for mass in weights.tolist()]
         possible = np.flatnonzero([bool(mass) for mass in masses])
@@ -82,16 +82,16 @@ class RationalRelease:
         return Scaled.of(self.matrix[secrets, outcomes])
 
     def total(self) -> Fraction:
-        """The probability of all outcomes together: 1, but for the rounding of stored floats."""
+        """Compute the probability of all outcomes together: 1, but for the rounding of stored floats."""
         total = sum(self.marginal, rational(0.0))
         return Fraction(int(total.p), int(total.q))
 
     def peak(self, outcome: int) -> Any:
-        """The largest K_xy of an outcome, over possible secrets."""
+        """Find the largest K_xy of an outcome, over possible secrets."""
         return rational(self.matrix[self.possible, outcome].max())
 
     def peaks(self) -> list[Any]:
-        """The largest K_xy of each outcome, over possible secrets."""
+        """Find the largest K_xy of each outcome, over possible secrets."""
         return [rational(peak) for peak in self.matrix[self.possible].max(axis=0).tolist()]
 
     def dual_value(self, multipliers: Sequence[Fraction | float], ratio: Fraction) -> Any:
@@ -142,13 +142,13 @@ class RationalRelease:
         Both factors are moved to that side by `_RELATIVE` of their size, which is more than all roundings together.
         """
         if multipliers.dtype != np.float64:
-            multipliers = np.array([nearest_float(value) for value in multipliers.tolist()])
+            multipliers = np.array([to_float(value) for value in multipliers.tolist()])
         slopes, relative = multipliers[:, None], side * _RELATIVE
         # a view, where it can be
         secrets = slice(None) if len(self.possible) == len(self.matrix) else self.possible
         chances = self.matrix[secrets, block].astype(np.float64, copy=False)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            taken = slopes * nearest_float(ratio)
+            taken = slopes * to_float(ratio)
             terms = slopes * (1 + relative) * chances
             terms += ((1 - taken) + relative * (1 + taken)) * self.approximate_marginal[block]
             terms += side * _ABSOLUTE * (1 + slopes + taken)
@@ -199,7 +199,7 @@ def _whole(values: FloatArray) -> tuple[list[int], int]:
     return [number << shift for number, shift in zip(numbers, shifts, strict=True)], scale
 
 
-def nearest_float(value: Fraction | float) -> float:
+def to_float(value: Fraction | float) -> float:
     """Round to the nearest float, infinite beyond the largest."""
     try:
         return float(value)

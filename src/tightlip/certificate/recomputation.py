@@ -113,8 +113,8 @@ class Recomputation(Certificate):
             )
 
     def digest(self) -> str:
-        """A hash of the kind and the arguments."""
-        return kind_digest(self.kind, {"arguments": _written(self.arguments)})
+        """Hash the kind and the arguments."""
+        return kind_digest(self.kind, {"arguments": _write(self.arguments)})
 
     def digest_for(self, channel: Channel, prior: Prior | None, secret: Sequence[Label] | None) -> None:
         """None: it is not about a channel file."""
@@ -128,7 +128,7 @@ class Recomputation(Certificate):
             When an argument cannot be written, as a scipy distribution.
         """
         return {
-            "arguments": _written(self.arguments),
+            "arguments": _write(self.arguments),
             "lower": _number(self.lower),
             "upper": _number(self.upper),
         }
@@ -142,8 +142,8 @@ class Recomputation(Certificate):
         return cls(record["kind"], arguments, *(_read_end(record[end], end) for end in ("lower", "upper")))
 
 
-def recomputed(kind: str, found: Found, **arguments: Any) -> Found:
-    """The result with a certificate that calls its function with these arguments again."""
+def certify_by_recomputation(kind: str, found: Found, **arguments: Any) -> Found:
+    """Give a result a certificate that calls its function with these arguments again."""
     proof = Recomputation(kind, arguments, found.lower, found.upper)
     own: Any = found
     if not isinstance(own, float):
@@ -152,8 +152,8 @@ def recomputed(kind: str, found: Found, **arguments: Any) -> Found:
     return cast(Found, own)
 
 
-def _written(value: Any) -> Any:
-    """An argument as JSON values."""
+def _write(value: Any) -> Any:
+    """Write an argument as JSON values."""
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, Integral):
@@ -165,16 +165,16 @@ def _written(value: Any) -> Any:
         return {
             "type": _MAPPING,
             "labels": list(map(_label, labels)),
-            "values": [_written(each) for each in value.values()],
+            "values": [_write(each) for each in value.values()],
         }
     if isinstance(value, (tuple, list)):
         if any(isinstance(each, Fraction) for each in value):  # beside a float it would be read as one
             value = [Fraction(each) if isinstance(each, float) else each for each in value]
-        return [_written(each) for each in value]
+        return [_write(each) for each in value]
     if isinstance(value, Channel):
         return {"type": _CHANNEL, "channel": value.to_dict()}
     if type(value) in _TYPES.values():
-        fields = {field.name: _written(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        fields = {field.name: _write(getattr(value, field.name)) for field in dataclasses.fields(value)}
         return {"type": type(value).__name__, **fields}
     raise InvalidInput(
         f"this result cannot be saved: a file holds no {type(value).__name__}; its verify() computes it again here."
@@ -192,7 +192,7 @@ def _number(value: float | Fraction) -> float | str:
 
 
 def _read(value: Any) -> Any:
-    """What `_written` wrote."""
+    """Read what `_write` wrote."""
     if isinstance(value, list):
         return [_read(each) for each in value]
     if not isinstance(value, dict):

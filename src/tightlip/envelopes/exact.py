@@ -164,7 +164,7 @@ class Solver:
         return 0 if self._search is None else self._search.columns
 
     def envelope(self, delta: Fraction, gap: float) -> Envelope:
-        """ε_c(δ) with its certificate, which is checked where the release is small enough."""
+        """Compute ε_c(δ) with its certificate, which is checked where the release is small enough."""
         return next(self.envelopes([delta], gap))
 
     def envelopes(self, deltas: Sequence[Fraction], gap: float) -> Iterator[Envelope]:

@@ -202,7 +202,7 @@ def comparisons(channel: Channel, prior: Prior, delta: Any) -> dict[str, Nats]:
 
 
 def dp_epsilon(channel: Channel, delta: object, prior: Prior | None = None) -> Nats:
-    """The smallest ε ≥ 0 for which the channel is (ε, δ)-LDP, rounded up; infinite if there is none.
+    """Find the smallest ε ≥ 0 for which the channel is (ε, δ)-LDP, rounded up; infinite if there is none.
 
         e^ε = max(1, max over secrets x, x' and events E of (P(E|x) − δ)/P(E|x')),
 
@@ -251,7 +251,7 @@ def _plus_log(leakage: Nats, delta: Fraction, *, exact: bool) -> Nats:
 
 
 def _quantile(leak: PointwiseLeakage, delta: Fraction) -> Nats:
-    """The right quantile rounded down: the least that the outcomes at or above it leak."""
+    """Compute the right quantile rounded down: the least that the outcomes at or above it leak."""
     level = leak.quantile(delta)
     if level.ratio is not None:
         return Nats.of_ratio(level.ratio, "down")
@@ -293,7 +293,7 @@ def _pair_ratio(one: list[Fraction], other: list[Fraction], delta: Fraction) -> 
 
 
 def _float_dp(channel: Channel, delta: Fraction) -> Nats:
-    """A level near the closed form, moved up until the privacy profile proves it."""
+    """Find a level near the closed form, moved up until the privacy profile proves it."""
     ratio = _float_dp_ratio(dense(channel.floats), float(delta))
     if math.isinf(ratio):
         return Nats(math.inf)

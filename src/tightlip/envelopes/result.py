@@ -63,7 +63,7 @@ class Envelope(ProvedLeakage, Charted):
         return self.certificate.attack
 
     def proved_ends(self) -> tuple[float, float]:
-        """What the certificate proves at this δ."""
+        """Tell what the certificate proves at this δ."""
         proof: EnvelopeProof = self.proof()
         return proof.ends_at(self.delta)
 
@@ -75,7 +75,7 @@ class Envelope(ProvedLeakage, Charted):
 
 
 def rest_label(suspects: Iterable[Label]) -> str:
-    """The name of the symbol for everything that points to no secret, unlike the names of those that do.
+    """Name the symbol for everything that points to no secret, unlike the names of those that do.
 
     >>> rest_label(["a", "rest"])
     "rest'"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from tightlip.certificate.recomputation import NOISE_INTERVAL, recomputed
+from tightlip.certificate.recomputation import NOISE_INTERVAL, certify_by_recomputation
 from tightlip.errors import InvalidInput
 from tightlip.model.noise import AdditiveNoise
 from tightlip.noise.kernel import IntervalKernel
@@ -61,4 +61,4 @@ def interval_leakage(release: AdditiveNoise, a: Real, b: Real, *, tolerance: flo
         require_reach(release, low, high)
         kernel = IntervalKernel(release.noise, low, high)
         found = largest(kernel, release.secret, read_tolerance(tolerance))
-    return recomputed(NOISE_INTERVAL, found, release=release, a=a, b=b, tolerance=tolerance)
+    return certify_by_recomputation(NOISE_INTERVAL, found, release=release, a=a, b=b, tolerance=tolerance)

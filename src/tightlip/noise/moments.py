@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tightlip.certificate.recomputation import CUMULANT, recomputed
+from tightlip.certificate.recomputation import CUMULANT, certify_by_recomputation
 from tightlip.errors import PreconditionFailed
 from tightlip.model.noise import require_secret
 from tightlip.model.secret import (
@@ -63,7 +63,7 @@ def cumulant(data: Secret, t: Real, *, tolerance: float = 1e-4) -> Bound:
     """
     require_secret(data, "data")
     found = _cumulant(data, Fraction(real(t, "t")), tolerance)
-    return recomputed(CUMULANT, found, data=data, t=t, tolerance=tolerance)
+    return certify_by_recomputation(CUMULANT, found, data=data, t=t, tolerance=tolerance)
 
 
 def _cumulant(data: Secret, rate: Fraction, tolerance: float) -> Bound:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from tightlip.certificate.recomputation import NOISE_DENSITY, NOISE_PMC, NOISE_PML, recomputed
+from tightlip.certificate.recomputation import NOISE_DENSITY, NOISE_PMC, NOISE_PML, certify_by_recomputation
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.model.noise import AdditiveNoise
 from tightlip.model.secret import DiscreteSecret, DistributionSecret, GaussianSecret, Secret
@@ -56,7 +56,7 @@ def pml(release: AdditiveNoise, y: Real, *, tolerance: float = 1e-4) -> Bound:
     1.3465735902799727 nats (at least 1.3465735902799725, by closed form, ball arithmetic)
     """
     found = largest(point_kernel(release, y), release.secret, read_tolerance(tolerance))
-    return recomputed(NOISE_PML, found, release=release, y=y, tolerance=tolerance)
+    return certify_by_recomputation(NOISE_PML, found, release=release, y=y, tolerance=tolerance)
 
 
 def pmc(release: AdditiveNoise, y: Real, *, tolerance: float = 1e-4) -> Bound:
@@ -88,7 +88,9 @@ def pmc(release: AdditiveNoise, y: Real, *, tolerance: float = 1e-4) -> Bound:
     >>> round(pmc(AdditiveNoise(UniformSecret(0, 1), Laplace(1)), 3.0), 9)
     0.541324855
     """
-    return recomputed(NOISE_PMC, _pmc(release, y, tolerance), release=release, y=y, tolerance=tolerance)
+    return certify_by_recomputation(
+        NOISE_PMC, _pmc(release, y, tolerance), release=release, y=y, tolerance=tolerance
+    )
 
 
 def _pmc(release: AdditiveNoise, y: Real, tolerance: float) -> Bound:
@@ -134,7 +136,7 @@ def information_density(release: AdditiveNoise, x: Real, y: Real, *, tolerance: 
     require_reach(release, at, kernel.y)
     found = log_mean(kernel, release.secret, at, read_tolerance(tolerance))
     bound = Bound(_plain(-found.upper), _plain(-found.lower), found.method)
-    return recomputed(NOISE_DENSITY, bound, release=release, x=x, y=y, tolerance=tolerance)
+    return certify_by_recomputation(NOISE_DENSITY, bound, release=release, x=x, y=y, tolerance=tolerance)
 
 
 def largest(kernel: NoiseKernel, secret: Secret, tolerance: float) -> Bound:

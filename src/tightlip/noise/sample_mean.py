@@ -15,7 +15,7 @@ import math
 from fractions import Fraction
 
 from tightlip.arguments import whole
-from tightlip.certificate.recomputation import LAPLACE_MEAN, NOISE_WORST_PMC, recomputed
+from tightlip.certificate.recomputation import LAPLACE_MEAN, NOISE_WORST_PMC, certify_by_recomputation
 from tightlip.model.noise import AdditiveNoise, Gaussian, Laplace, require_secret
 from tightlip.model.secret import (
     BoundedSecret,
@@ -83,7 +83,7 @@ def laplace_mean_pmc(data: Secret, n: int, scale: Real, *, tolerance: float = 1e
         require_reach(release)
         rate = 1 / (count * Fraction(release.noise.width))
         found = _worst_end(data, rate, read_tolerance(tolerance))
-    return recomputed(LAPLACE_MEAN, found, data=data, n=n, scale=scale, tolerance=tolerance)
+    return certify_by_recomputation(LAPLACE_MEAN, found, data=data, n=n, scale=scale, tolerance=tolerance)
 
 
 def pmc_supremum(release: AdditiveNoise, *, tolerance: float = 1e-4) -> Bound:
@@ -113,7 +113,9 @@ def pmc_supremum(release: AdditiveNoise, *, tolerance: float = 1e-4) -> Bound:
     inf nats (at least inf, by infinite: with Gaussian noise PMC(y) grows without limit in |y|)
     """
     require_release(release)
-    return recomputed(NOISE_WORST_PMC, _supremum(release, tolerance), release=release, tolerance=tolerance)
+    return certify_by_recomputation(
+        NOISE_WORST_PMC, _supremum(release, tolerance), release=release, tolerance=tolerance
+    )
 
 
 def _supremum(release: AdditiveNoise, tolerance: float) -> Bound:

@@ -21,7 +21,7 @@ from itertools import pairwise, product
 from math import prod
 from typing import Any
 
-from tightlip.certificate.recomputation import NOISE_STATISTIC, Recomputation, recomputed
+from tightlip.certificate.recomputation import NOISE_STATISTIC, Recomputation, certify_by_recomputation
 from tightlip.errors import InvalidInput, PreconditionFailed, WrongType, quoted
 from tightlip.model.labels import Label, Labels
 from tightlip.model.noise import Gaussian, Laplace, Noise
@@ -92,7 +92,7 @@ def noise_leakage(noise: Noise, regions: Mapping[Label, Any]) -> NoiseStatisticL
     found = NoiseStatisticLeakage(
         min(lower, upper), upper, ordered, f"taut string, {choices} choices of intervals"
     )
-    return recomputed(NOISE_STATISTIC, found, noise=noise, regions=pieces)
+    return certify_by_recomputation(NOISE_STATISTIC, found, noise=noise, regions=pieces)
 
 
 def noise_resolved_leakage(noise: Noise, low: Any, high: Any) -> Nats:

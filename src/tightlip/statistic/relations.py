@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.arguments import whole
-from tightlip.certificate.recomputation import STATISTIC_RANGE, recomputed
+from tightlip.certificate.recomputation import STATISTIC_RANGE, certify_by_recomputation
 from tightlip.measures.distribution import rounded_sum
 from tightlip.measures.maximal import channel_after, maximal_leakage
 from tightlip.model.align import align
@@ -166,7 +166,7 @@ def statistic_leakage_range(channel: Channel, secret: Any = None) -> Bound:
     upper = min(float(whole), log_bounds(Fraction(groups.count))[1])
     lower = log_bounds(total / int(groups.sizes().max()))[0]
     found = Bound(min(max(0.0, lower), upper), upper, "maximal leakage")
-    return recomputed(STATISTIC_RANGE, found, channel=channel, secret=secret)
+    return certify_by_recomputation(STATISTIC_RANGE, found, channel=channel, secret=secret)
 
 
 def ldp_to_statistic(mu: object, secrets: int) -> Nats:
