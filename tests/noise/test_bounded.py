@@ -25,9 +25,8 @@ from tightlip.model.secret import (
 )
 from tightlip.noise import attack as noise_attack
 from tightlip.noise.attack import OutcomeCells, best_attack
-from tightlip.noise.bounded import bounded_envelope
+from tightlip.noise.bounded import Dual, bounded_envelope, extended, upper_end
 from tightlip.noise.dispatch import envelope as noise_envelope
-from tightlip.noise.dual import Dual, extended, upper_end
 from tightlip.noise.grid import NoiseGrid
 
 UNIT = AdditiveNoise(UniformSecret(-1, 1), Gaussian(1))

@@ -20,7 +20,7 @@ from tightlip.model.secret import (
     GaussianSecret,
     UniformSecret,
 )
-from tightlip.noise.interval import interval_leakage
+from tightlip.noise.pointwise import interval_leakage
 from tightlip.noise.pointwise import pml as noise_pml
 
 NOISES = [Gaussian(0.7), Laplace(0.7)]

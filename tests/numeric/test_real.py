@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from tightlip.errors import InvalidInput
-from tightlip.numeric.real import extended, float_text, real
+from tightlip.numeric.parse import extended, float_text, real
 
 
 def test_infinite_ends_only_where_allowed():

@@ -16,8 +16,7 @@ from tightlip.measures.joint import join
 from tightlip.measures.pointwise import from_joint
 from tightlip.model.channel import Channel, as_channel
 from tightlip.model.prior import Prior
-from tightlip.numeric.alip import Alip
-from tightlip.numeric.quantity import Nats, largest
+from tightlip.numeric.quantity import Alip, Nats, largest
 from tightlip.numeric.rounding import log_ratio_up
 
 

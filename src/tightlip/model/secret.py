@@ -19,8 +19,7 @@ from tightlip.errors import InvalidInput, InvalidPrior, ShapeMismatch, WrongType
 from tightlip.model.labelled import places_of, split
 from tightlip.model.labels import Label, Labels
 from tightlip.numeric.display import format_about, format_python
-from tightlip.numeric.parse import numbers
-from tightlip.numeric.real import Real, positive, real
+from tightlip.numeric.parse import Real, numbers, positive, real
 
 _CONSTANT = "a constant secret is DiscreteSecret([x], [1])"
 _INTEGRATED = frozenset(

@@ -15,8 +15,8 @@ from fractions import Fraction
 from tightlip.certificate.recomputation import GAUSSIAN_BOUNDS, recomputed
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.ball import ball, enclose
+from tightlip.numeric.parse import Real, positive, real
 from tightlip.numeric.quantity import Bound, Probability
-from tightlip.numeric.real import Real, positive, real
 
 _CONSTANT = "a secret that is always 0 leaks nothing"
 _NO_NOISE = "without noise the secret itself is released"

@@ -19,8 +19,7 @@ import numpy as np
 from tightlip.model.noise import Gaussian, Noise
 from tightlip.model.secret import DiscreteSecret, Secret
 from tightlip.numeric.ball import Ball, ball, round_down, round_up
-from tightlip.numeric.parse import FloatArray
-from tightlip.numeric.real import Real, exact
+from tightlip.numeric.parse import FloatArray, Real, exact
 from tightlip.numeric.rounding import UNIT
 from tightlip.numeric.stieltjes import Kernel
 from tightlip.numeric.tails import laplace_mass, normal_mass

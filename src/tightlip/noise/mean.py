@@ -20,7 +20,7 @@ from tightlip.model.secret import (
 )
 from tightlip.noise.kernel import IntervalKernel, NoiseKernel, PointKernel, farthest, nearest
 from tightlip.numeric.ball import Ball, ball, enclose
-from tightlip.numeric.real import Real, exact
+from tightlip.numeric.parse import Real, exact
 from tightlip.numeric.rounding import down, up
 from tightlip.numeric.stieltjes import bracket_method, log_expectation
 from tightlip.numeric.tails import (

@@ -50,7 +50,7 @@ from tightlip.model.secret import GaussianSecret
 from tightlip.noise.pointwise import pml as noise_pml
 from tightlip.noise.pointwise import require_release
 from tightlip.numeric.ball import Ball, ball, enclose, log_bounds, round_down, round_up
-from tightlip.numeric.real import Real
+from tightlip.numeric.parse import Real
 from tightlip.numeric.rounding import down, up
 from tightlip.numeric.tails import normal_mass, normal_tail, sum_tail
 

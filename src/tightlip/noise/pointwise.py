@@ -1,10 +1,13 @@
-"""What one noisy value Y = X + N gives away: information density, PML and PMC at an outcome.
+"""What one noisy value Y = X + N gives away: information density, PML and PMC at an outcome, leakage of an interval.
 
     i(x; y) = log f_N(y − x) / E f_N(y − X)
     PML(y)  = sup_x i(x; y)         the secret nearest to y in the support
     PMC(y)  = −inf_x i(x; y)        the secret farthest from y in the support
+    ℓ(a, b) = log sup_x P{a < x + N < b} / P{a < Y < b}
 
-Reference: PMC paper, Examples 5 and 6 (information density bounds); GAU paper for the Gaussian pair.
+For a secret with full support the last supremum is at the middle: P{|N| < (b − a)/2}.
+Reference: PMC paper, Examples 5 and 6 (information density bounds); GAU paper for the Gaussian pair, Lemma 2 for the
+interval.
 """
 
 from __future__ import annotations
@@ -12,14 +15,14 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from tightlip.certificate.recomputation import NOISE_DENSITY, NOISE_PMC, NOISE_PML, recomputed
+from tightlip.certificate.recomputation import NOISE_DENSITY, NOISE_INTERVAL, NOISE_PMC, NOISE_PML, recomputed
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.model.noise import AdditiveNoise
 from tightlip.model.secret import DiscreteSecret, DistributionSecret, GaussianSecret, Secret
-from tightlip.noise.kernel import NoiseKernel, PointKernel, farthest, nearest
+from tightlip.noise.kernel import IntervalKernel, NoiseKernel, PointKernel, farthest, nearest
 from tightlip.noise.mean import bracketed, log_at, log_mean
+from tightlip.numeric.parse import Real, extended, real
 from tightlip.numeric.quantity import Bound
-from tightlip.numeric.real import Real, real
 from tightlip.numeric.rounding import down, up
 from tightlip.numeric.stieltjes import support_point_near
 
@@ -237,3 +240,48 @@ def _clamped(lower: float, upper: float, method: str) -> Bound:
 
 def _plain(value: float) -> float:
     return value + 0.0  # no negative zero
+
+
+def interval_leakage(release: AdditiveNoise, a: Real, b: Real, *, tolerance: float = 1e-3) -> Bound:
+    """Leakage of the event a < Y < b, in nats.
+
+    log [ sup_x P{a − x < N < b − x} / E P{a − X < N < b − X} ], the supremum over the support of the
+    secret: at the secret nearest to the middle of the interval, or to its infinite end.
+
+    Parameters
+    ----------
+    release : secret and noise
+    a, b : ends of the interval, a < b; either may be infinite
+    tolerance : width asked of the interval of results for a DistributionSecret, in nats
+
+    Returns
+    -------
+    Bound in nats; for a BoundedSecret the range over every distribution on its interval.
+
+    Raises
+    ------
+    InvalidInput
+        When the interval is empty or reversed, or more than 10⁹ noise widths away.
+
+    Reference: GAU paper, Lemma 2 (Gaussian secret and noise). It is the leakage of one interval; a
+    bound for every post-processing of Y does not follow from it.
+
+    >>> from tightlip.noise import Gaussian
+    >>> from tightlip.noise import GaussianSecret
+    >>> round(interval_leakage(AdditiveNoise(GaussianSecret(1), Gaussian(1)), 1, 3), 10)
+    1.1197538009
+    """
+    require_release(release)
+    low, high = extended(a, "a"), extended(b, "b")
+    if not low < high:
+        raise InvalidInput(
+            f"a must be below b, got a={float(low)!r} and b={float(high)!r}; "
+            "swap them, or use noise_pml for a single outcome."
+        )
+    if math.isinf(low) and math.isinf(high):
+        found = Bound(0.0, 0.0, "certain event")
+    else:
+        require_reach(release, low, high)
+        kernel = IntervalKernel(release.noise, low, high)
+        found = largest(kernel, release.secret, read_tolerance(tolerance))
+    return recomputed(NOISE_INTERVAL, found, release=release, a=a, b=b, tolerance=tolerance)

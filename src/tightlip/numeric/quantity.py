@@ -1,7 +1,7 @@
 """Results that are numbers: a float that knows its unit, its rounding and, where there is one, its exact value.
 
 `Nats` and `Probability` are floats, so they compare, add and format as floats do; arithmetic
-with them gives plain floats. A guarantee is rounded up, an attack down.
+with them gives plain floats. A guarantee is rounded up, an attack down. `Alip` is a pair of them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable
 from fractions import Fraction
 from numbers import Real
-from typing import Literal, Self, get_args
+from typing import Literal, NamedTuple, Self, get_args
 
 from tightlip.arguments import choice
 from tightlip.errors import InvalidInput, WrongType, quoted
@@ -478,3 +478,30 @@ def nats_of_bits(bits: float | Fraction) -> tuple[float, float]:
     (0.6931471805599453, 0.6931471805599454)
     """
     return enclose(lambda: ball(Fraction(bits)) * ball(2).log())
+
+
+class Alip(NamedTuple):
+    """Asymmetric local information privacy: −lower ≤ i(x;y) ≤ upper for every secret and outcome.
+
+    Attributes
+    ----------
+    lower : Nats
+        ε_l, which bounds −i from above: the PMC side. Infinite where a secret may be ruled out.
+    upper : Nats
+        ε_u, which bounds i from above: the PML side.
+
+    >>> Alip(Nats(1.5), Nats(0.5)).upper
+    0.5 nats
+    """
+
+    lower: Nats
+    upper: Nats
+
+    def in_bits(self) -> tuple[float, float]:
+        """The pair (lower, upper) in bits, each rounded in its own direction.
+
+        >>> lower, upper = Alip(Nats(1.5), Nats(0.5)).in_bits()
+        >>> f"{lower:.6f}, {upper:.6f}"
+        '2.164043, 0.721348'
+        """
+        return self.lower.in_bits(), self.upper.in_bits()

@@ -26,8 +26,8 @@ from tightlip.errors import InvalidInput, PreconditionFailed, WrongType, quoted
 from tightlip.model.labels import Label, Labels
 from tightlip.model.noise import Gaussian, Laplace, Noise
 from tightlip.numeric.ball import Ball, ball, enclose
+from tightlip.numeric.parse import Real, exact, real
 from tightlip.numeric.quantity import Nats, ProvedLeakage
-from tightlip.numeric.real import Real, exact, real
 from tightlip.numeric.tails import laplace_mass, normal_mass
 
 _MOST_CHOICES = 4096
