@@ -100,7 +100,7 @@ def test_more_rows_bring_the_bounds_closer():
     generator = np.random.default_rng(4)
     masses = np.array([[0.3, 0.1], [0.2, 0.4]])
     found = [
-        bounds_of(sample_of(masses, rows, generator), 0.05).mean_of_worst(Fraction(1, 2))
+        bounds_of(sample_of(masses, rows, generator), 0.05).upper_envelope(Fraction(1, 2))
         for rows in (200, 20000)
     ]
     prior = masses.sum(axis=1)
@@ -116,8 +116,8 @@ def test_lower_bounds_find_a_real_leak():
     bounds = bounds_of(sample_of(masses, 5000, generator), 0.05)
     assert 1.7 < bounds.cells.lower.max() <= 2.0
     assert 1.7 < bounds.cells.lower.max() <= bounds.cells.upper.max()
-    assert bounds.reached(Fraction(1, 10)) >= float(np.log(1.5)) - 1e-12
-    assert bounds.reached(Fraction(1, 2)) == 0.0
+    assert bounds.lower_envelope(Fraction(1, 10)) >= float(np.log(1.5)) - 1e-12
+    assert bounds.lower_envelope(Fraction(1, 2)) == 0.0
 
 
 def test_complete_cells_bound_the_worst_leakage_by_those_seen():
@@ -125,7 +125,7 @@ def test_complete_cells_bound_the_worst_leakage_by_those_seen():
     tally = sample_of(np.array([[0.25, 0.25], [0.2, 0.3]]), 5000, generator)
     some, every = (bounds_of(tally, 0.05, cells_complete=complete) for complete in (False, True))
     assert every.most < 1.5 < 1.9 < some.most
-    assert every.mean_of_worst(DELTA) < some.mean_of_worst(DELTA)
+    assert every.upper_envelope(DELTA) < some.upper_envelope(DELTA)
 
 
 def test_the_budget_is_one_of_the_levels_and_rounded_to_the_safe_side():
@@ -169,7 +169,7 @@ def test_budgets_beyond_all_floats_are_kept(budget):
     tally = Tally.of([0, 1, 0, 1], [0, 0, 1, 1], [50, 30, 30, 50], (2, 2))
     bounds = bounds_of(tally, 0.05, budget if isinstance(budget, Nats) else Nats(budget))
     assert bounds.above[-1] == 0
-    assert bounds.mean_of_worst(DELTA) == bounds_of(tally, 0.05).mean_of_worst(DELTA)
+    assert bounds.upper_envelope(DELTA) == bounds_of(tally, 0.05).upper_envelope(DELTA)
 
 
 def test_whatever_is_made_of_a_release_leaks_less_often_than_its_worst_part_allows():

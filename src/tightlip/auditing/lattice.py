@@ -352,8 +352,8 @@ class Lattice:
         release = tuple(item for item in items if item is not None)
         return replace(self.policy, release=release) if release else None
 
-    def counted_at(self, node: Node) -> tuple[Counted, int]:
-        """The counts of a node that releases something, before cells are hidden, and how many were added up."""
+    def count_at(self, node: Node) -> tuple[Counted, int]:
+        """Count a node that releases something, before cells are hidden; also how many pairs were added up."""
         shown = [
             (item, ladder.values[level], ladder.groups[level])
             for ladder, level in zip(self.ladders, node, strict=True)
@@ -361,14 +361,14 @@ class Lattice:
         ]
         names = tuple(item.column for item, _, _ in shown)
         part = self._part(names)
-        found = part.regrouped(names, [values for _, values, _ in shown], [groups for _, _, groups in shown])
+        found = part.recode(names, [values for _, values, _ in shown], [groups for _, _, groups in shown])
         return found, len(part.tally.count)
 
     def _part(self, names: tuple[str, ...]) -> Counted:
         """The counts of some columns as planned, added up once."""
         if names not in self._parts:
             whole = names == self.counted.columns
-            self._parts[names] = self.counted if whole else self.counted.keeping(names)
+            self._parts[names] = self.counted if whole else self.counted.select(names)
         return self._parts[names]
 
 
@@ -431,7 +431,7 @@ class Climb:
         self._work = 0
 
     @property
-    def spent(self) -> bool:
+    def exhausted(self) -> bool:
         """Whether no more nodes are to be counted."""
         return len(self.known) >= MOST_NODES or self._work >= MOST_WORK
 
@@ -448,17 +448,17 @@ class Climb:
         """Whether a node is known to leak too much, from itself or from one above it."""
         return self.lattice.any_above(node, self._failing)
 
-    def counted(self, free: Sequence[int]) -> list[Node]:
-        """The nodes counted so far that change no other columns than the free ones."""
+    def nodes_counted(self, free: Sequence[int]) -> list[Node]:
+        """List the nodes counted so far that change no other columns than the free ones."""
         fixed = set(range(len(self.lattice.ladders))) - set(free)
         return [node for node in self.known if not any(node[column] for column in fixed)]
 
     def best_known(self, free: Sequence[int]) -> Node | None:
         """The best of these that meets the budget."""
-        meeting = (node for node in self.counted(free) if self.kept(node) > -math.inf)
-        return max(meeting, key=self.kept, default=None)
+        meeting = (node for node in self.nodes_counted(free) if self.detail_at(node) > -math.inf)
+        return max(meeting, key=self.detail_at, default=None)
 
-    def kept(self, node: Node | None) -> float:
+    def detail_at(self, node: Node | None) -> float:
         """The detail that a known node keeps."""
         return -math.inf if node is None else self.known[node].kept
 
@@ -468,13 +468,13 @@ class Climb:
         best, last = self.best_known(range(len(self.lattice.ladders))), None
         while best is not None and best != last:
             last = best
-            best = max([best, *self._look_at(self.lattice.below(best))], key=self.kept)
+            best = max([best, *self._look_at(self.lattice.below(best))], key=self.detail_at)
 
     def _look_at(self, nodes: Iterable[Node]) -> list[Node]:
         """Count nodes that may meet the budget, as far as the limit allows."""
         found = []
         for node in nodes:
-            if not self.spent and not self.fails(node):
+            if not self.exhausted and not self.fails(node):
                 self.look(node)
                 found.append(node)
         return found
@@ -484,17 +484,17 @@ class Climb:
         best = self.best_known(free)
         open_nodes = [(-math.inf, self.lattice.bottom)]
         seen = {self.lattice.bottom}
-        while open_nodes and -open_nodes[0][0] > self.kept(best):
-            if self.spent or len(seen) > _MOST_OPEN:
+        while open_nodes and -open_nodes[0][0] > self.detail_at(best):
+            if self.exhausted or len(seen) > _MOST_OPEN:
                 return Best(best, False)
             negative, node = heapq.heappop(open_nodes)
             entropy = -negative
             if not self.fails(node):
                 found = self.look(node)
                 entropy = min(entropy, found.entropy)
-                best = node if found.kept > self.kept(best) else best
+                best = node if found.kept > self.detail_at(best) else best
             for other in self.lattice.above(node, free):
-                if other not in seen and entropy > self.kept(best):
+                if other not in seen and entropy > self.detail_at(best):
                     seen.add(other)
                     heapq.heappush(open_nodes, (-entropy, other))
         return Best(best, True)

@@ -94,8 +94,8 @@ class _Search:
     def noise(self) -> bool:
         return bool(mechanisms_of(self.policy))
 
-    def measured(self, counted: Counted, policy: Policy, kind: Kind, among: Among) -> Remedy | None:
-        """A change with its leakage; None where nothing is released any more."""
+    def measure(self, counted: Counted, policy: Policy, kind: Kind, among: Among) -> Remedy | None:
+        """Measure a change; None where nothing is released any more."""
         release = apply_policy(counted, policy)
         if release.tally.shape[1] == 1:
             return None
@@ -109,11 +109,11 @@ class _Search:
         """Whether a release says something and keeps the budget, decided exactly."""
         return release.tally.shape[1] > 1 and not cell_pml(release.tally).above(self.budget).any()
 
-    def tried(self, counted: Counted, policy: Policy, kind: Kind, among: Among) -> Remedy | None:
-        """The change as a remedy, if it meets the budget."""
+    def measure_if_met(self, counted: Counted, policy: Policy, kind: Kind, among: Among) -> Remedy | None:
+        """Measure a change if it meets the budget."""
         if not self.meets(apply_policy(counted, policy)):
             return None
-        return self.measured(counted, policy, kind, among)
+        return self.measure(counted, policy, kind, among)
 
     def smallest_min_count(self, counted: Counted, policy: Policy) -> int | None:
         """The smallest min_count above the plan's that meets the budget; None where none does.
@@ -159,7 +159,7 @@ def _look(search: _Search, node: Node, *, hiding: bool = False) -> Look:
     policy = search.lattice.policy_at(node)
     if policy is None:
         return Look(0.0, -math.inf, math.inf, 0)
-    counted, work = search.lattice.counted_at(node)
+    counted, work = search.lattice.count_at(node)
     entropy, release = entropy_of(counted.tally), apply_policy(counted, policy)
     if release.tally.count.dtype == object:
         work += _SLOWER * len(release.tally.count)
@@ -204,7 +204,7 @@ def _try_hiding(search: _Search, climb: Climb) -> Iterator[Remedy | None]:
 
 def _among(climb: Climb, free: Sequence[int], family: Family, column: str | None = None) -> Among:
     """Among how many changes a node was searched for, and how many of them were counted."""
-    counted = len({*climb.counted(free)} - {climb.lattice.bottom})
+    counted = len({*climb.nodes_counted(free)} - {climb.lattice.bottom})
     return Among(family, column, climb.lattice.size(free) - 1, counted)
 
 
@@ -213,14 +213,14 @@ def _at(search: _Search, best: Best, among: Among, *, hiding: bool = False) -> R
     policy = None if best.node is None else search.lattice.policy_at(best.node)
     if best.node is None or policy is None:
         return None
-    counted, _ = search.lattice.counted_at(best.node)
+    counted, _ = search.lattice.count_at(best.node)
     if hiding:
         enough = search.meets(apply_policy(counted, policy))
         least = None if enough else search.smallest_min_count(counted, policy)
         if least is None:
             return None
         policy = replace(policy, min_count=least)
-    return search.tried(counted, policy, "optimal" if best.proved else "heuristic", among)
+    return search.measure_if_met(counted, policy, "optimal" if best.proved else "heuristic", among)
 
 
 def _try_noise(search: _Search, policy: Policy, name: str) -> Remedy | None:
@@ -229,7 +229,7 @@ def _try_noise(search: _Search, policy: Policy, name: str) -> Remedy | None:
 
     def at(step: int) -> Remedy | None:
         changed = _with_noise(policy, name, ways[step - 1])
-        return search.tried(search.counted, changed, "optimal", Among("randomise", name))
+        return search.measure_if_met(search.counted, changed, "optimal", Among("randomise", name))
 
     try:
         return _largest(at, len(ways))
@@ -271,8 +271,8 @@ def _closest(search: _Search, climb: Climb) -> Remedy | None:
     node = min(climb.known, key=lambda node: climb.known[node].leakage)
     policy = search.lattice.policy_at(node)
     if policy is not None:
-        counted, _ = search.lattice.counted_at(node)
-        found.append(search.measured(counted, policy, "heuristic", among))
+        counted, _ = search.lattice.count_at(node)
+        found.append(search.measure(counted, policy, "heuristic", among))
     for item in search.policy.release:
         alone = only(search.policy, [item.column])
         ways = _noisier(alone, item.column)
@@ -280,7 +280,7 @@ def _closest(search: _Search, climb: Climb) -> Remedy | None:
             continue
         changed = _with_noise(alone, item.column, ways[0])
         try:
-            found.append(search.measured(search.counted, changed, "heuristic", among))
+            found.append(search.measure(search.counted, changed, "heuristic", among))
         except InvalidInput:  # too many cells for noise
             continue
     told = [remedy for remedy in found if remedy is not None]

@@ -153,8 +153,8 @@ class _Job:
     code_seed: int | None
     on_stage: OnStage
 
-    def seen(self, subject: Subject) -> Counted:
-        """The release about some secret columns, these in the order of their own codes; cells keep theirs."""
+    def view_of(self, subject: Subject) -> Counted:
+        """Marginalise the release to some secret columns, in the order of their own codes; cells keep theirs."""
         if subject == self.release.secret_columns:
             return self.release
         return order_by_code(about(self.release, subject), self.code_seed, cells=False)
@@ -169,7 +169,7 @@ def _audit_population(job: _Job, kinds: Mapping[str, str]) -> Audit:
     scale = Fraction(total, job.release.tally.total)
     views: dict[str, SecretView] = {}
     for subject in subjects:
-        seen, sml = job.seen(subject), None
+        seen, sml = job.view_of(subject), None
         if len(subject) == 1 and subject[0] in policy.statistic:
             job.on_stage(f"statistic {name_of(subject)}")
             sml = statistic_of(job.release, seen)
@@ -211,12 +211,12 @@ def _audit_sample(job: _Job, mode: SampleMode) -> Audit:
         job.counted,
         policy,
         subjects,
-        lambda plain, seen: release_bounds(plain, seen, odds, each, mode).mean_of_worst(delta),
+        lambda plain, seen: release_bounds(plain, seen, odds, each, mode).upper_envelope(delta),
     )
     views: dict[str, SecretView] = {}
     for subject in subjects:
         job.on_stage(f"measuring {name_of(subject)}")
-        plain, seen = about(job.counted, subject), job.seen(subject)
+        plain, seen = about(job.counted, subject), job.view_of(subject)
         views[name_of(subject)] = sample_view(
             plain, seen, odds, delta, budget, errors=main, mode=mode, columns=effects[subject]
         )
@@ -331,7 +331,7 @@ def column_effects(
     names = [item.column for item in policy.release]
 
     def both(columns: list[str]) -> tuple[Counted, Counted]:
-        return counted.keeping(columns), apply_policy(counted, only(policy, columns))
+        return counted.select(columns), apply_policy(counted, only(policy, columns))
 
     alone = {name: both([name]) for name in names}
     without = {name: both([other for other in names if other != name]) for name in names if len(names) > 1}

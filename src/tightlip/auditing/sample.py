@@ -226,26 +226,26 @@ class SampleBounds:
     before: SampleBounds | None = None
 
     def above_level(self, level: Nats) -> Fraction:
-        """P{ℓ > level} at most: the bound at the largest of the levels that does not exceed it."""
+        """Bound P{ℓ > level} from above: at the largest of the levels that does not exceed it."""
         bounds = zip(self.levels, self.above, strict=True)
         return [above for known, above in bounds if not exceeds(known, level)][-1]
 
-    def mean_of_worst(self, delta: Fraction) -> Nats:
-        """An upper bound on the envelope at δ: the log of the mean of the largest lifts of probability δ."""
+    def upper_envelope(self, delta: Fraction) -> Nats:
+        """Bound the envelope at δ from above: by the log of the mean of the largest lifts of probability δ."""
         left, total = delta, Fraction(0)
         for value, mass in self._worst_first():
             used = min(mass, left)
             total, left = total + used * value, left - used
         own = Nats.of_ratio(total / delta)
-        return own if self.before is None else min(own, self.before.mean_of_worst(delta))
+        return own if self.before is None else min(own, self.before.upper_envelope(delta))
 
     def after_processing(self, levels: Sequence[Nats]) -> list[Fraction]:
         """P{ℓ > level} at most, of whatever is made of the release: the largest δ whose worst part has mean e^level."""
         pieces = list(self._worst_first())
         return [_largest_part(pieces, Fraction(threshold(level, below=True))) for level in levels]
 
-    def reached(self, delta: Fraction) -> float:
-        """A lower bound on the envelope at δ: the largest level that is exceeded with probability δ, for sure."""
+    def lower_envelope(self, delta: Fraction) -> float:
+        """Bound the envelope at δ from below: by the largest level that is exceeded with probability δ, for sure."""
         held = [level for level, mass in zip(self.levels, self.at_least, strict=True) if mass >= delta]
         if not held:
             return 0.0

@@ -64,10 +64,10 @@ def sample_view(
         worst=worst,
         at_least=_nats(float(bounds.cells.lower.max()), "down"),
         tail=_tail(bounds),
-        envelope=_envelope(bounds, delta, min(bounds.mean_of_worst(delta), worst.leakage), mode),
+        envelope=_envelope(bounds, delta, min(bounds.upper_envelope(delta), worst.leakage), mode),
         attack=(),
         others={"pmc": _find_ruled_out(bounds, local)},
-        maximal_leakage=bounds.mean_of_worst(Fraction(1)),
+        maximal_leakage=bounds.upper_envelope(Fraction(1)),
         ldp=local,
         sml=None,
         share_above_budget=None if budget is None else Probability.of(bounds.above_level(budget)),
@@ -119,7 +119,7 @@ def _tail(bounds: SampleBounds) -> tuple[TailPoint, ...]:
 def _envelope(bounds: SampleBounds, delta: Fraction, upper: Nats, mode: SampleMode) -> Envelope:
     sure = format_exactly(mode.level)
     method = f"confidence bounds at {sure} from tails of the leakage; no attack is written out"
-    return Envelope(delta, min(bounds.reached(delta), float(upper)), float(upper), method)
+    return Envelope(delta, min(bounds.lower_envelope(delta), float(upper)), float(upper), method)
 
 
 def _find_ruled_out(bounds: SampleBounds, local: Nats) -> Finding:
@@ -192,7 +192,7 @@ def sample_remedies(
             break
         kept_columns = [item.column for item in policy.release if item.column not in gone]
         changed = only(policy, kept_columns)
-        plain, release = counted.keeping(kept_columns), apply_policy(counted, changed)
+        plain, release = counted.select(kept_columns), apply_policy(counted, changed)
         bounds = [
             release_bounds(
                 about(plain, subject), about(release, subject), odds_of(policy), errors, mode, budget
@@ -201,6 +201,6 @@ def sample_remedies(
         ]
         if all(bound.above_level(budget) <= delta for bound in bounds):
             kept = detail_of(release) / whole if whole else 0.0
-            leakage = max(bound.mean_of_worst(delta) for bound in bounds)
+            leakage = max(bound.upper_envelope(delta) for bound in bounds)
             found.append((len(gone), Remedy(changed, leakage, kept, "heuristic", Among("leave out"))))
     return tuple(sorted((remedy for _, remedy in found), key=lambda remedy: -remedy.kept))

@@ -209,7 +209,7 @@ def join(channel: Channel, prior: Prior, *, slack: float = 0.0) -> ExactJoint | 
     relative = gamma(len(weights) + 4) + slack
     return FloatJoint(
         secrets=secrets,
-        outcomes=_kept(channel, places),
+        outcomes=_labels_at(channel, places),
         places=places,
         weights=weights,
         matrix=matrix,
@@ -231,7 +231,7 @@ def _exact_joint(channel: Channel, prior: Prior, support: NDArray[np.intp], secr
     weights = prior.masses[support]
     marginal = weighted_columns(weights, matrix)
     places = np.flatnonzero(marginal)
-    kept = _kept(channel, places)
+    kept = _labels_at(channel, places)
     return ExactJoint(secrets, kept, places, weights, matrix, weights, matrix, support, marginal[places])
 
 
@@ -255,7 +255,7 @@ def _marginal(
     return marginal, shift, known
 
 
-def _kept(channel: Channel, places: NDArray[np.intp]) -> Labels:
+def _labels_at(channel: Channel, places: NDArray[np.intp]) -> Labels:
     return channel.outputs if len(places) == channel.shape[1] else channel.outputs.take(places)
 
 

@@ -16,7 +16,7 @@ from tightlip.arguments import flag, instance
 from tightlip.arguments import path as read_path
 from tightlip.errors import InvalidChannel, InvalidInput, ShapeMismatch, WrongType, quoted
 from tightlip.model.jsonio import as_object, check_keys, number_to_json, read_adjustment
-from tightlip.model.labelled import column_labels, named_once, row_labels
+from tightlip.model.labelled import choose_labels, column_labels, row_labels
 from tightlip.model.labels import Label, Labels, labels_from_json, match
 from tightlip.model.matrix import (
     Matrix,
@@ -82,8 +82,8 @@ class Channel:
     ) -> None:
         if isinstance(rows, Channel):
             raise WrongType("channel rows must be a matrix, got a Channel; use it as it is.")
-        inputs = named_once(row_labels(rows), inputs, "inputs")
-        outputs = named_once(column_labels(rows), outputs, "outputs")
+        inputs = choose_labels(row_labels(rows), inputs, "inputs")
+        outputs = choose_labels(column_labels(rows), outputs, "outputs")
         floats, exact = _read_rows(rows)
         shape = (exact if exact is not None else floats).shape
         named_inputs = Labels.of(inputs, shape[0], "inputs")
@@ -129,8 +129,8 @@ class Channel:
                [0.  , 1.  ]])
         """
         flag(exact, "exact")
-        inputs = named_once(row_labels(counts), inputs, "inputs")
-        outputs = named_once(column_labels(counts), outputs, "outputs")
+        inputs = choose_labels(row_labels(counts), inputs, "inputs")
+        outputs = choose_labels(column_labels(counts), outputs, "outputs")
         tallies = read_counts(counts.toarray() if is_sparse(counts) else counts, "counts", 2)
         names = Labels.of(inputs, tallies.shape[0], "inputs")
         rows, totals = shares(tallies, "counts", exact=exact)

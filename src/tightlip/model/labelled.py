@@ -61,10 +61,10 @@ def column_labels(matrix: Any) -> list[Label] | None:
     return list(names) if names is not None else _along(matrix, "columns")
 
 
-def named_once(
+def choose_labels(
     own: list[Label] | None, given: Iterable[Label] | None, argument: str
 ) -> Iterable[Label] | None:
-    """The labels that numbers bring along or that are given beside them; refused where the two differ."""
+    """Choose the labels that numbers bring along, or that are given beside them; refused where the two differ."""
     if own is None or given is None:
         return own if given is None else given
     default = own == list(range(len(own)))

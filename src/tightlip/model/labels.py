@@ -57,10 +57,10 @@ class Labels(Sequence[Label]):
         return cls(items, given)
 
     @classmethod
-    def counted(cls, secrets: int | Iterable[Label], argument: str, *, most: int = MOST_COUNTED) -> Labels:
+    def read(cls, secrets: int | Iterable[Label], argument: str, *, most: int = MOST_COUNTED) -> Labels:
         """Read how many there are, or their labels.
 
-        >>> Labels.counted(3, "secrets"), Labels.counted(["a", "b"], "secrets")
+        >>> Labels.read(3, "secrets"), Labels.read(["a", "b"], "secrets")
         ([0, 1, 2], ["a", "b"])
         """
         if isinstance(secrets, (int, np.integer)) and not isinstance(secrets, bool):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tightlip.arguments import flag, instance, whole
 from tightlip.errors import InvalidInput, InvalidPrior, WrongType, quoted
 from tightlip.model.jsonio import as_object, number_to_json, read_adjustment
-from tightlip.model.labelled import named_once, split
+from tightlip.model.labelled import choose_labels, split
 from tightlip.model.labels import Label, Labels, labels_from_json, show
 from tightlip.model.matrix import freeze, multiply, nonzero_digest, same_entries
 from tightlip.model.normalize import normalize_exact, normalize_floats, read_counts, shares
@@ -62,7 +62,7 @@ class Prior:
         if isinstance(masses, Prior):
             raise WrongType("prior masses must be numbers, got a Prior; use it as it is.")
         values, own = split(masses, "prior")
-        self._settle(numbers(values, "prior", 1), named_once(own, labels, "prior labels"))
+        self._settle(numbers(values, "prior", 1), choose_labels(own, labels, "prior labels"))
 
     def _settle(self, read: Numbers, labels: Iterable[Label] | None) -> None:
         size = len(read.exact if read.exact is not None else read.floats)  # type: ignore[arg-type]
@@ -106,7 +106,7 @@ class Prior:
         >>> Prior.uniform(["a", "b", "c"])
         Prior(a: 1/3, b: 1/3, c: 1/3)
         """
-        labels = Labels.counted(secrets, "secrets")
+        labels = Labels.read(secrets, "secrets")
         size = len(labels)
         self = object.__new__(cls)
         self._fill(
@@ -130,7 +130,7 @@ class Prior:
             raise InvalidPrior(
                 "counts must have a positive sum, got 0; there is no data to make a prior from."
             )
-        return cls(divided, named_once(own, labels, "prior labels"))
+        return cls(divided, choose_labels(own, labels, "prior labels"))
 
     @property
     def is_exact(self) -> bool:
@@ -183,7 +183,7 @@ class Prior:
         support = self.support
         if len(support) == len(self):
             return self
-        return Prior(self.masses[support], self.labels.take(support)).adjusted(self.adjustment)
+        return Prior(self.masses[support], self.labels.take(support)).with_adjustment(self.adjustment)
 
     def product(self, other: Prior) -> Prior:
         """The distribution of two independent secrets, labelled by pairs.
@@ -224,10 +224,10 @@ class Prior:
         """
         record = as_object(text, "prior JSON", required={"prior"}, optional={"labels", "adjustment"})
         prior = cls(record["prior"], labels_from_json(record.get("labels"), "labels"))
-        return prior.adjusted(read_adjustment(record))
+        return prior.with_adjustment(read_adjustment(record))
 
-    def adjusted(self, adjustment: float) -> Prior:
-        """The same prior, remembering a correction that was made earlier."""
+    def with_adjustment(self, adjustment: float) -> Prior:
+        """Remember a correction that was made earlier."""
         off = float_number(adjustment, "adjustment")
         if off <= self.adjustment:
             return self

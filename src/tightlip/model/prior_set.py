@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, InvalidPrior, ShapeMismatch, quoted
 from tightlip.model.jsonio import check_keys, number_to_json
-from tightlip.model.labelled import column_labels, named_once, row_labels, vector
+from tightlip.model.labelled import choose_labels, column_labels, row_labels, vector
 from tightlip.model.labels import Label, Labels, labels_from_json, match
 from tightlip.model.matrix import freeze
 from tightlip.model.prior import Prior, PriorSet, as_prior
@@ -140,7 +140,7 @@ class PriorPolytope:
     def __init__(
         self, rows: Any, bounds: Any, *, min_mass: Any = 0, labels: Iterable[Label] | None = None
     ) -> None:
-        named = named_once(column_labels(rows), labels, "labels")
+        named = choose_labels(column_labels(rows), labels, "labels")
         left = _read(rows, "rows", 2)
         names = Labels.of(row_labels(rows), len(left), "labels of rows")
         right = freeze(vector(bounds, names, "bounds", "rows"))

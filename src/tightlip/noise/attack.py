@@ -8,7 +8,7 @@ end. The best one at t = e^ε solves the program of the finite envelope on the c
 with the lower bound q of P_Y(cell) in the mass and the upper bound q⁺ in the constraint. It is solved by the engine
 of finite channels, with q⁺ for q and a little more than δ. With Laplace noise a suspect reaches the less the longer
 the cell around it, by a quarter of its length, however many cells there are; so the program takes f(·|x) in the middle
-of each cell, and afterwards cells and suspects are split into parts (`assigned`). None of that is trusted: `certified`
+of each cell, and afterwards cells and suspects are split into parts (`assign`). None of that is trusted: `certified`
 recomputes every outcome of the stored channel from proved bounds.
 Y is continuous, so the randomised assignment has a deterministic equal: within a cell, subsets can have
 prescribed shares under finitely many atomless laws at once (Dvoretzky, Wald and Wolfowitz).
@@ -116,7 +116,7 @@ def best_attack(cells: OutcomeCells, delta: Fraction) -> CellAttack:
     program = _Program.of(cells, float(delta))
     wanted = target * float(cells.above.sum() / cells.below.sum())
     for _ in range(_TRIALS):
-        found = program.solved(wanted)
+        found = program.solve(wanted)
         reached = float((found.weights * cells.below).sum())
         if reached >= target * (1 - _ROUNDING) or wanted >= program.mass:
             break
@@ -127,7 +127,7 @@ def best_attack(cells: OutcomeCells, delta: Fraction) -> CellAttack:
 def attack_beyond(cells: OutcomeCells, delta: Fraction, margin: float) -> CellAttack:
     """The same for a probability that is smaller by this share: a larger t, and less extreme multipliers."""
     program = _Program.of(cells, float(delta))
-    return program.solved(float(delta) * (1 - margin))
+    return program.solve(float(delta) * (1 - margin))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +159,8 @@ class _Program:
         channel = Channel(np.vstack([hits, background / background.sum()]))
         return cls(channel, Prior(np.append(np.full(len(hits), each), rest)), places, mass)
 
-    def solved(self, delta: float) -> CellAttack:
-        """What the engine of finite channels finds for this probability, in units of the upper bounds."""
+    def solve(self, delta: float) -> CellAttack:
+        """Solve for the attack of this probability by the engine of finite channels, in units of the upper bounds."""
         found = envelope(self.channel, self.prior, min(delta / self.mass, 1.0), gap=_GAP)
         if not isinstance(found.certificate, EnvelopeCertificate):
             raise SolverFailure(
@@ -188,8 +188,8 @@ class Assignment:
     cells: OutcomeCells
 
 
-def assigned(attack: CellAttack, cells: OutcomeCells, grid: NoiseGrid) -> Assignment:
-    """The solver's attack, its cells and suspects split into as many parts as the grid has."""
+def assign(attack: CellAttack, cells: OutcomeCells, grid: NoiseGrid) -> Assignment:
+    """Split cells and suspects of the solver's attack into as many parts as the grid has."""
     count = (len(cells.ends) - 3) if grid.finer else 1
     split, rest = divmod(len(grid.finer), count)
     fine = OutcomeCells.of(grid, count * split) if split > 1 else cells
@@ -203,7 +203,7 @@ def assigned(attack: CellAttack, cells: OutcomeCells, grid: NoiseGrid) -> Assign
         whole = _spread(attack.weights[place], split)
         if shifted:
             near = grid.finer[(place - 1) * split : place * split]
-            parts = _parted(whole, likelihoods(fine.ends, near, grid), fine.above, attack.ratio, split)
+            parts = _split_suspect(whole, likelihoods(fine.ends, near, grid), fine.above, attack.ratio, split)
         if not shifted or parts is None:
             suspects.append(grid.suspects[place])
             rows.append(whole)
@@ -219,7 +219,7 @@ def _spread(weights: FloatArray, split: int) -> FloatArray:
     return np.concatenate([weights[:1], np.repeat(weights[1:-1], split), weights[-1:]])
 
 
-def _parted(
+def _split_suspect(
     weights: FloatArray, hits: FloatArray, overall: FloatArray, ratio: float, split: int
 ) -> FloatArray | None:
     """Split what one suspect gets among parts of it (rows of `hits`); None if one part would reach less than all.
@@ -291,9 +291,9 @@ class _Outcome:
     above: Fraction
 
 
-def certified(channel: Channel, found: Assignment, grid: NoiseGrid, delta: Fraction) -> float:
-    """A proved lower end in nats: the level that outcomes of total probability at least δ reach."""
-    outcomes, unused = _measured(channel, found, grid)
+def certify(channel: Channel, found: Assignment, grid: NoiseGrid, delta: Fraction) -> float:
+    """Prove a lower end in nats: the level that outcomes of total probability at least δ reach."""
+    outcomes, unused = _measure(channel, found, grid)
     outcomes.sort(key=lambda outcome: outcome.ratio, reverse=True)
     left = sum((outcome.above for outcome in outcomes), unused)
     reached = Fraction(0)
@@ -304,8 +304,8 @@ def certified(channel: Channel, found: Assignment, grid: NoiseGrid, delta: Fract
     return 0.0
 
 
-def _measured(channel: Channel, found: Assignment, grid: NoiseGrid) -> tuple[list[_Outcome], Fraction]:
-    """The outcomes that point to a suspect, and an upper bound of the probability of the one that means nothing."""
+def _measure(channel: Channel, found: Assignment, grid: NoiseGrid) -> tuple[list[_Outcome], Fraction]:
+    """Bound the outcomes that point to a suspect, and from above the probability of the one that means nothing."""
     cells, ends = found.cells, found.cells.ends.tolist()
     below, above = (_rationals(masses) for masses in (cells.below, cells.above))
     shares, outcomes = _shares(channel), []

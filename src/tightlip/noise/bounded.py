@@ -48,10 +48,10 @@ from tightlip.noise.attack import (
     CellAttack,
     OutcomeCells,
     as_channel,
-    assigned,
+    assign,
     attack_beyond,
     best_attack,
-    certified,
+    certify,
 )
 from tightlip.noise.grid import MARGIN, BoundedReal, NoiseGrid
 from tightlip.noise.pointwise import require_release
@@ -127,10 +127,10 @@ def bounded_envelope(
     if low == high:
         return Envelope(level, 0.0, 0.0, "constant secret", adversary)
     _require_size(release, level)
-    return _bracketed(release, secret, level, adversary, count, closed)
+    return _bracket(release, secret, level, adversary, count, closed)
 
 
-def _bracketed(
+def _bracket(
     release: AdditiveNoise,
     secret: BoundedReal,
     delta: Fraction,
@@ -144,9 +144,9 @@ def _bracketed(
     grid = NoiseGrid.over(release, secret, count, reach)
     cells = OutcomeCells.of(grid, count)
     attack = best_attack(cells, delta)
-    found = assigned(attack, cells, grid)
-    channel = _named(release, found, whole=delta == 1)
-    lower = certified(channel, found, grid, delta)
+    found = assign(attack, cells, grid)
+    channel = _label_attack(release, found, whole=delta == 1)
+    lower = certify(channel, found, grid, delta)
     upper = _proved_upper(grid, cells, attack, delta, closed)
     above = "closed form ℒ + log 1/δ" if upper == closed else f"dual integrated over {len(grid.nodes)} nodes"
     same = "; Y is continuous, so a deterministic attack does as well" if adversary == "deterministic" else ""
@@ -165,15 +165,15 @@ def _proved_upper(
     start = math.log(least)
     for margin in _MARGINS:
         program = attack_beyond(cells, delta, margin) if margin else attack
-        found = upper_end(extended(grid, program), delta, least, upper)
+        found = upper_end(extend_dual(grid, program), delta, least, upper)
         before, upper = upper, upper if found is None else min(found, upper)
         if upper - start <= max(_ENOUGH, margin) or (margin and upper - start > 0.9 * (before - start)):
             break
     return upper
 
 
-def _named(release: AdditiveNoise, found: Assignment, *, whole: bool) -> Channel:
-    """The attack with cells and suspects in the units of the release."""
+def _label_attack(release: AdditiveNoise, found: Assignment, *, whole: bool) -> Channel:
+    """Label cells and suspects of the attack in the units of the release."""
     start, width = Fraction(release.secret.support[0]), Fraction(release.noise.width)
 
     def place(z: float | Fraction) -> str:
@@ -256,7 +256,7 @@ def corrections(grid: NoiseGrid) -> tuple[FloatArray, FloatArray]:
     return step**2 / 8 * np.exp(step * grid.farthest()) * (1 + MARGIN), step**2 / 8 * grid.bend()
 
 
-def extended(grid: NoiseGrid, attack: CellAttack) -> Dual:
+def extend_dual(grid: NoiseGrid, attack: CellAttack) -> Dual:
     """Give every cell of x a multiplier, from those of the used suspects."""
     samples = _MORE_SAMPLES if grid.finer else _SAMPLES
     chosen = np.unique(np.linspace(0, len(grid.nodes) - 1, samples).round().astype(int))

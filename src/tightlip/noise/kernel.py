@@ -59,8 +59,8 @@ class PointKernel:
         """Return log g(x)/g(reference) as a ball; exactly 0 for equally distant points."""
         return ball(self.exponent(x) - self.exponent(reference))
 
-    def sampled(self) -> Kernel:
-        """The same kernel for float arrays, with outward rounding."""
+    def for_floats(self) -> Kernel:
+        """Evaluate the kernel on float arrays, with outward rounding."""
         return Kernel(self._log_bounds, float(self.y), float(self.noise.width))
 
     def _log_bounds(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -118,8 +118,8 @@ class IntervalKernel:
             return ball(0)
         return self.log_at(x) - self.log_at(reference)
 
-    def sampled(self) -> Kernel:
-        """The same kernel for float arrays, with outward rounding."""
+    def for_floats(self) -> Kernel:
+        """Evaluate the kernel on float arrays, with outward rounding."""
         length = float(self.b) - float(self.a)
         width = max(float(self.noise.width), length if math.isfinite(length) else 0.0)
         return Kernel(self._log_bounds, float(self.peak), width)

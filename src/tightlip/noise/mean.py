@@ -58,16 +58,16 @@ def log_mean(
     -0.379885
     """
     if isinstance(secret, DistributionSecret):
-        found = bracketed(kernel, secret, tolerance)
+        found = bracket_mean(kernel, secret, tolerance)
         low, high = log_at(kernel, reference)
         return LogMean(down(found.lower - high), up(found.upper - low), found.method)
     if isinstance(secret, BoundedSecret):
-        return _ranged(kernel, secret, reference)
+        return _range(kernel, secret, reference)
     if isinstance(secret, DiscreteSecret):
         atoms = secret.atoms
         lower, upper = enclose(lambda: mixture(kernel, atoms, reference).log())
         return LogMean(lower, upper, "finite mixture, ball arithmetic")
-    lower, upper = enclose(lambda: _closed(kernel, secret) - kernel.log_at(reference))
+    lower, upper = enclose(lambda: _closed_form(kernel, secret) - kernel.log_at(reference))
     return LogMean(lower, upper, "closed form, ball arithmetic")
 
 
@@ -84,23 +84,23 @@ def mixture(kernel: NoiseKernel, atoms: tuple[tuple[Fraction, Fraction], ...], r
     return total
 
 
-def bracketed(kernel: NoiseKernel, secret: DistributionSecret, tolerance: float) -> LogMean:
+def bracket_mean(kernel: NoiseKernel, secret: DistributionSecret, tolerance: float) -> LogMean:
     """Enclose log E g(X) itself (reference 1) for a scipy distribution.
 
     >>> from scipy.stats import norm
     >>> from tightlip.noise import Gaussian
-    >>> found = bracketed(PointKernel(Gaussian(1), 0.0), DistributionSecret(norm(0, 1)), 1e-3)
+    >>> found = bracket_mean(PointKernel(Gaussian(1), 0.0), DistributionSecret(norm(0, 1)), 1e-3)
     >>> found.lower <= -math.log(2) / 2 <= found.upper
     True
     """
     found = log_expectation(
-        secret.distribution, kernel.sampled(), cdf_error=secret.cdf_error, tolerance=tolerance
+        secret.distribution, kernel.for_floats(), cdf_error=secret.cdf_error, tolerance=tolerance
     )
     method = bracket_method(found.upper - found.lower, tolerance, found.points)
     return LogMean(found.lower, found.upper, method)
 
 
-def _ranged(kernel: NoiseKernel, secret: BoundedSecret, reference: Real) -> LogMean:
+def _range(kernel: NoiseKernel, secret: BoundedSecret, reference: Real) -> LogMean:
     near, far = nearest(kernel, secret), farthest(kernel, secret.support)
     lowest = enclose(lambda: kernel.log_ratio(far, reference))[0]
     highest = enclose(lambda: kernel.log_ratio(near, reference))[1]
@@ -119,7 +119,7 @@ def log_at(kernel: NoiseKernel, x: Real) -> tuple[float, float]:
     return enclose(lambda: kernel.log_at(x))
 
 
-def _closed(kernel: NoiseKernel, secret: GaussianSecret | UniformSecret) -> Ball:
+def _closed_form(kernel: NoiseKernel, secret: GaussianSecret | UniformSecret) -> Ball:
     if isinstance(kernel, PointKernel):
         if isinstance(secret, GaussianSecret):
             return _gaussian_point(kernel, secret)

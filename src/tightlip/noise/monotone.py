@@ -146,7 +146,7 @@ def _best_cell(cells: _GaussianCells) -> tuple[float, float]:
 
     for bits in _BITS:
         with ctx.workprec(bits):
-            found = _bisected(cells)
+            found = _bisect(cells)
         if found is not None:
             return found
     raise NumericalFailure(
@@ -155,7 +155,7 @@ def _best_cell(cells: _GaussianCells) -> tuple[float, float]:
     )
 
 
-def _bisected(cells: _GaussianCells) -> tuple[float, float] | None:
+def _bisect(cells: _GaussianCells) -> tuple[float, float] | None:
     """Bisect the sign of r − G/P beyond the top of r; None where even its start cannot be decided."""
     from flint import arb
 

@@ -20,8 +20,8 @@ from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.model.noise import AdditiveNoise
 from tightlip.model.secret import DiscreteSecret, DistributionSecret, GaussianSecret, Secret
 from tightlip.noise.kernel import IntervalKernel, NoiseKernel, PointKernel, farthest, nearest
-from tightlip.noise.mean import bracketed, log_at, log_mean
-from tightlip.numeric.parse import Real, extended, real
+from tightlip.noise.mean import bracket_mean, log_at, log_mean
+from tightlip.numeric.parse import Real, extended_real, real
 from tightlip.numeric.quantity import Bound
 from tightlip.numeric.rounding import down, up
 from tightlip.numeric.stieltjes import support_point_near
@@ -104,7 +104,7 @@ def _pmc(release: AdditiveNoise, y: Real, tolerance: float) -> Bound:
     if isinstance(secret, DistributionSecret):
         return _smallest_shown(kernel, secret, far, allowed)
     found = log_mean(kernel, secret, far, allowed)
-    return _clamped(found.lower, found.upper, found.method)
+    return _clamp(found.lower, found.upper, found.method)
 
 
 def information_density(release: AdditiveNoise, x: Real, y: Real, *, tolerance: float = 1e-4) -> Bound:
@@ -145,7 +145,7 @@ def largest(kernel: NoiseKernel, secret: Secret, tolerance: float) -> Bound:
     if isinstance(secret, DistributionSecret):
         return _largest_shown(kernel, secret, tolerance)
     found = log_mean(kernel, secret, nearest(kernel, secret), tolerance)
-    return _clamped(-found.upper, -found.lower, found.method)
+    return _clamp(-found.upper, -found.lower, found.method)
 
 
 def infinite(why: str) -> Bound:
@@ -205,18 +205,18 @@ def _largest_shown(kernel: NoiseKernel, secret: DistributionSecret, tolerance: f
     """The upper end presumes any point of the interval in the support, the lower end only a shown one."""
     near = nearest(kernel, secret)
     shown = support_point_near(secret.distribution, float(near))
-    found = bracketed(kernel, secret, tolerance)
+    found = bracket_mean(kernel, secret, tolerance)
     lower, upper = log_at(kernel, shown)[0] - found.upper, log_at(kernel, near)[1] - found.lower
-    return _clamped(down(lower), up(upper), found.method)
+    return _clamp(down(lower), up(upper), found.method)
 
 
 def _smallest_shown(kernel: NoiseKernel, secret: DistributionSecret, far: Real, tolerance: float) -> Bound:
     """The same for log E g(X)/inf_x g(x)."""
-    found = bracketed(kernel, secret, tolerance)
+    found = bracket_mean(kernel, secret, tolerance)
     ends = [support_point_near(secret.distribution, float(end)) for end in secret.support]
     smallest = min(log_at(kernel, end)[1] for end in ends)
     lower, upper = found.lower - smallest, found.upper - log_at(kernel, far)[0]
-    return _clamped(down(lower), up(upper), found.method)
+    return _clamp(down(lower), up(upper), found.method)
 
 
 def _in_support(secret: Secret, x: Real) -> Real:
@@ -233,8 +233,8 @@ def _in_support(secret: Secret, x: Real) -> Real:
     return x
 
 
-def _clamped(lower: float, upper: float, method: str) -> Bound:
-    """PML and PMC are never negative; rounding outward may have gone below."""
+def _clamp(lower: float, upper: float, method: str) -> Bound:
+    """Cut at 0: PML and PMC are never negative, but rounding outward may have gone below."""
     return Bound(_plain(max(lower, 0.0)), _plain(max(upper, 0.0)), method)
 
 
@@ -272,7 +272,7 @@ def interval_leakage(release: AdditiveNoise, a: Real, b: Real, *, tolerance: flo
     1.1197538009
     """
     require_release(release)
-    low, high = extended(a, "a"), extended(b, "b")
+    low, high = extended_real(a, "a"), extended_real(b, "b")
     if not low < high:
         raise InvalidInput(
             f"a must be below b, got a={float(low)!r} and b={float(high)!r}; "

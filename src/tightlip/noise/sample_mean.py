@@ -199,7 +199,7 @@ def _cumulant(data: Secret, rate: Fraction, tolerance: float) -> Bound:
     if rate == 0:
         return Bound(0.0, 0.0, "closed form, ball arithmetic")
     if isinstance(data, DistributionSecret):
-        return _bracketed_cumulant(data, rate, tolerance)
+        return _bracket_cumulant(data, rate, tolerance)
     if isinstance(data, BoundedSecret):
         square = (rate * _length(data)) ** 2 / 8
         return Bound(
@@ -254,7 +254,7 @@ def _moment(atoms: Sequence[tuple[Fraction, Fraction]], rate: Fraction, centre: 
     return total
 
 
-def _bracketed_cumulant(data: DistributionSecret, rate: Fraction, tolerance: float) -> Bound:
+def _bracket_cumulant(data: DistributionSecret, rate: Fraction, tolerance: float) -> Bound:
     low, high = data.support
     if math.isinf(low) or math.isinf(high):
         raise PreconditionFailed(

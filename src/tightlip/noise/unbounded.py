@@ -45,7 +45,7 @@ from tightlip.numeric.stieltjes import TailMasses, support_point_near
 _SLACKS = (1e-7, 1e-4, 1e-3, 1e-2, 3e-2)  # how much more than δ the pieces are meant to have, tried in turn
 _TOLERANCE = 3e-3
 _MOST_SYMBOLS = 10_000
-FAR = 1e-4  # share of δ/m that the far intervals may have
+_FAR = 1e-4  # share of δ/m that the far intervals may have
 _SAMPLES = 1 << 14
 
 
@@ -136,12 +136,12 @@ def unbounded_attack(release: AdditiveNoise, delta: object, symbols: int) -> Unb
     symbols = whole(
         symbols, "symbols", 1, _MOST_SYMBOLS, remedy="choose about δ·e^ε for the level ε you want to see"
     )
-    far = far_intervals(release, float(level) / symbols * FAR, symbols, side)
+    far = _far_intervals(release, float(level) / symbols * _FAR, symbols, side)
     require_reach(release, *far[-1])
-    places = places_of(release)
+    places = _places_of(release)
     for slack in _SLACKS[3:] if isinstance(release.secret, DistributionSecret) else _SLACKS:
-        cuts = middle_cuts(release, places, float(level) * (1 + slack), symbols)
-        attack = _certified(release, level, *joined(far, cuts, side))
+        cuts = _middle_cuts(release, places, float(level) * (1 + slack), symbols)
+        attack = _certify(release, level, *_join_cells(far, cuts, side))
         if attack is not None:
             return attack
     raise NumericalFailure(
@@ -161,7 +161,7 @@ def _require_unbounded(release: AdditiveNoise) -> int:
     return 1 if math.isinf(high) else -1
 
 
-def _certified(
+def _certify(
     release: AdditiveNoise,
     delta: Fraction,
     far: list[tuple[float, float]],
@@ -189,7 +189,7 @@ def _certified(
 def _suspect(release: AdditiveNoise, interval: tuple[float, float]) -> float:
     """A secret near the middle of the interval (five or fifteen noise widths in, for a half-line)."""
     low, high = interval
-    half = half_width(release.noise)
+    half = _half_width(release.noise)
     middle = high - half if math.isinf(low) else low + half
     if isinstance(release.secret, DistributionSecret):
         return support_point_near(release.secret.distribution, middle)
@@ -209,7 +209,7 @@ def _far_mass(release: AdditiveNoise, interval: tuple[float, float]) -> float:
     tails = TailMasses.of(secret.distribution, secret.cdf_error)
     side = 1 if interval[0] > tails.median else -1
     start = interval[0] if side > 0 else interval[1]
-    split = start - side * noise_isf(noise)(1e-12) * float(noise.width)
+    split = start - side * _noise_isf(noise)(1e-12) * float(noise.width)
     above = float(tails.log_tails(np.array([split]))[1][0]) if side * (split - tails.median) > 0 else 0.0
     half_line = IntervalKernel(noise, *((start, math.inf) if side > 0 else (-math.inf, start)))
     return (math.exp(above) + math.exp(log_at(half_line, split)[1])) * (1 + 2.0**-45) + 1e-300
@@ -225,21 +225,21 @@ def _mass(release: AdditiveNoise, interval: tuple[float, float]) -> tuple[float,
     return lower * (1 - 2.0**-45), min(upper * (1 + 2.0**-45) + 1e-300, 1.0)
 
 
-def half_width(noise: Noise) -> float:
+def _half_width(noise: Noise) -> float:
     """Half the length of a far interval: N stays within it but for 6e-7 (5σ) or 3e-7 (15b).
 
-    >>> half_width(Gaussian(2))
+    >>> _half_width(Gaussian(2))
     10.0
     """
     return (5.0 if isinstance(noise, Gaussian) else 15.0) * float(noise.width)
 
 
-def far_intervals(release: AdditiveNoise, mass: float, symbols: int, side: int) -> list[tuple[float, float]]:
+def _far_intervals(release: AdditiveNoise, mass: float, symbols: int, side: int) -> list[tuple[float, float]]:
     """Neighbouring intervals, outward from a point with at most about this mass of Y beyond it."""
     secret, noise = release.secret, release.noise
-    reach = noise_isf(noise)(min(mass / 2, 1e-12)) * float(noise.width)
+    reach = _noise_isf(noise)(min(mass / 2, 1e-12)) * float(noise.width)
     start = side * reach + _beyond(secret, mass / 2, side)
-    length = 2 * half_width(noise)
+    length = 2 * _half_width(noise)
     edges = [start + side * length * j for j in range(symbols + 1)]
     return [(min(pair), max(pair)) for pair in pairwise(edges)]
 
@@ -251,7 +251,7 @@ def _beyond(secret: Secret, mass: float, side: int) -> float:
     return float((secret.distribution.isf if side > 0 else secret.distribution.ppf)(mass))
 
 
-def places_of(release: AdditiveNoise) -> FloatArray:
+def _places_of(release: AdditiveNoise) -> FloatArray:
     """Equally likely places of X in plain floats; what is built from them is certified afterwards."""
     secret = release.secret
     levels = (np.arange(_SAMPLES) + 0.5) / _SAMPLES
@@ -263,13 +263,13 @@ def places_of(release: AdditiveNoise) -> FloatArray:
     return np.asarray(found, dtype=np.float64)
 
 
-def middle_cuts(release: AdditiveNoise, places: FloatArray, mass: float, symbols: int) -> list[float]:
+def _middle_cuts(release: AdditiveNoise, places: FloatArray, mass: float, symbols: int) -> list[float]:
     """Points that cut the middle of Y, of about this mass, into equally likely pieces."""
     from scipy.optimize import brentq
 
     noise, secret = release.noise, release.secret
     width, tail = float(noise.width), _sf(noise)
-    total = mass if (1 - mass) / 2 > max(10 * FAR * mass / symbols, 1 / _SAMPLES) else 1.0
+    total = mass if (1 - mass) / 2 > max(10 * _FAR * mass / symbols, 1 / _SAMPLES) else 1.0
     exact = isinstance(noise, Gaussian) and isinstance(secret, GaussianSecret)
     if isinstance(secret, GaussianSecret) and exact:
         places, width = np.array([float(secret.mean)]), math.hypot(width, float(secret.sigma))
@@ -284,10 +284,10 @@ def middle_cuts(release: AdditiveNoise, places: FloatArray, mass: float, symbols
     return [cut((1 - total) / 2 + total * j / symbols) for j in range(symbols + 1)]
 
 
-def joined(
+def _join_cells(
     far: list[tuple[float, float]], cuts: list[float], side: int
 ) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
-    """The far intervals and the pieces; together they are the whole line where the pieces have no end."""
+    """Join far intervals and pieces to the whole line, where the pieces have no end."""
     if math.isfinite(cuts[0]):
         return far, list(pairwise(cuts))
     first, last = far[0], far[-1]
@@ -302,7 +302,7 @@ def _normal_isf(level: Any) -> Any:
     return -ndtri(level)
 
 
-def noise_isf(noise: Noise) -> Callable[[float], float]:
+def _noise_isf(noise: Noise) -> Callable[[float], float]:
     """The distance, in noise widths, beyond which N has a given mass on one side."""
     return (lambda mass: float(_normal_isf(mass))) if isinstance(noise, Gaussian) else _laplace_isf
 

@@ -287,10 +287,10 @@ def real(value: object, argument: str) -> Real:
     return nearest if nearest == read else read
 
 
-def extended(value: object, argument: str) -> Real:
+def extended_real(value: object, argument: str) -> Real:
     """Read a position that may also be plus or minus infinity.
 
-    >>> extended(math.inf, "b")
+    >>> extended_real(math.inf, "b")
     inf
     """
     if isinstance(value, float) and math.isinf(value):

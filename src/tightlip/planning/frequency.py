@@ -120,7 +120,7 @@ class FrequencyEstimate:
         flag(simultaneous, "simultaneous")
         tail = (1 - confidence) / 2 / (len(self.labels) if simultaneous else 1)
         found = (
-            [self._proved(place, tail) for place in range(len(self.labels))]
+            [self._bound_frequency(place, tail) for place in range(len(self.labels))]
             if method == "proved"
             else self._asymptotic(tail)
         )
@@ -154,7 +154,7 @@ class FrequencyEstimate:
         """
         return Prior(project_to_simplex(self.values), self.labels if self.labels.given else None)
 
-    def _proved(self, place: int, tail: Fraction) -> tuple[float, float, str]:
+    def _bound_frequency(self, place: int, tail: Fraction) -> tuple[float, float, str]:
         weights = [Fraction(weight) for weight in self._inverse.weights[:, place].tolist()]
         least, most = min(weights), max(weights)
         span = most - least

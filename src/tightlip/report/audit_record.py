@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tightlip import __version__
 from tightlip.auditing.counted import SMALL
 from tightlip.errors import InvalidInput, quoted
-from tightlip.numeric.display import format_exactly, grouped
+from tightlip.numeric.display import format_count, format_exactly
 from tightlip.numeric.quantity import Nats, level_exact
 from tightlip.report.amounts import (
     Amount,
@@ -349,7 +349,7 @@ def now() -> str:
 
 def _origin(audit: Audit, made: str, version: str, show_values: bool, option: str) -> Origin:
     digest = audit.digest() if show_values else None
-    first = f"Made on {made} by tightlip {version} from {grouped(audit.total)} rows."
+    first = f"Made on {made} by tightlip {version} from {format_count(audit.total)} rows."
     return Origin(made, version, audit.total, digest, (first, digest_words(digest, option)))
 
 
@@ -425,7 +425,7 @@ def _people(risk: CellRisk, names: Names) -> str:
     """The number of people in a cell; a small one could be recognised by it."""
     if risk.size < SMALL and not names.show_values:
         return f"under {SMALL}"
-    return grouped(round(risk.size)) if risk.size >= 1 else "under 1"
+    return format_count(round(risk.size)) if risk.size >= 1 else "under 1"
 
 
 def _point(point: Envelope, unit: Unit) -> EnvelopePoint:

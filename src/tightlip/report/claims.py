@@ -72,7 +72,7 @@ def _statistic(meaning: str) -> Callable[[Claim], str]:
     return sentence
 
 
-def _over_a_set(what: str) -> Callable[[Claim], str]:
+def _say_over_a_set(what: str) -> Callable[[Claim], str]:
     def sentence(claim: Claim) -> str:
         least = with_unit(format_down(claim.lower), "nats")
         most = with_unit(format_up(claim.upper), "nats")
@@ -89,7 +89,7 @@ def _contraction(what: str) -> Callable[[Claim], str]:
     return sentence
 
 
-def _computed(what: str) -> Callable[[Claim], str]:
+def _say_computed(what: str) -> Callable[[Claim], str]:
     def sentence(claim: Claim) -> str:
         least = with_unit(format_down(claim.lower), "nats")
         most = with_unit(format_up(claim.upper), "nats")
@@ -105,22 +105,24 @@ _SENTENCES: dict[str, Callable[[Claim], str]] = {
     robust.KIND: _envelope("post-processing", " under some prior of the set", " under any prior of the set"),
     MAXIMAL: _statistic("how much easier the release makes it to guess the secret"),
     COST: _statistic("how much easier the release makes it to name a secret that is not the true one"),
-    again.NOISE_PML: _computed("the PML of the noisy outcome"),
-    again.NOISE_PMC: _computed("the PMC of the noisy outcome"),
-    again.NOISE_DENSITY: _computed("the information density of the secret and the noisy outcome"),
-    again.NOISE_INTERVAL: _computed("the leakage of the interval of noisy outcomes"),
-    again.NOISE_WORST_PMC: _computed("the largest PMC of any noisy outcome"),
-    again.LAPLACE_MEAN: _computed("the largest PMC of one value behind a mean with Laplace noise"),
-    again.GAUSSIAN_BOUNDS: _computed(
+    again.NOISE_PML: _say_computed("the PML of the noisy outcome"),
+    again.NOISE_PMC: _say_computed("the PMC of the noisy outcome"),
+    again.NOISE_DENSITY: _say_computed("the information density of the secret and the noisy outcome"),
+    again.NOISE_INTERVAL: _say_computed("the leakage of the interval of noisy outcomes"),
+    again.NOISE_WORST_PMC: _say_computed("the largest PMC of any noisy outcome"),
+    again.LAPLACE_MEAN: _say_computed("the largest PMC of one value behind a mean with Laplace noise"),
+    again.GAUSSIAN_BOUNDS: _say_computed(
         "the PMC of the outcome of Gaussian noise on a bounded secret of mean zero"
     ),
-    again.CUMULANT: _computed("the cumulant generating function of the data"),
-    again.NOISE_STATISTIC: _computed("the statistic maximal leakage of the noise about the regions"),
-    again.STATISTIC_RANGE: _computed("the statistic maximal leakage, by what maximal leakage says of it,"),
-    again.SPACE_SIZE: _computed("the logarithm of the number of histograms"),
-    robust_leakage.PML: _over_a_set("the leakage capacity, the largest PML of any outcome"),
-    robust_leakage.PMC: _over_a_set("the largest PMC of any outcome"),
-    robust_leakage.MAXIMAL: _over_a_set("the largest maximal leakage"),
+    again.CUMULANT: _say_computed("the cumulant generating function of the data"),
+    again.NOISE_STATISTIC: _say_computed("the statistic maximal leakage of the noise about the regions"),
+    again.STATISTIC_RANGE: _say_computed(
+        "the statistic maximal leakage, by what maximal leakage says of it,"
+    ),
+    again.SPACE_SIZE: _say_computed("the logarithm of the number of histograms"),
+    robust_leakage.PML: _say_over_a_set("the leakage capacity, the largest PML of any outcome"),
+    robust_leakage.PMC: _say_over_a_set("the largest PMC of any outcome"),
+    robust_leakage.MAXIMAL: _say_over_a_set("the largest maximal leakage"),
     contraction.DOBRUSHIN: _contraction("the Dobrushin coefficient, the contraction of total variation,"),
     contraction.E_GAMMA: _contraction("the contraction coefficient of E_γ"),
     **{

@@ -341,8 +341,8 @@ class DualBound:
         """The largest of them."""
         return float(self.values(thresholds, ratio, marginals).max())
 
-    def improved(self, cell: Cell, thresholds: FloatArray) -> Cell:
-        """The cell with the smallest bound that some thresholds prove, if that is smaller than its own."""
+    def improve(self, cell: Cell, thresholds: FloatArray) -> Cell:
+        """Lower the bound of a cell to what some thresholds prove, if that is smaller."""
         marginals = self.marginals(cell.points)
         high = cell.bound
         low = max(1.0, float(thresholds.max()) * (1 + 1e-9))
@@ -356,7 +356,7 @@ class DualBound:
             )
         return Cell(cell.points, cell.path, high, thresholds)
 
-    def refined(self, cell: Cell, target: float) -> Cell:
+    def refine(self, cell: Cell, target: float) -> Cell:
         """A few programs, each at the bound that the last one proved, until the target is met or little is gained.
 
         A program sees the points that were worst so far, all of them where they are few.
@@ -372,7 +372,7 @@ class DualBound:
             suggested = self._best_thresholds(marginals[seen], cell.bound) if cell.bound > target else None
             if suggested is None:
                 return cell
-            better = self.improved(cell, suggested)
+            better = self.improve(cell, suggested)
             if seen.all() and better.bound >= cell.bound * _GAIN:
                 return better
             cell, thresholds = better, suggested
@@ -386,9 +386,11 @@ class DualBound:
         except SolverFailure:
             return None  # no suggestion; the bound stays as it is
         multipliers = np.maximum(found.primal[: len(self.possible)], _LEAST / ratio)
-        return self._lowered(np.minimum(ratio - 1 / multipliers, ratio * (1 - 1e-9)), marginals, ratio)
+        return self._lower_thresholds(
+            np.minimum(ratio - 1 / multipliers, ratio * (1 - 1e-9)), marginals, ratio
+        )
 
-    def _lowered(self, thresholds: FloatArray, marginals: FloatArray, ratio: float) -> FloatArray:
+    def _lower_thresholds(self, thresholds: FloatArray, marginals: FloatArray, ratio: float) -> FloatArray:
         """The smallest thresholds that are worth no more than these, at any outcome of any point.
 
         A program leaves those that matter to no outcome anywhere, also just below T, where they keep T from falling.
@@ -443,8 +445,8 @@ def partition(
     goal = target(roots[0])
     cells = [bound.first(root, (place,)) for place, root in enumerate(roots)]
     if start is not None:
-        cells = [bound.improved(cell, start) for cell in cells]
-    heap = [(-cell.bound, cell.path, cell) for cell in (bound.refined(cell, goal) for cell in cells)]
+        cells = [bound.improve(cell, start) for cell in cells]
+    heap = [(-cell.bound, cell.path, cell) for cell in (bound.refine(cell, goal) for cell in cells)]
     heapq.heapify(heap)
     while -heap[0][0] > goal and len(heap) < most:
         cell = heapq.heappop(heap)[2]
@@ -455,7 +457,7 @@ def partition(
         for side, half in enumerate(halves(cell.points)):
             child = bound.first(half, (*cell.path, side))
             if cell.thresholds is not None:
-                child = bound.improved(child, cell.thresholds)
-            child = bound.refined(child, goal)
+                child = bound.improve(child, cell.thresholds)
+            child = bound.refine(child, goal)
             heapq.heappush(heap, (-child.bound, child.path, child))
     return [cell for _, _, cell in heap]

@@ -81,7 +81,7 @@ class LeakageCertificate(Certificate):
         columns = [_column(self.channel, place) for place in range(self.channel.shape[1])]
         region = self._region()
         self._check_member(region)
-        reached = self._reached(columns, region)
+        reached = self._largest_lift(columns, region)
         if reached is not None and self.lower and not (reached > 0 and log_exceeds(reached, self.lower)):
             raise CertificateInvalid(
                 f"lower end fails: its prior does not reach {self.lower!r} nats at its outcome."
@@ -110,7 +110,7 @@ class LeakageCertificate(Certificate):
         if not member:
             raise CertificateInvalid("lower end fails: its prior is not in the set.")
 
-    def _reached(self, columns: Sequence[_Column], region: Region | tuple[Prior, ...]) -> _Ratio:
+    def _largest_lift(self, columns: Sequence[_Column], region: Region | tuple[Prior, ...]) -> _Ratio:
         """e to the leakage that the prior reaches, or that members next to it come as near to as one likes."""
         masses = _masses(align(self.prior, self.channel))
         if self.kind == MAXIMAL:

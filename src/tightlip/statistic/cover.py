@@ -109,10 +109,10 @@ class Cover:
 
     def worth(self, selection: Places) -> float:
         """Σ_y max_g V(r_g, y), in floats."""
-        return float(self.covered(selection).sum())
+        return float(self.maxima(selection).sum())
 
-    def covered(self, selection: Places) -> FloatArray:
-        """max_g V(r_g, y) for each output."""
+    def maxima(self, selection: Places) -> FloatArray:
+        """Compute max_g V(r_g, y) for each output."""
         cover = np.zeros(self.outputs)
         for row in selection.tolist():
             columns, values = self.entries(row)

@@ -49,8 +49,8 @@ class Judge(Protocol):
     def bound(self, prices: FloatArray, allowed: Mask, goal: Fraction) -> Bounded:
         """An upper bound of F of every selection of allowed rows; `goal` is what would settle the matter."""
 
-    def settled(self, selection: Places) -> Bounded:
-        """The bound where the selection is the only one allowed."""
+    def bound_single(self, selection: Places) -> Bounded:
+        """Bound F where the selection is the only one allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class FloatJudge:
 
     def total(self, selection: Places) -> Fraction:
         """The sum of the largest entries, rounded down."""
-        return Fraction(sum_down(self.cover.covered(selection)))
+        return Fraction(sum_down(self.cover.maxima(selection)))
 
     def bound(self, prices: FloatArray, allowed: Mask, goal: Fraction) -> Bounded:
         """D(u) with every rounding counted."""
@@ -77,9 +77,9 @@ class FloatJudge:
         parts = np.concatenate([prices, np.nextafter(tops * relative, np.inf)])
         return Bounded(tuple(Fraction(price) for price in prices.tolist()), Fraction(sum_up(parts)))
 
-    def settled(self, selection: Places) -> Bounded:
+    def bound_single(self, selection: Places) -> Bounded:
         """The largest entries themselves are prices."""
-        peaks = self.cover.covered(selection)
+        peaks = self.cover.maxima(selection)
         return Bounded(tuple(Fraction(price) for price in peaks.tolist()), Fraction(sum_up(peaks)))
 
 
@@ -116,7 +116,7 @@ class ExactJudge:
             best = short if short.total < best.total else best
         return best
 
-    def settled(self, selection: Places) -> Bounded:
+    def bound_single(self, selection: Places) -> Bounded:
         """The largest entries themselves are prices."""
         peaks = [exact_fraction(peak) for peak in self.table.peaks(self.cover.order[selection].tolist())]
         return Bounded(tuple(peaks), sum(peaks, Fraction(0)))

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 from tightlip.errors import InvalidInput, WrongType, quoted
-from tightlip.numeric.display import grouped
+from tightlip.numeric.display import format_count
 from tightlip.table.kinds import Kind, plain_label
 from tightlip.table.recoding import bound_literal, require_finite, require_kind
 
@@ -83,7 +83,7 @@ class Bins:
     def label(self, key: Any, kind: Kind) -> str:
         """The interval."""
         if self.edges is not None:
-            return self._named(int(key))
+            return self._label_of(int(key))
         p, c, q = self._ratio()
         if kind == "integer":
             return f"[{key}, {int(key) + p})"
@@ -108,7 +108,7 @@ class Bins:
         p = int(width * q)
         return p, int(origin * q) % p, q
 
-    def _named(self, place: int) -> str:
+    def _label_of(self, place: int) -> str:
         edges = [plain_label(edge, "real") for edge in self.edges or ()]
         if place == 0:
             return f"<{edges[0]}"
@@ -164,7 +164,7 @@ def _read_edges(edges: Sequence[float]) -> tuple[float, ...]:
         raise WrongType(f"bin edges must be a list of numbers, got {quoted(edges)}.")
     read = tuple(require_finite(edge, "bin edge") for edge in edges)
     if not 1 <= len(read) <= _MOST_EDGES:
-        raise InvalidInput(f"bin edges must be 1 to {grouped(_MOST_EDGES)}, got {len(read)}.")
+        raise InvalidInput(f"bin edges must be 1 to {format_count(_MOST_EDGES)}, got {len(read)}.")
     for low, high in pairwise(read):
         if low >= high:
             raise InvalidInput(f"bin edges must grow, got {low!r} before {high!r}; sort them.")

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.errors import InvalidInput
-from tightlip.numeric.display import grouped
+from tightlip.numeric.display import format_count
 from tightlip.table.embedded import ROW
 from tightlip.table.failure import NOT_UTF8
 
@@ -188,7 +188,7 @@ def read_records(file: Readable, header: CsvHeader, name: str) -> Iterator[Recor
         line, rest = line + _line_ends(text.content, header, used), text.content[used:]
         if len(rest) > _LONGEST:
             raise text.refusal(
-                f"line {{}} has over {grouped(_LONGEST)} bytes; check its double quotes.", used
+                f"line {{}} has over {format_count(_LONGEST)} bytes; check its double quotes.", used
             )
 
 

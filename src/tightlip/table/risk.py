@@ -19,7 +19,7 @@ from tightlip import arguments
 from tightlip.arguments import flag, instance, whole
 from tightlip.errors import InvalidInput, ShapeMismatch, quoted
 from tightlip.files import whole_file
-from tightlip.numeric.display import grouped
+from tightlip.numeric.display import format_count
 from tightlip.table.counts import (
     MAX_CELLS,
     MOST_CELLS,
@@ -298,7 +298,7 @@ def _identity(table: Table, policy: Policy, id_column: str | None, total: int) -
         if distinct["n"][0].as_py() != total:
             raise InvalidInput(
                 f"id_column must have a distinct value in every row, got {quoted(id_column)} with "
-                f"{grouped(distinct['n'][0].as_py())} values in {grouped(total)} rows; "
+                f"{format_count(distinct['n'][0].as_py())} values in {format_count(total)} rows; "
                 f"{table.name} keeps no other order."
             )
     return column, kind
