@@ -9,8 +9,8 @@ import pandas as pd
 
 from tightlip.auditing.counted import counts_digest
 from tightlip.auditing.run import audit
-from tightlip.table.bins import Bins
 from tightlip.table.policy import Policy, Released
+from tightlip.table.recoding import Bins
 
 PEOPLE = pd.DataFrame(
     {

@@ -19,10 +19,10 @@ from tightlip.auditing.remedy import detail_of, entropy_of, min_counts, remedies
 from tightlip.auditing.run import audit
 from tightlip.numeric.quantity import Nats, log_of
 from tightlip.report.audit_words import change_words, paragraphs, reason_words
-from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.mechanism import RandomizedResponse
 from tightlip.table.policy import Policy, Released
+from tightlip.table.recoding import Bins
 from tightlip.table.source import open_table
 
 KINDS = {"age": "integer", "zip": "text", "job": "text"}

@@ -22,10 +22,10 @@ from tightlip.errors import InvalidInput, WrongType
 from tightlip.report.audit_record import audit_report
 from tightlip.report.audit_words import change_words, headline, paragraphs
 from tightlip.report.disclosure import Names
-from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.mechanism import RandomizedResponse
 from tightlip.table.policy import Policy, Released
+from tightlip.table.recoding import Bins
 from tightlip.table.source import open_table
 
 COLUMNS = ["illness", "job", "age", "zip", "sex"]

@@ -32,12 +32,11 @@ from numpy.typing import NDArray
 from tightlip.auditing.counted import SMALL, Counted
 from tightlip.auditing.tally import sum_by
 from tightlip.errors import InvalidInput
-from tightlip.table.bins import Bins
 from tightlip.table.kinds import Kind
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import Value
 from tightlip.table.policy import Policy, Released
-from tightlip.table.recoding import BottomCode, Keep, Prefix, Recoding, Suppress, TopCode, plain_labels
+from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Recoding, Suppress, TopCode, plain_labels
 
 _STEPS = 5
 _LONGEST_PREFIX = 12

@@ -35,10 +35,9 @@ from tightlip.envelopes.result import read_delta
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.quantity import Nats, exact_level
 from tightlip.numeric.rounding import down
-from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, Released
-from tightlip.table.recoding import Keep
+from tightlip.table.recoding import Bins, Keep
 from tightlip.table.source import Table, open_table
 
 Measure = Callable[[Counted, Counted], Nats]

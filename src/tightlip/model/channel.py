@@ -16,9 +16,17 @@ from tightlip.arguments import flag, instance
 from tightlip.arguments import path as read_path
 from tightlip.errors import InvalidChannel, InvalidInput, ShapeMismatch, WrongType, quoted
 from tightlip.model.jsonio import as_object, check_keys, number_to_json, read_adjustment
-from tightlip.model.labelled import choose_labels, column_labels, row_labels
-from tightlip.model.labels import Label, Labels, labels_from_json, match
+from tightlip.model.labels import (
+    Label,
+    Labels,
+    choose_labels,
+    column_labels,
+    labels_from_json,
+    match,
+    row_labels,
+)
 from tightlip.model.matrix import (
+    REDUCE_TOLERANCE,
     Matrix,
     chain,
     column_max,
@@ -27,13 +35,13 @@ from tightlip.model.matrix import (
     freeze,
     freeze_sparse,
     is_sparse,
+    merge_proportional,
     multiply,
     nonzero_digest,
     same_entries,
 )
 from tightlip.model.normalize import normalize_exact, normalize_floats, read_counts, shares
 from tightlip.model.prior import Prior, as_prior
-from tightlip.model.reduction import REDUCE_TOLERANCE, merge_proportional
 from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import ObjectArray, float_number, numbers, to_floats
 

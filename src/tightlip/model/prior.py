@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from tightlip.arguments import flag, instance, whole
 from tightlip.errors import InvalidInput, InvalidPrior, WrongType, quoted
 from tightlip.model.jsonio import as_object, number_to_json, read_adjustment
-from tightlip.model.labelled import choose_labels, split
-from tightlip.model.labels import Label, Labels, labels_from_json, show
+from tightlip.model.labels import Label, Labels, choose_labels, labels_from_json, show, split_labels
 from tightlip.model.matrix import freeze, multiply, nonzero_digest, same_entries
 from tightlip.model.normalize import normalize_exact, normalize_floats, read_counts, shares
 from tightlip.numeric.display import format_about
@@ -61,7 +60,7 @@ class Prior:
     def __init__(self, masses: Any, labels: Iterable[Label] | None = None) -> None:
         if isinstance(masses, Prior):
             raise WrongType("prior masses must be numbers, got a Prior; use it as it is.")
-        values, own = split(masses, "prior")
+        values, own = split_labels(masses, "prior")
         self._settle(numbers(values, "prior", 1), choose_labels(own, labels, "prior labels"))
 
     def _settle(self, read: Numbers, labels: Iterable[Label] | None) -> None:
@@ -123,7 +122,7 @@ class Prior:
         >>> Prior.from_counts({"flu": 3, "cold": 9})
         Prior(flu: 0.25, cold: 0.75)
         """
-        values, own = split(counts, "counts")
+        values, own = split_labels(counts, "counts")
         tallies = read_counts(values, "counts", 1)
         divided, totals = shares(tallies, "counts", exact=flag(exact, "exact"))
         if totals[0] == 0:

@@ -5,7 +5,7 @@ With |X| ≤ A, E X = 0 and Y = X + N(0, σ²):
     A|y|/σ²  ≤  PMC(y)  ≤  A(A + 4|y|)/(2σ²)                                        (17)
     P{PMC(Y) > β + r/2}  ≤  2 exp(−β²/(8r(r + 1))),   r = A²/σ²                     (18)
 
-The upper end of (17) is simple, not sharp: `noise_pmc` of a BoundedSecret(−A, A) is never above it.
+The upper end of (17) is simple, not sharp: `noise.pmc` of a BoundedSecret(−A, A) is never above it.
 """
 
 from __future__ import annotations

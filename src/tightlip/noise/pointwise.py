@@ -19,8 +19,16 @@ from tightlip.certificate.recomputation import NOISE_DENSITY, NOISE_INTERVAL, NO
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.model.noise import AdditiveNoise
 from tightlip.model.secret import DiscreteSecret, DistributionSecret, GaussianSecret, Secret
-from tightlip.noise.kernel import IntervalKernel, NoiseKernel, PointKernel, farthest, nearest
-from tightlip.noise.mean import bracket_mean, log_at, log_mean
+from tightlip.noise.kernel import (
+    IntervalKernel,
+    NoiseKernel,
+    PointKernel,
+    bracket_mean,
+    farthest,
+    log_at,
+    log_mean,
+    nearest,
+)
 from tightlip.numeric.parse import Real, extended_real, real
 from tightlip.numeric.quantity import Bound
 from tightlip.numeric.rounding import down, up
@@ -276,7 +284,7 @@ def interval_leakage(release: AdditiveNoise, a: Real, b: Real, *, tolerance: flo
     if not low < high:
         raise InvalidInput(
             f"a must be below b, got a={float(low)!r} and b={float(high)!r}; "
-            "swap them, or use noise_pml for a single outcome."
+            "swap them, or use noise.pml for a single outcome."
         )
     if math.isinf(low) and math.isinf(high):
         found = Bound(0.0, 0.0, "certain event")

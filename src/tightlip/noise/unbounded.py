@@ -34,8 +34,7 @@ from tightlip.envelopes.result import Adversary, Envelope, read_delta
 from tightlip.errors import NumericalFailure, PreconditionFailed
 from tightlip.model.noise import AdditiveNoise, Gaussian, Noise
 from tightlip.model.secret import DistributionSecret, GaussianSecret, Secret
-from tightlip.noise.kernel import IntervalKernel
-from tightlip.noise.mean import log_at, log_mean
+from tightlip.noise.kernel import IntervalKernel, log_at, log_mean
 from tightlip.noise.pointwise import require_reach, require_release
 from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.display import format_down

@@ -31,8 +31,7 @@ from tightlip.arguments import choice, flag
 from tightlip.errors import InvalidInput, PreconditionFailed, quoted
 from tightlip.model.align import align
 from tightlip.model.channel import Channel, as_channel
-from tightlip.model.labelled import vector
-from tightlip.model.labels import Labels, show
+from tightlip.model.labels import Labels, labelled_vector, show
 from tightlip.model.matrix import dense
 from tightlip.model.normalize import non_negative
 from tightlip.model.prior import Prior, as_prior
@@ -278,7 +277,7 @@ def outcome_covariance(inverse: Inverse, shares: FloatArray) -> FloatArray:
 
 def _tallies(counts: Any, channel: Channel, inverse: Inverse) -> tuple[int, ...]:
     """Read whole counts of the possible outcomes, in the channel's order."""
-    read = non_negative(vector(counts, channel.outputs, "counts", "outcomes", absent=0), "counts")
+    read = non_negative(labelled_vector(counts, channel.outputs, "counts", "outcomes", absent=0), "counts")
     possible = set(inverse.possible.tolist())
     for place, value in enumerate(read.tolist()):
         if value != int(value):

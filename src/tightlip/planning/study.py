@@ -26,8 +26,16 @@ import numpy as np
 
 from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, ShapeMismatch, quoted
-from tightlip.model.labelled import column_labels, matrix, places_of, row_labels, split
-from tightlip.model.labels import Label, Labels, match
+from tightlip.model.labels import (
+    Label,
+    Labels,
+    column_labels,
+    labelled_matrix,
+    match,
+    places_of,
+    row_labels,
+    split_labels,
+)
 from tightlip.model.prior import Prior, as_prior
 from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import number, require_unmasked
@@ -217,7 +225,7 @@ def _points(parameters: Any, names: Labels) -> tuple[Point, ...]:
     if parameters is None:
         return tuple((Fraction(place),) for place in range(len(names)))
     require_unmasked(parameters, "parameters")
-    values, own = split(parameters, "parameters")
+    values, own = split_labels(parameters, "parameters")
     given = listed(values, "parameters", "numbers or points, one for each hypothesis")
     if own is not None:
         given = [given[place] for place in places_of(names, own, "parameters", "hypotheses")]
@@ -275,7 +283,7 @@ def _from_separation(separation: Any, names: Labels) -> tuple[str, Gaps, Gaps]:
 
 
 def _table(values: Any, argument: str, names: Labels) -> list[Point]:
-    table = matrix(values, names, argument, "hypotheses")
+    table = labelled_matrix(values, names, argument, "hypotheses")
     rows = [tuple(Fraction(entry) for entry in row) for row in table.tolist()]
     for place, row in enumerate(rows):
         if min(row) < 0:

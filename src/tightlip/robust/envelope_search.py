@@ -35,9 +35,19 @@ from tightlip.numeric.display import several
 from tightlip.numeric.linear_program import minimise
 from tightlip.numeric.parse import FloatArray, float_number
 from tightlip.robust.certificate import ListCertificate, RegionCertificate, RobustCertificate
-from tightlip.robust.corners import Cover, Simplex, cover_of
 from tightlip.robust.proof import CellsProof, Chords, Likelihoods, Multipliers, Path, WholeProof, halves
-from tightlip.robust.region import Point, Region, as_prior, dot, mean, mix, region_of
+from tightlip.robust.region import (
+    Cover,
+    Point,
+    Region,
+    Simplex,
+    as_prior,
+    cover_of,
+    dot,
+    mean,
+    mix,
+    region_of,
+)
 from tightlip.robust.result import RobustEnvelope, log_ends
 
 _SLACKS = [Fraction(1, 10**power) for power in (12, 10, 8)]

@@ -22,8 +22,7 @@ from tightlip.model.jsonio import check_keys
 from tightlip.model.matrix import dense
 from tightlip.numeric.display import format_exactly
 from tightlip.numeric.parse import exact_text, number
-from tightlip.robust.corners import Simplex, cover_of
-from tightlip.robust.region import Point, Region, dot
+from tightlip.robust.region import Point, Region, Simplex, cover_of, dot
 
 Multipliers = tuple[Fraction, ...] | None
 Path = tuple[int, ...]  # which simplex, then which half each time

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, ShapeMismatch
 from tightlip.model.channel import Channel, as_channel
-from tightlip.model.labelled import places_of, split
-from tightlip.model.labels import Label, Labels, read_label
+from tightlip.model.labels import Label, Labels, places_of, read_label, split_labels
 from tightlip.numeric.parse import require_unmasked
 
 Places = NDArray[np.intp]
@@ -57,7 +56,7 @@ def groups_of(channel: Channel, secret: Any = None) -> Groups:
     as_channel(channel)
     if secret is None:
         return Groups(channel.inputs, np.arange(channel.shape[0]))
-    values, own = split(secret, "secret")
+    values, own = split_labels(secret, "secret")
     if own is not None:
         places = places_of(channel.inputs, own, "secret", "rows of the channel")
         values = [values[place] for place in places]
@@ -76,7 +75,7 @@ def group_by_label(values: Any, size: int, argument: str, owner: str) -> Groups:
 
 def group_outputs(outputs: Any) -> tuple[Groups, Labels | None]:
     """Number the outputs of inputs; and the names of the inputs, where the outputs come by name."""
-    values, own = split(outputs, "outputs")
+    values, own = split_labels(outputs, "outputs")
     items = _sequence(values, "outputs")
     if not len(items):
         raise InvalidInput("outputs must not be empty, got no inputs; give the output of each input.")
