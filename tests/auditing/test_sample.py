@@ -11,11 +11,10 @@ import tightlip as tl
 from audit_oracle import counts_of
 from sample_oracle import Claims, Population
 from tightlip.auditing.counted import Counted
-from tightlip.auditing.leakage import cell_pml
+from tightlip.auditing.leakage import cell_pml, tail_levels
 from tightlip.auditing.run import audit, audit_counts
 from tightlip.auditing.sample import SampleMode, exceeds, levels_with, prior_bounds, sample_bounds
 from tightlip.auditing.tally import Tally
-from tightlip.auditing.view import tail_levels
 from tightlip.numeric.quantity import Nats
 from tightlip.report.audit_words import paragraphs, verdict
 from tightlip.table.policy import Policy

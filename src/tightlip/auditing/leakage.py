@@ -26,6 +26,9 @@ from tightlip.numeric.rounding import gamma, log_down, log_up, widen_down, widen
 
 _TINY = 2.0**-1000
 _UNAMBIGUOUS = 2**25  # below, two different fractions of counts never round to the same float
+# levels of tails: these factors, in each decade
+_STEPS = ("1", "5/4", "3/2", "2", "5/2", "3", "4", "5", "15/2", "10")
+_DECADES = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -239,3 +242,13 @@ def _lifts(tally: Tally, pair: Places) -> FloatArray:
 
 def _exceeds(ratio: Fraction, level: Any, wanted: Fraction | None) -> bool:
     return ratio > wanted if wanted is not None else log_exceeds(ratio, level)
+
+
+def tail_levels() -> tuple[Nats, ...]:
+    """List the levels at which tails are told: factors 1, 1.25, 1.5, 2, … up to a million; fixed, whatever the data.
+
+    >>> [str(level.ratio) for level in tail_levels()[:4]]
+    ['1', '5/4', '3/2', '2']
+    """
+    ratios = sorted({Fraction(step) * 10**decade for decade in range(_DECADES) for step in _STEPS})
+    return tuple(Nats.of_ratio(ratio) for ratio in ratios)

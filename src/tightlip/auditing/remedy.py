@@ -9,6 +9,10 @@ more), the most detail among all nodes of a lattice (see lattice.py).
 Few numbers of people may be the smallest min_count. A cell above the budget stays until it is hidden, so its size is a
 lower end. Beyond that only the hidden people as one cell can be above the budget, and their counts are running sums
 over the cells by size.
+
+Remedies for a sample leave out one column or two, the only changes that are fixed before the data is seen. Which cells
+are small, which values are rare and which ε would do is read off the sample, so no bound could hold for the change
+that looks best. The ways to leave out columns are few and known in advance: each gets its part of the error.
 """
 
 from __future__ import annotations
@@ -16,15 +20,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from fractions import Fraction
+from itertools import combinations, islice
 
 import numpy as np
 
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.lattice import Best, Climb, Lattice, Look, Node
 from tightlip.auditing.leakage import cell_pml
-from tightlip.auditing.plan import apply_policy, mechanisms_of, only
+from tightlip.auditing.plan import about, apply_policy, mechanisms_of, odds_of, only
 from tightlip.auditing.result import Among, Family, Kind, Remedy
+from tightlip.auditing.sample import Errors, SampleMode, release_bounds
 from tightlip.auditing.tally import Places, Tally, group_keys, sum_by
 from tightlip.errors import InvalidInput
 from tightlip.numeric.parse import FloatArray
@@ -305,3 +311,43 @@ def entropy_of(tally: Tally) -> float:
 def detail_of(release: Counted) -> float:
     """Compute I(recoded cell; released cell) in nats: the entropy of what is released less that of the noise."""
     return max(entropy_of(release.tally) - release.noise_entropy, 0.0)
+
+
+def departures(policy: Policy) -> list[tuple[str, ...]]:
+    """List the columns that could be left out, alone or two together."""
+    names = [item.column for item in policy.release]
+    return [gone for count in (1, 2) if count < len(names) for gone in combinations(names, count)]
+
+
+def sample_remedies(
+    counted: Counted,
+    policy: Policy,
+    subjects: Sequence[tuple[str, ...]],
+    budget: Nats,
+    delta: Fraction,
+    errors: Errors,
+    mode: SampleMode,
+) -> tuple[Remedy, ...]:
+    """Find columns to leave out so that a leakage above the budget has probability at most δ, surely; one before two.
+
+    `errors` are of each change and secret; `leakage` is the largest bound on the envelope at δ.
+    """
+    found: list[tuple[int, Remedy]] = []
+    whole = detail_of(apply_policy(counted, policy))
+    for gone in departures(policy):
+        if found and len(gone) > found[0][0]:
+            break
+        kept_columns = [item.column for item in policy.release if item.column not in gone]
+        changed = only(policy, kept_columns)
+        plain, release = counted.select(kept_columns), apply_policy(counted, changed)
+        bounds = [
+            release_bounds(
+                about(plain, subject), about(release, subject), odds_of(policy), errors, mode, budget
+            )
+            for subject in subjects
+        ]
+        if all(bound.above_level(budget) <= delta for bound in bounds):
+            kept = detail_of(release) / whole if whole else 0.0
+            leakage = max(bound.upper_envelope(delta) for bound in bounds)
+            found.append((len(gone), Remedy(changed, leakage, kept, "heuristic", Among("leave out"))))
+    return tuple(sorted((remedy for _, remedy in found), key=lambda remedy: -remedy.kept))

@@ -26,11 +26,10 @@ from tightlip.auditing.plan import (
     silent,
     subjects_of,
 )
-from tightlip.auditing.remedy import Remedies, remedies_for
+from tightlip.auditing.remedy import Remedies, departures, remedies_for, sample_remedies
 from tightlip.auditing.result import Audit, ColumnEffect, Remedy, SecretView
 from tightlip.auditing.sample import Errors, SampleMode, release_bounds
-from tightlip.auditing.sample_view import departures, sample_remedies, sample_view
-from tightlip.auditing.view import population_view, statistic_of
+from tightlip.auditing.view import population_view, sample_view, statistic_of
 from tightlip.envelopes.result import read_delta
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.quantity import Nats, exact_level

@@ -49,8 +49,8 @@ from numpy.typing import NDArray
 
 from tightlip.arguments import flag
 from tightlip.auditing.counted import Counted
+from tightlip.auditing.leakage import tail_levels
 from tightlip.auditing.tally import Places, Tally, divide, group_rows
-from tightlip.auditing.view import tail_levels
 from tightlip.errors import InvalidInput
 from tightlip.numeric.ball import exp_bounds, log_bounds, log_exceeds
 from tightlip.numeric.parse import FloatArray, float_number

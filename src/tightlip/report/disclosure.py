@@ -30,7 +30,7 @@ from tightlip.auditing.result import (
     SecretView,
     TailPoint,
 )
-from tightlip.auditing.sample_view import UNSEEN
+from tightlip.auditing.view import UNSEEN
 from tightlip.envelopes.result import Envelope
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.table.mapping import Mapping
