@@ -210,7 +210,7 @@ def test_a_secret_that_is_in_scope_only_by_itself_decides_the_verdict():
     rows = [("xy"[place >= 200], str(place), "uv"[place >= 200]) for place in range(2000)]
     counted = Counted.of(counts_of(rows, 2), ["s", "name"], ["a"])
     found = audit_counts(
-        lambda _: counted,
+        counted,
         Policy(["s", "name"], ["a"]),
         kinds={},
         delta=DELTA,

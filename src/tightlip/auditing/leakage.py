@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +88,7 @@ class CellLeakage:
         for cell, ratio in zip(open_.tolist(), self._keys(open_), strict=True):
             assert ratio is not None  # an infinite cost is above every level
             if ratio not in known:
-                known[ratio] = _exceeds(ratio, level, wanted)
+                known[ratio] = log_exceeds(ratio, level) if wanted is None else ratio > wanted
             above[cell] = known[ratio]
         return above
 
@@ -238,10 +237,6 @@ def _lifts(tally: Tally, pair: Places) -> FloatArray:
     if tally.count.dtype == object:
         return divide(tally.count[pair] * tally.total, of_secret * tally.of_cell)
     return divide(tally.count[pair], of_secret) / divide(tally.of_cell, tally.total)
-
-
-def _exceeds(ratio: Fraction, level: Any, wanted: Fraction | None) -> bool:
-    return ratio > wanted if wanted is not None else log_exceeds(ratio, level)
 
 
 def tail_levels() -> tuple[Nats, ...]:

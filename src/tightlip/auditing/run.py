@@ -100,26 +100,26 @@ def audit(
         )
     if code_seed is not None:
         whole(code_seed, "code_seed", 0, 2**63)
+    level, allowed = _read_delta(delta), None if budget is None else _read_budget(budget)
     with nullcontext(table) if isinstance(table, Table) else open_table(table) as opened:
-
-        def recount(changed: Policy) -> Counted:
-            counts = count_cells(opened, replace(changed, min_count=None))
-            return Counted.of(counts, changed.secret, [item.column for item in changed.release])
-
-        return audit_counts(
-            recount,
-            plan,
-            kinds=opened.kinds(plan.columns),
-            delta=_read_delta(delta),
-            budget=None if budget is None else _read_budget(budget),
-            sample=sample,
-            code_seed=code_seed,
-            on_stage=on_stage,
-        )
+        kinds = opened.kinds(plan.columns)
+        on_stage("counting")
+        counts = count_cells(opened, replace(plan, min_count=None))
+    counted = Counted.of(counts, plan.secret, [item.column for item in plan.release])
+    return audit_counts(
+        counted,
+        plan,
+        kinds=kinds,
+        delta=level,
+        budget=allowed,
+        sample=sample,
+        code_seed=code_seed,
+        on_stage=on_stage,
+    )
 
 
 def audit_counts(
-    recount: Callable[[Policy], Counted],
+    counted: Counted,
     policy: Policy,
     *,
     kinds: Mapping[str, str],
@@ -129,11 +129,9 @@ def audit_counts(
     code_seed: int | None = None,
     on_stage: OnStage = silent,
 ) -> Audit:
-    """Audit a policy, given what counts a policy's columns before small cells are hidden."""
+    """Audit a policy, given the counts of its columns before small cells are hidden."""
     if sample is not None:
         _require_judgeable(policy, sample)
-    on_stage("counting")
-    counted = recount(policy)
     release = order_by_code(apply_policy(counted, policy), code_seed)
     job = _Job(counted, release, policy, delta, budget, code_seed, on_stage)
     return _audit_population(job, kinds) if sample is None else _audit_sample(job, sample)

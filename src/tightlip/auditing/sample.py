@@ -373,8 +373,13 @@ def release_bounds(
     release : the same after randomised response, in any order of secrets and cells
     odds : e^ε of columns with randomised response
     """
-    noise = {name: odds[name] for name in release.columns if name in odds and _several(release, name)}
-    _require_noise(noise)
+    columns = zip(release.columns, release.values, strict=True)
+    noise = {name: odds[name] for name, values in columns if name in odds and len(values) > 1}
+    if prod(noise.values()) > _LARGEST_ODDS:
+        raise InvalidInput(
+            "randomised response must be at most 230 nats in all columns of a sample together; "
+            "release columns with more as they are."
+        )
     rows = plain.tally.total
     scale = release.tally.total // rows
     priors = prior_bounds(release.tally.of_secret // scale, rows, errors.priors)
@@ -389,18 +394,6 @@ def release_bounds(
         cells_complete=complete,
     )
     return _noisy_bounds(_Noisy.of(release, noise, rows), priors, error / 2 / _PARTS, budget, mode, before)
-
-
-def _require_noise(odds: Mapping[str, Fraction]) -> None:
-    if prod(odds.values()) > _LARGEST_ODDS:
-        raise InvalidInput(
-            "randomised response must be at most 230 nats in all columns of a sample together; "
-            "release columns with more as they are."
-        )
-
-
-def _several(release: Counted, column: str) -> bool:
-    return len(release.values[release.columns.index(column)]) > 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, as_channel
 from tightlip.model.labels import Labels
 from tightlip.model.matrix import (
     Matrix,
@@ -184,6 +184,12 @@ class FloatJoint(Joint):
                 lower[outcome], upper[outcome] = ends
         lower[infinite] = upper[infinite] = np.inf
         return np.maximum(lower, 0.0), np.maximum(upper, 0.0)
+
+
+def on_support(channel: Channel, prior: Prior | None) -> Channel:
+    """Restrict a channel to the secrets that a prior, if there is one, holds possible."""
+    as_channel(channel)
+    return channel if prior is None else channel.restricted_to(prior)
 
 
 def join(channel: Channel, prior: Prior, *, slack: float = 0.0) -> ExactJoint | FloatJoint:

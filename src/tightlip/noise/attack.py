@@ -307,7 +307,7 @@ def certify(channel: Channel, found: Assignment, grid: NoiseGrid, delta: Fractio
 def _measure(channel: Channel, found: Assignment, grid: NoiseGrid) -> tuple[list[_Outcome], Fraction]:
     """Bound the outcomes that point to a suspect, and from above the probability of the one that means nothing."""
     cells, ends = found.cells, found.cells.ends.tolist()
-    below, above = (_rationals(masses) for masses in (cells.below, cells.above))
+    below, above = (list(map(Fraction, masses.tolist())) for masses in (cells.below, cells.above))
     shares, outcomes = _shares(channel), []
     for suspect, column in zip(found.suspects, shares, strict=False):
         hit, low, high = Fraction(0), Fraction(0), Fraction(0)
@@ -332,7 +332,3 @@ def _shares(channel: Channel) -> list[list[tuple[int, Fraction, Fraction]]]:
             least, most = (near, near) if total == 1 else (math.nextafter(near, end) for end in (0.0, 2.0))
             columns[symbol].append((cell, Fraction(least), Fraction(most)))
     return columns
-
-
-def _rationals(values: FloatArray) -> list[Fraction]:
-    return [Fraction(value) for value in values.tolist()]

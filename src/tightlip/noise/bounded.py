@@ -107,7 +107,7 @@ def bounded_envelope(
     """
     require_release(release)
     level = read_delta(delta)
-    count = _read_cells(cells)
+    count = whole(cells, "cells", 10, _MOST_CELLS, remedy="use 200 to begin with")
     secret = release.secret
     low, high = secret.support
     if isinstance(secret, GaussianSecret) or math.isinf(low) or math.isinf(high):
@@ -199,10 +199,6 @@ def _closed_form(release: AdditiveNoise, delta: Fraction) -> float:
     if isinstance(release.noise, Gaussian):
         return enclose(lambda: (1 + ball(steps) / (2 * ball(1).pi()).sqrt()).log() - ball(delta).log())[1]
     return min(log_bounds((1 + steps / 2) / delta)[1], enclose(lambda: ball(steps))[1])
-
-
-def _read_cells(cells: object) -> int:
-    return whole(cells, "cells", 10, _MOST_CELLS, remedy="use 200 to begin with")
 
 
 def _require_size(release: AdditiveNoise, delta: Fraction) -> None:

@@ -84,7 +84,7 @@ def laplace_mean_pmc(data: Secret, n: int, scale: Real, *, tolerance: float = 1e
     """
     require_secret(data, "data")
     release = AdditiveNoise(data, Laplace(scale))
-    count = _count(n)
+    count = whole(n, "n", 1, remedy="it counts the values in the mean")
     if isinstance(data, GaussianSecret) or any(math.isinf(end) for end in data.support):
         found = infinite(_UNBOUNDED)
     else:
@@ -156,10 +156,6 @@ def _gap(data: BoundedData, end: Real, rate: Fraction) -> float:
         return 0.0
     shown = support_point_near(data.distribution, float(end))
     return up(abs(shown - float(end)) * float(rate), 8)
-
-
-def _count(n: int) -> int:
-    return whole(n, "n", 1, remedy="it counts the values in the mean")
 
 
 def cumulant(data: Secret, t: Real, *, tolerance: float = 1e-4) -> Bound:

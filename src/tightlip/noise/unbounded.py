@@ -178,7 +178,9 @@ def _certify(
     suspects, levels = [], []
     for interval, (_, piece) in zip(far, masses, strict=True):
         suspect = _suspect(release, interval)
-        hit = Fraction(math.exp(_log_likelihood(release, interval, suspect)) * (1 - 2.0**-50))
+        hit = Fraction(
+            math.exp(log_at(IntervalKernel(release.noise, *interval), suspect)[0]) * (1 - 2.0**-50)
+        )
         outcome = Fraction(piece) + Fraction(_far_mass(release, interval))
         suspects.append(suspect)
         levels.append(log_bounds(hit / outcome)[0])
@@ -193,11 +195,6 @@ def _suspect(release: AdditiveNoise, interval: tuple[float, float]) -> float:
     if isinstance(release.secret, DistributionSecret):
         return support_point_near(release.secret.distribution, middle)
     return middle
-
-
-def _log_likelihood(release: AdditiveNoise, interval: tuple[float, float], suspect: float) -> float:
-    """A lower bound of log P(interval | suspect)."""
-    return log_at(IntervalKernel(release.noise, *interval), suspect)[0]
 
 
 def _far_mass(release: AdditiveNoise, interval: tuple[float, float]) -> float:
@@ -303,11 +300,9 @@ def _normal_isf(level: Any) -> Any:
 
 def _noise_isf(noise: Noise) -> Callable[[float], float]:
     """The distance, in noise widths, beyond which N has a given mass on one side."""
-    return (lambda mass: float(_normal_isf(mass))) if isinstance(noise, Gaussian) else _laplace_isf
-
-
-def _laplace_isf(mass: float) -> float:
-    return -math.log(2 * mass)
+    if isinstance(noise, Gaussian):
+        return lambda mass: float(_normal_isf(mass))
+    return lambda mass: -math.log(2 * mass)
 
 
 def _sf(noise: Noise) -> Callable[[FloatArray], FloatArray]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -115,18 +114,6 @@ class RandomSource:
             kept.append(drawn[drawn < bound][:missing])
             missing -= len(kept[-1])
         return np.concatenate(kept or [np.zeros(0, dtype=np.uint64)]).astype(np.int64)
-
-    def happens(self, probability: Fraction) -> bool:
-        """True with exactly this rational probability.
-
-        Raises
-        ------
-        InvalidInput
-            When it is not in [0, 1].
-        """
-        if not 0 <= probability <= 1:
-            raise InvalidInput(f"probability must be in [0, 1], got {quoted(probability)}.")
-        return self.below(probability.denominator) < probability.numerator
 
     def happens_between(self, bounds: Callable[[int], tuple[int, int]]) -> bool:
         """True with exactly the probability p that `bounds` encloses ever more narrowly, however irrational.

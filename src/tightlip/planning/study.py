@@ -78,14 +78,10 @@ def row_test_gap(one: tuple[Fraction, ...], two: tuple[Fraction, ...]) -> Fracti
     return min(max(a, b) for a, b in zip(one, two, strict=True))
 
 
-def _differing(one: Point, two: Point) -> Fraction:
-    return Fraction(sum(a != b for a, b in zip(one, two, strict=True)))
-
-
 _GAPS: dict[str, Callable[[Point, Point], Fraction]] = {
     "absolute": lambda one, two: sum((abs(a - b) for a, b in zip(one, two, strict=True)), Fraction(0)),
     "squared": lambda one, two: sum(((a - b) ** 2 for a, b in zip(one, two, strict=True)), Fraction(0)) / 2,
-    "hamming": _differing,
+    "hamming": lambda one, two: Fraction(sum(a != b for a, b in zip(one, two, strict=True))),
     "zero-one": lambda one, two: Fraction(one != two),
 }
 

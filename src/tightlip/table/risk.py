@@ -233,7 +233,12 @@ def write_risks(
         joined = _join_rows(numbered, keys_of(numbered, policy), lookup, identity)
         with engine_work(table.name, "joined with its risks"):
             written = write_batches(
-                table.backend, joined, partial, id_column, _kind(identity), path.suffix.lower()
+                table.backend,
+                joined,
+                partial,
+                id_column,
+                identity[1] if identity else None,
+                path.suffix.lower(),
             )
         table.require_unchanged()
         if written is None or not written.equals(_expected_tally(risks)):
@@ -241,10 +246,6 @@ def write_risks(
 
 
 _Identity = tuple[Any, Kind] | None
-
-
-def _kind(identity: _Identity) -> Kind | None:
-    return identity[1] if identity else None
 
 
 def _refuse_changed(table: Table) -> InvalidInput:
