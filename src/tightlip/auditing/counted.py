@@ -139,14 +139,14 @@ class Counted:
         return cls(tuple(columns), values, codes, tuple(secret_columns), secret_values, secret_codes, tally)
 
     def cell_label(self, cell: int) -> tuple[Value, ...] | None:
-        """The released values of a cell in column order; None for the suppressed one."""
+        """Read the released values of a cell in column order; None for the suppressed one."""
         row = self.codes[cell]
         if len(row) and row[0] < 0:
             return None
         return tuple(values[code] for values, code in zip(self.values, row.tolist(), strict=True))
 
     def secret_label(self, secret: int) -> tuple[Value, ...]:
-        """The values of a secret, one for each secret column."""
+        """Read the values of a secret, one for each secret column."""
         row = self.secret_codes[secret].tolist()
         return tuple(values[code] for values, code in zip(self.secret_values, row, strict=True))
 
@@ -239,7 +239,7 @@ class Counted:
         return before[kind[len(own) :]].astype(np.int64)
 
     def holders_of(self, cell: int) -> int:
-        """How many people have the values of a cell, before noise."""
+        """Count the people who have the values of a cell, before noise."""
         return int((self.tally.of_cell if self.holders is None else self.holders)[cell])
 
     def reorder(self, cells: Places, secrets: Places) -> Counted:

@@ -74,7 +74,7 @@ class _Column:
         return [(value, size) for value, size in pairs if value is not None]
 
     def level(self, recoding: Recoding, plain: Callable[[str], object]) -> Level | None:
-        """What a recoding makes of plain values; None where it does not fit the column."""
+        """Work out what a recoding makes of plain values; None where it does not fit the column."""
         try:
             recoding.require(self.item.column, self.kind)
             found = iter(plain_labels(recoding, [plain(value) for value, _ in self.present], self.kind))
@@ -306,7 +306,7 @@ class Lattice:
 
     @classmethod
     def of(cls, policy: Policy, counted: Counted, kinds: collections.abc.Mapping[str, str]) -> Lattice:
-        """All nodes that are known for a plan; `counted` is before small cells are hidden."""
+        """Build all nodes that are known for a plan; `counted` is before small cells are hidden."""
         ladders = (Ladder.of(item, kinds.get(item.column, "text"), counted) for item in policy.release)
         return cls(policy, counted, tuple(ladders))
 
@@ -316,23 +316,23 @@ class Lattice:
         return (0,) * len(self.ladders)
 
     def size(self, free: Sequence[int]) -> int:
-        """How many nodes there are when some columns may change."""
+        """Count the nodes when some columns may change."""
         return math.prod(len(self.ladders[column].items) for column in free)
 
     def alone(self) -> Iterator[Node]:
-        """One column at any of its levels, all others at their last."""
+        """List nodes with one column at any of its levels, all others at their last."""
         tops = tuple(ladder.top for ladder in self.ladders)
         for column, ladder in enumerate(self.ladders):
             yield from ((*tops[:column], level, *tops[column + 1 :]) for level in range(ladder.top))
 
     def above(self, node: Node, free: Sequence[int]) -> Iterator[Node]:
-        """The nodes right above, reached by a change of one free column."""
+        """List the nodes right above, reached by a change of one free column."""
         for column in free:
             for level in self.ladders[column].above[node[column]]:
                 yield (*node[:column], level, *node[column + 1 :])
 
     def below(self, node: Node) -> Iterator[Node]:
-        """All finer nodes that differ in one column."""
+        """List all finer nodes that differ in one column."""
         for column, ladder in enumerate(self.ladders):
             for level in np.flatnonzero(ladder.coarser[:, node[column]]).tolist():
                 if level != node[column]:
@@ -346,7 +346,7 @@ class Lattice:
         return bool(above.any())
 
     def policy_at(self, node: Node) -> Policy | None:
-        """The plan changed to a node; None where nothing is released."""
+        """Change the plan to a node; None where nothing is released."""
         items = [ladder.items[level] for ladder, level in zip(self.ladders, node, strict=True)]
         release = tuple(item for item in items if item is not None)
         return replace(self.policy, release=release) if release else None
@@ -453,12 +453,12 @@ class Climb:
         return [node for node in self.known if not any(node[column] for column in fixed)]
 
     def best_known(self, free: Sequence[int]) -> Node | None:
-        """The best of these that meets the budget."""
+        """Find the best of these that meets the budget."""
         meeting = (node for node in self.nodes_counted(free) if self.detail_at(node) > -math.inf)
         return max(meeting, key=self.detail_at, default=None)
 
     def detail_at(self, node: Node | None) -> float:
-        """The detail that a known node keeps."""
+        """Look up the detail that a known node keeps."""
         return -math.inf if node is None else self.known[node].kept
 
     def greedy(self) -> None:
@@ -479,7 +479,7 @@ class Climb:
         return found
 
     def upwards(self, free: Sequence[int]) -> Best:
-        """The best node that changes only free columns, proved unless the limit of work is reached."""
+        """Find the best node that changes only free columns, proved unless the limit of work is reached."""
         best = self.best_known(free)
         open_nodes = [(-math.inf, self.lattice.bottom)]
         seen = {self.lattice.bottom}

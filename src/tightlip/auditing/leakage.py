@@ -41,7 +41,7 @@ class CellLeakage:
     upper: FloatArray
 
     def ratio(self, cell: int) -> Fraction | None:
-        """e^leakage of one cell, exactly; None is infinite."""
+        """Compute e^leakage of one cell, exactly; None is infinite."""
         pair = int(self.pair[cell])
         if pair < 0:
             return None
@@ -49,12 +49,12 @@ class CellLeakage:
         return lift if self.kind == "pml" else 1 / lift
 
     def value(self, cell: int) -> Nats:
-        """The leakage of one cell in nats, rounded up, with its exact ratio."""
+        """Compute the leakage of one cell in nats, rounded up, with its exact ratio."""
         ratio = self.ratio(cell)
         return Nats(math.inf) if ratio is None else Nats.of_ratio(ratio)
 
     def secret(self, cell: int) -> int:
-        """The secret that decides: one that is excluded, the likeliest beforehand, where the cost is infinite."""
+        """Find the secret that decides: one that is excluded, the likeliest beforehand, where the cost is infinite."""
         pair = int(self.pair[cell])
         if pair >= 0:
             return int(self.tally.secret[pair])
@@ -65,7 +65,7 @@ class CellLeakage:
         return int(missing[np.argmax(self.tally.of_secret[missing])])
 
     def worst_first(self, count: int) -> list[int]:
-        """Some of the cells, from the largest leakage down; of equal ones the larger cell, then the first."""
+        """Sort cells from the largest leakage down; of equal ones the larger cell, then the first."""
         count = min(count, len(self.upper))
         cutoff = np.partition(self.lower, -count)[-count]
         close = np.flatnonzero(self.upper >= cutoff)
@@ -80,7 +80,7 @@ class CellLeakage:
         return [cell for cell, _ in order[:count]]
 
     def above(self, level: float | Fraction) -> NDArray[np.bool_]:
-        """Which cells leak more than a level, decided exactly."""
+        """Decide exactly which cells leak more than a level."""
         nearest = float(level)
         above: NDArray[np.bool_] = self.lower > np.nextafter(nearest, math.inf)
         open_ = np.flatnonzero(~above & (self.upper > np.nextafter(nearest, -math.inf)))
@@ -93,7 +93,7 @@ class CellLeakage:
         return above
 
     def tail(self, level: float | Fraction) -> Probability:
-        """P{leakage > level}: the share of people in such cells, exactly."""
+        """Compute P{leakage > level}: the share of people in such cells, exactly."""
         return Probability.of(self.tally.share_of(np.flatnonzero(self.above(level))))
 
     def _keys(self, cells: Places) -> list[Fraction | None]:
@@ -135,7 +135,7 @@ def cell_pmc(tally: Tally) -> CellLeakage:
 
 
 def maximal_leakage_of(leak: CellLeakage) -> Nats:
-    """ℒ = log Σ_y max_x c_xy / n_x, exactly: the counts of cells decided by the same secret add up."""
+    """Compute ℒ = log Σ_y max_x c_xy / n_x, exactly: the counts of cells decided by the same secret add up."""
     tally = leak.tally
     owner = tally.secret[leak.pair]
     sums = sum_by(owner, tally.count[leak.pair], tally.shape[0])

@@ -122,7 +122,7 @@ class _Search:
         return self.measure(counted, policy, kind, among)
 
     def smallest_min_count(self, counted: Counted, policy: Policy) -> int | None:
-        """The smallest min_count above the plan's that meets the budget; None where none does.
+        """Find the smallest min_count above the plan's that meets the budget; None where none does.
 
         With noise, where each takes long, only the first 200 are tried.
         """

@@ -240,7 +240,7 @@ class SampleBounds:
         return own if self.before is None else min(own, self.before.upper_envelope(delta))
 
     def after_processing(self, levels: Sequence[Nats]) -> list[Fraction]:
-        """P{ℓ > level} at most, of whatever is made of the release: the largest δ whose worst part has mean e^level."""
+        """Bound P{ℓ > level} of whatever is made of the release: the largest δ whose worst part has mean e^level."""
         pieces = list(self._worst_first())
         return [_largest_part(pieces, Fraction(threshold(level, below=True))) for level in levels]
 

@@ -68,7 +68,7 @@ class Amount:
         return self.exact == 0
 
     def nats(self) -> Nats:
-        """ε rounded up; with its exact ratio where every number it came from was exact."""
+        """Compute ε rounded up; with its exact ratio where every number it came from was exact."""
         if self.exact is None:
             return Nats(enclose(self.log)[1])
         if self.exact == 0:
@@ -241,12 +241,12 @@ def require_pmc(epsilon: Amount, mass: Mass) -> Amount:
 
 
 def limit_of(mass: Mass) -> float:
-    """log 1/(1−p_min) as a float, rounded down, for messages."""
+    """Compute log 1/(1−p_min) as a float, rounded down, for messages."""
     return enclose(lambda: -(1 - ball(mass.value)).log())[0]
 
 
 def limit_words(mass: Mass, digits: int = 6) -> str:
-    """The same as text, never above it; of a mass too small for a float, that mass, which is below the logarithm."""
+    """Write it, never above it; of a mass too small for a float, that mass, which is below the logarithm."""
     return format_down(limit_of(mass) or mass.value, digits)
 
 

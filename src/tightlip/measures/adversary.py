@@ -71,7 +71,7 @@ class AdversaryLeakage:
         return self.outcomes[max(range(len(sizes)), key=sizes.__getitem__)]
 
     def value_of(self, outcome: Label) -> Nats:
-        """The leakage of one outcome."""
+        """Look up the leakage of one outcome."""
         place = self.outcomes.position(outcome, "outcome")
         ratio = None if self.ratios is None else self.ratios[place]
         return Nats(float(self.values[place]), ratio, "down")

@@ -146,7 +146,7 @@ class CompositionBound:
     second: dict[Label, PointwiseLeakage]
 
     def of(self, first_outcome: Label, second_outcome: Label) -> Nats:
-        """The bound for one pair of outcomes, rounded up."""
+        """Compute the bound for one pair of outcomes, rounded up."""
         self.first.outcomes.position(first_outcome, "first_outcome")
         start = self.first.value_of(first_outcome)
         self.second[first_outcome].outcomes.position(second_outcome, "second_outcome")

@@ -87,7 +87,7 @@ class Joint:
         return sum((Fraction(mass) * Fraction(entry) for mass, entry in pairs if entry), Fraction(0))
 
     def exact_mass(self, outcomes: Sequence[int]) -> Fraction:
-        """Σ q_y of the stored numbers over some outcomes."""
+        """Compute Σ q_y of the stored numbers over some outcomes."""
         columns = dense_columns(self.given_matrix, self.places[np.asarray(outcomes, dtype=np.intp)])
         return sum(
             (
@@ -98,11 +98,11 @@ class Joint:
         )
 
     def exact_lift(self, outcome: int) -> Fraction:
-        """max_x K_xy / q_y of the stored numbers."""
+        """Compute max_x K_xy / q_y of the stored numbers."""
         return Fraction(self.column(outcome).max()) / self.exact_probability(outcome)
 
     def exact_cost(self, outcome: int) -> Fraction | None:
-        """max_x q_y / K_xy of the stored numbers; None stands for infinite."""
+        """Compute max_x q_y / K_xy of the stored numbers; None stands for infinite."""
         smallest = Fraction(self.column(outcome).min())
         return self.exact_probability(outcome) / smallest if smallest else None
 
@@ -120,11 +120,11 @@ class ExactJoint(Joint):
         return np.array([float(mass) for mass in self.marginal])
 
     def lifts(self) -> list[Fraction]:
-        """max_x K_xy / q_y."""
+        """Compute max_x K_xy / q_y."""
         return list(column_max(self.matrix)[self.places] / self.marginal)
 
     def costs(self) -> list[Fraction | None]:
-        """max_x q_y / K_xy; None stands for infinite."""
+        """Compute max_x q_y / K_xy; None stands for infinite."""
         pits = column_min(self.matrix)[self.places]
         return [mass / pit if pit else None for mass, pit in zip(self.marginal, pits, strict=True)]
 

@@ -103,7 +103,7 @@ class InformationDensity:
     lifts: NDArray[np.object_] | None
 
     def at(self, secret: Label, outcome: Label) -> float:
-        """i(secret; outcome)."""
+        """Look up i(secret; outcome)."""
         row = self.secrets.position(secret, "secret")
         return float(self.values[row, self.outcomes.position(outcome, "outcome")])
 

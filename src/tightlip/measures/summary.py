@@ -46,7 +46,7 @@ class Summary(Tabled):
         return largest(self.alip)
 
     def beyond(self, epsilon: Any) -> Beyond:
-        """How much probability escapes the level ε, in each sense."""
+        """Compute how much probability escapes the level ε, in each sense."""
         shown = level(epsilon)
         return Beyond(
             epsilon=shown if isinstance(shown, Nats) else Nats(shown, rounding="nearest"),

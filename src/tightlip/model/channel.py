@@ -196,7 +196,7 @@ class Channel:
         return self._pits
 
     def exact(self) -> Channel:
-        """The same channel in rationals: each float is the rational it stores, rows scaled to sum to 1 exactly.
+        """Convert to rationals: each float is the rational it stores, rows scaled to sum to 1 exactly.
 
         >>> Channel([[0.5, 0.5], [0.25, 0.75]]).exact().matrix[1, 0]
         Fraction(1, 4)
@@ -209,7 +209,7 @@ class Channel:
         return Channel(rows / rows.sum(axis=1)[:, None], self.inputs, self.outputs)
 
     def post_process(self, other: Channel) -> Channel:
-        """What is released when `other` is applied to the outcome: X → Y → Z.
+        """Compose with a post-processing `other` of the outcome: X → Y → Z.
 
         >>> merge = Channel([[1, 0], [1, 0], [0, 1]])
         >>> Channel([["1/2", "1/4", "1/4"]]).post_process(merge).matrix
@@ -223,7 +223,7 @@ class Channel:
         return Channel(rows, self.inputs, other.outputs)
 
     def product(self, other: Channel) -> Channel:
-        """Both mechanisms run independently on one secret; outcomes are pairs.
+        """Run both mechanisms independently on one secret; outcomes are pairs.
 
         >>> coin = Channel([["1/2", "1/2"], ["1/4", "3/4"]], outputs=["h", "t"])
         >>> coin.product(coin).matrix[1]
@@ -240,7 +240,7 @@ class Channel:
         return Channel(rows.reshape(-1, columns), self.inputs, Labels(labels, given=True))
 
     def adaptive_product(self, second: Mapping[Label, Channel]) -> Channel:
-        """A second mechanism, chosen by the first outcome, run on the same secret; outcomes are pairs.
+        """Run a second mechanism, chosen by the first outcome, on the same secret; outcomes are pairs.
 
         K(y₁, y₂ | x) = K₁(y₁ | x) · K₂(y₂ | x, y₁), with K₂ = second[y₁].
 
@@ -286,7 +286,7 @@ class Channel:
         return Channel(merged, self.inputs, names)
 
     def restricted_to(self, prior: Prior) -> Channel:
-        """The rows of the secrets that `prior` holds possible.
+        """Restrict to the rows of the secrets that `prior` holds possible.
 
         >>> Channel([[1, 0], [0, 1], [1, 0]]).restricted_to(Prior([0.5, 0.5, 0])).shape
         (2, 2)
@@ -297,7 +297,7 @@ class Channel:
         return Channel(self.matrix[support], self.inputs.take(support), self.outputs)
 
     def to_json(self) -> str:
-        """The channel as JSON text that `from_json` reads back without loss."""
+        """Write the channel as JSON text that `from_json` reads back without loss."""
         return json.dumps(self.to_dict())
 
     def save(self, path: Any, *, prior: Prior | None = None, secret: Any = None, force: bool = False) -> None:
@@ -322,7 +322,7 @@ class Channel:
         write_whole(place, channel_file_text(self, prior, secret), force=replace)
 
     def to_dict(self) -> dict[str, Any]:
-        """The channel as plain JSON values."""
+        """Write the channel as plain JSON values."""
         rows = dense(self.matrix).tolist()
         record: dict[str, Any] = {"channel": [[number_to_json(entry) for entry in row] for row in rows]}
         if self.inputs.given:

@@ -35,7 +35,7 @@ class ChannelFile(NamedTuple):
     secret: tuple[Label, ...] | None
 
     def require_prior(self, path: Path) -> Prior:
-        """The prior, or an error that says how to add one."""
+        """Return the prior, or an error that says how to add one."""
         if self.prior is None:
             raise InvalidInput(
                 f'{path} must have the key "prior" for this command, got none; '

@@ -89,7 +89,7 @@ class Labels(Sequence[Label]):
         return cls(items, given=True)
 
     def position(self, label: Label, argument: str = "label") -> int:
-        """Where a label stands."""
+        """Find where a label stands."""
         if isinstance(self._items, range):
             if isinstance(label, (int, np.integer)) and int(label) in self._items:
                 return int(label)
@@ -105,7 +105,7 @@ class Labels(Sequence[Label]):
         raise InvalidLabels(f"{argument} must be one of {known}{more}; got {quoted(label)}.")
 
     def take(self, places: Iterable[int]) -> Labels:
-        """The labels at some places, in that order; they count as given, since 0, 1, 2, … no longer fits."""
+        """Take labels at some places, in that order; they count as given, since 0, 1, 2, … no longer fits."""
         return Labels(tuple(self._items[place] for place in places), given=True)
 
     @overload
@@ -137,7 +137,7 @@ class Labels(Sequence[Label]):
         return f"[{shown}, … {len(self)} in all]" if len(self) > 6 else f"[{shown}]"
 
     def to_json(self) -> list[Any] | None:
-        """The labels as JSON values (tuples become lists), or None for default ones."""
+        """Write the labels as JSON values (tuples become lists), or None for default ones."""
         return [_to_json(item) for item in self._items] if self.given else None
 
 
@@ -272,12 +272,12 @@ def split_labels(values: Any, argument: str) -> tuple[Any, list[Label] | None]:
 
 
 def row_labels(matrix: Any) -> list[Label] | None:
-    """The labels that a data frame has for its rows; None where it has none."""
+    """Read the labels that a data frame has for its rows; None where it has none."""
     return _along(matrix, "index") if is_frame(matrix) else None
 
 
 def column_labels(matrix: Any) -> list[Label] | None:
-    """The labels that a data frame has for its columns; None where it has none."""
+    """Read the labels that a data frame has for its columns; None where it has none."""
     if not is_frame(matrix):
         return None
     names = getattr(matrix, "column_names", None)  # of Arrow, where .columns are the data
@@ -339,7 +339,7 @@ def labelled_matrix(values: Any, labels: Labels, argument: str, owner: str) -> N
 def places_of(
     labels: Labels, own: Sequence[Label], argument: str, owner: str, *, partial: bool = False
 ) -> list[Any]:
-    """Where each label stands among labels brought along, which must be the same ones; None where it is absent."""
+    """Find each label among labels brought along, which must be the same ones; None where it is absent."""
     given = Labels.of(own, len(own), f"labels of {argument}")
     at: dict[int, int] = {}
     for place, label in enumerate(given):

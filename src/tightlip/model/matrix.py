@@ -33,26 +33,26 @@ def is_sparse(matrix: Matrix) -> bool:
 
 
 def column_max(matrix: Matrix) -> NDArray[Any]:
-    """The largest entry of each column."""
+    """Compute the largest entry of each column."""
     if is_sparse(matrix):
         return np.asarray(matrix.max(axis=0).todense(), dtype=np.float64).ravel()
     return np.asarray(matrix.max(axis=0))
 
 
 def column_min(matrix: Matrix) -> NDArray[Any]:
-    """The smallest entry of each column, absent entries counting as 0."""
+    """Compute the smallest entry of each column, absent entries counting as 0."""
     if is_sparse(matrix):
         return np.asarray(matrix.min(axis=0).todense(), dtype=np.float64).ravel()
     return np.asarray(matrix.min(axis=0))
 
 
 def weighted_columns(weights: NDArray[Any], matrix: Matrix) -> NDArray[Any]:
-    """Σ_x weights_x · matrix_xy for each column y."""
+    """Compute Σ_x weights_x · matrix_xy for each column y."""
     return np.asarray(matrix.T @ weights) if is_sparse(matrix) else np.asarray(weights @ matrix)
 
 
 def weighted_rows(matrix: Matrix, weights: NDArray[Any]) -> NDArray[Any]:
-    """Σ_y matrix_xy · weights_y for each row x."""
+    """Compute Σ_y matrix_xy · weights_y for each row x."""
     return np.asarray(matrix @ weights)
 
 
@@ -62,23 +62,23 @@ def take_rows(matrix: Matrix, rows: NDArray[np.intp]) -> Matrix:
 
 
 def dense(matrix: Matrix) -> NDArray[Any]:
-    """The matrix as a dense array."""
+    """Return the matrix as a dense array."""
     return np.asarray(matrix.toarray()) if is_sparse(matrix) else np.asarray(matrix)
 
 
 def dense_columns(matrix: Matrix, columns: Sequence[int] | NDArray[np.intp]) -> NDArray[Any]:
-    """Some columns as a dense array."""
+    """Return some columns as a dense array."""
     picked = np.asarray(columns, dtype=np.intp)
     return np.asarray(matrix[:, picked].toarray()) if is_sparse(matrix) else np.asarray(matrix[:, picked])
 
 
 def dense_column(matrix: Matrix, column: int) -> NDArray[Any]:
-    """One column as a vector."""
+    """Return one column as a vector."""
     return dense_columns(matrix, [column])[:, 0]
 
 
 def dense_row(matrix: Matrix, row: int) -> NDArray[Any]:
-    """One row as a vector."""
+    """Return one row as a vector."""
     return np.asarray(matrix[[row]].toarray()[0]) if is_sparse(matrix) else np.asarray(matrix[row])
 
 

@@ -162,7 +162,7 @@ class Prior:
         return smallest if isinstance(smallest, Fraction) else float(smallest)
 
     def exact(self) -> Prior:
-        """The same masses as rationals: each float is the rational it stores, scaled to sum to 1 exactly.
+        """Convert to rationals: each float is the rational it stores, scaled to sum to 1 exactly.
 
         >>> Prior([0.5, 0.5]).exact()
         Prior(0: 1/2, 1: 1/2)
@@ -174,7 +174,7 @@ class Prior:
         return Prior(np.array([mass / total for mass in masses], dtype=object), self.labels)
 
     def restricted(self) -> Prior:
-        """The prior on its support alone.
+        """Restrict the prior to its support.
 
         >>> Prior([0.5, 0.0, 0.5], labels=list("abc")).restricted()
         Prior(a: 0.5, c: 0.5)
@@ -185,7 +185,7 @@ class Prior:
         return Prior(self.masses[support], self.labels.take(support)).with_adjustment(self.adjustment)
 
     def product(self, other: Prior) -> Prior:
-        """The distribution of two independent secrets, labelled by pairs.
+        """Build the distribution of two independent secrets, labelled by pairs.
 
         >>> Prior(["1/2", "1/2"]).product(Prior(["1/3", "2/3"]))
         Prior((0, 0): 1/6, (0, 1): 1/3, (1, 0): 1/6, (1, 1): 1/3)
@@ -197,16 +197,16 @@ class Prior:
         return Prior(multiply(first[:, None], second, "product of priors").ravel(), pairs)
 
     def mass(self, label: Label) -> float | Fraction:
-        """The mass of one secret."""
+        """Look up the mass of one secret."""
         found = self.masses[self.labels.position(label, "label")]
         return found if isinstance(found, Fraction) else float(found)
 
     def to_json(self) -> str:
-        """The prior as JSON text that `from_json` reads back without loss."""
+        """Write the prior as JSON text that `from_json` reads back without loss."""
         return json.dumps(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
-        """The prior as plain JSON values."""
+        """Write the prior as plain JSON values."""
         record: dict[str, Any] = {"prior": [number_to_json(mass) for mass in self.masses.tolist()]}
         if self.labels.given:
             record["labels"] = self.labels.to_json()
@@ -301,7 +301,7 @@ class PriorSet:
         return bool(prior.floats.min() >= float(self.min_mass))
 
     def to_json(self) -> str:
-        """The set as JSON text that `from_json` reads back without loss."""
+        """Write the set as JSON text that `from_json` reads back without loss."""
         return json.dumps({"secrets": self.secrets, "min_mass": number_to_json(self.min_mass)})
 
     @classmethod

@@ -111,7 +111,7 @@ def _peaks(ends: FloatArray, grid: NoiseGrid) -> FloatArray:
 
 
 def best_attack(cells: OutcomeCells, delta: Fraction) -> CellAttack:
-    """The attack with about the largest t at which it has probability δ, and the multipliers of its program."""
+    """Find the attack with about the largest t at which it has probability δ, and the multipliers of its program."""
     target = min(float(delta) * (1 + _AIM), float(cells.below.sum()) * (1 - _ROUNDING))
     program = _Program.of(cells, float(delta))
     wanted = target * float(cells.above.sum() / cells.below.sum())
@@ -125,7 +125,7 @@ def best_attack(cells: OutcomeCells, delta: Fraction) -> CellAttack:
 
 
 def attack_beyond(cells: OutcomeCells, delta: Fraction, margin: float) -> CellAttack:
-    """The same for a probability that is smaller by this share: a larger t, and less extreme multipliers."""
+    """Find the attack of a probability that is smaller by this share: a larger t, and less extreme multipliers."""
     program = _Program.of(cells, float(delta))
     return program.solve(float(delta) * (1 - margin))
 
@@ -266,7 +266,7 @@ def _even(gained: FloatArray, spent: FloatArray, given: FloatArray, price: float
 
 
 def as_channel(found: Assignment, names: list[str], places: list[str], *, whole: bool) -> Channel:
-    """The attack as a channel from cells of Y to suspects, the last outcome meaning nothing.
+    """Write the attack as a channel from cells of Y to suspects, the last outcome meaning nothing.
 
     Where δ = 1 (`whole`) what the solver left over goes to the first suspect on the left half, to the
     last on the right, so that nothing is left to the outcome that means nothing.

@@ -77,7 +77,7 @@ _FINE = 1e-6  # relative: no end is looked for more closely
 def bounded_envelope(
     release: AdditiveNoise, delta: object, *, adversary: Adversary = "any", cells: int = CELLS
 ) -> Envelope:
-    """ε(δ) of a noisy bounded secret against any post-processing, in nats: a certified interval.
+    """Bracket ε(δ) of a noisy bounded secret against any post-processing, in nats: a certified interval.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def bounded_envelope(
     if isinstance(secret, GaussianSecret) or math.isinf(low) or math.isinf(high):
         raise PreconditionFailed(
             f"secret must have a bounded support, got [{float(low)!r}, {float(high)!r}]; "
-            "use noise_envelope, which says what is known for unbounded secrets."
+            "use noise.envelope, which says what is known for unbounded secrets."
         )
     closed = _closed_form(release, level)
     if isinstance(secret, BoundedSecret):
@@ -224,7 +224,7 @@ class Dual:
     multipliers: FloatArray
 
     def value(self, ratio: float) -> float:
-        """An upper bound of D(t)."""
+        """Bound D(t) from above."""
         grid, mu = self.grid, self.multipliers
         rise, dip = corrections(grid)
         top = np.empty_like(grid.nodes)
@@ -245,7 +245,7 @@ class Dual:
 
 
 def corrections(grid: NoiseGrid) -> tuple[FloatArray, FloatArray]:
-    """κ for f and β for f_Y, at each node."""
+    """Compute κ for f and β for f_Y, at each node."""
     step = grid.steps()
     if not grid.gaussian:  # f(·|x) is convex between kinks, which are nodes; f_Y'' ≤ f_Y ≤ e^h f_Y(node)
         return np.zeros_like(step), step**2 / 8 * np.exp(step) * grid.above * (1 + MARGIN)
@@ -305,7 +305,7 @@ def _least_violating(
 
 
 def upper_end(dual: Dual, delta: Fraction, start: float, ceiling: float) -> float | None:
-    """A proved upper end in nats: log t for the smallest t found with D(t) < δ; None above the ceiling."""
+    """Prove an upper end in nats: log t for the smallest t found with D(t) < δ; None above the ceiling."""
     low, step = math.log(start), 1e-3
     high = low + step
     while not _holds(dual, high, delta):

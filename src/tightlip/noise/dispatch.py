@@ -31,7 +31,7 @@ _SYMBOLS = 10  # of the example of an attack without end
 def envelope(
     release: AdditiveNoise, delta: object, *, adversary: Adversary = "any", cells: int = CELLS
 ) -> Envelope:
-    """ε(δ) of a noisy real value: the largest leakage some post-processing reaches with probability δ, in nats.
+    """Compute ε(δ) of a noisy real value: the largest leakage some post-processing reaches with probability δ, in nats.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def comparisons(
 
 
 def endless_attack(release: AdditiveNoise, delta: object) -> UnboundedAttack | None:
-    """The attack that has no bound, at one size; None where its numbers cannot be certified."""
+    """Build the attack that has no bound, at one size; None where its numbers cannot be certified."""
     try:
         return unbounded_attack(release, delta, _SYMBOLS)
     except (InvalidInput, NumericalFailure):

@@ -63,7 +63,7 @@ def gaussian_pmc_bounds(bound: Real, sigma: Real, y: Real, *, ends_in_support: b
 
 
 def gaussian_pmc_tail(bound: Real, sigma: Real, beta: Real) -> Probability:
-    """An upper bound on P{PMC(Y) > β + r/2}, r = A²/σ², for Gaussian noise on |X| ≤ A of mean zero.
+    """Compute an upper bound on P{PMC(Y) > β + r/2}, r = A²/σ², for Gaussian noise on |X| ≤ A of mean zero.
 
     2 exp(−β²/(8r(r + 1))), at most 1.
 

@@ -135,7 +135,7 @@ class NoiseGrid:
         return far + self.steps()
 
     def steps(self) -> FloatArray:
-        """The larger distance to a neighbour, at each node."""
+        """Compute the larger distance to a neighbour, at each node."""
         gaps = self.gaps
         larger: FloatArray = np.maximum(np.append(gaps, 0.0), np.insert(gaps, 0, 0.0))
         return larger
@@ -180,7 +180,7 @@ class NoiseGrid:
         return [slice(i, i + size) for i in range(0, len(self.nodes), size)]
 
     def hit(self, a: float, b: float, suspect: Fraction) -> float:
-        """A lower bound of P{a < Y < b | suspect}."""
+        """Bound P{a < Y < b | suspect} from below."""
         from flint import ctx
 
         mass = normal_mass if self.gaussian else laplace_mass

@@ -164,7 +164,7 @@ NoiseKernel = PointKernel | IntervalKernel
 
 
 def nearest(kernel: NoiseKernel, secret: Secret) -> Real:
-    """The secret with the largest g; it may be infinite for a half-line.
+    """Find the secret with the largest g; it may be infinite for a half-line.
 
     >>> from tightlip.noise import Laplace
     >>> from tightlip.noise import UniformSecret
@@ -181,7 +181,7 @@ def nearest(kernel: NoiseKernel, secret: Secret) -> Real:
 
 
 def farthest(kernel: NoiseKernel, support: tuple[Real, Real]) -> Real:
-    """The secret in the support's interval with the smallest g; it may be infinite.
+    """Find the secret in the support's interval with the smallest g; it may be infinite.
 
     >>> from tightlip.noise import Laplace
     >>> farthest(PointKernel(Laplace(1), 5.0), (0.0, 1.0))
@@ -247,7 +247,7 @@ def log_mean(
 
 
 def mixture(kernel: NoiseKernel, atoms: tuple[tuple[Fraction, Fraction], ...], reference: Real) -> Ball:
-    """Σ p_k g(x_k)/g(reference), equal terms first added up exactly so that a constant g gives exactly 1."""
+    """Compute Σ p_k g(x_k)/g(reference), equal terms first added up exactly so that a constant g gives exactly 1."""
     weights: dict[Real, Fraction] = {}
     finite_peak = math.isfinite(kernel.peak)
     for x, mass in atoms:

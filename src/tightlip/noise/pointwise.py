@@ -157,7 +157,7 @@ def largest(kernel: NoiseKernel, secret: Secret, tolerance: float) -> Bound:
 
 
 def infinite(why: str) -> Bound:
-    """The infinite result, with its reason.
+    """Build the infinite result, with its reason.
 
     >>> infinite("the secret is unbounded")
     inf nats (at least inf, by infinite: the secret is unbounded)

@@ -95,7 +95,7 @@ def laplace_mean_pmc(data: Secret, n: int, scale: Real, *, tolerance: float = 1e
 
 
 def pmc_supremum(release: AdditiveNoise, *, tolerance: float = 1e-4) -> Bound:
-    """The largest pointwise maximal cost over all outcomes, in nats.
+    """Bound the largest pointwise maximal cost over all outcomes, in nats.
 
     0 for a constant secret; infinite for Gaussian noise on any other secret, since PMC(y) grows
     without limit in y, and for unbounded secrets; for Laplace noise on [c, d] the value of
@@ -159,7 +159,7 @@ def _gap(data: BoundedData, end: Real, rate: Fraction) -> float:
 
 
 def cumulant(data: Secret, t: Real, *, tolerance: float = 1e-4) -> Bound:
-    """The cumulant generating function K(t) = log E e^{t(X − μ)} of the data, in nats.
+    """Bound the cumulant generating function K(t) = log E e^{t(X − μ)} of the data, in nats.
 
     Never negative (Jensen). Gaussian: σ²t²/2. Uniform: log(sinh(w)/w), w = t(d − c)/2. For a
     BoundedSecret from 0 to t²(d − c)²/8 (Hoeffding's lemma).

@@ -81,7 +81,7 @@ class UnboundedAttack:
 
 
 def unbounded_envelope(release: AdditiveNoise, delta: object, adversary: Adversary = "any") -> Envelope:
-    """ε(δ) of an unbounded secret: infinite, or log(1/δ) against a binary adversary.
+    """Compute ε(δ) of an unbounded secret: infinite, or log(1/δ) against a binary adversary.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def unbounded_envelope(release: AdditiveNoise, delta: object, adversary: Adversa
 
 
 def unbounded_attack(release: AdditiveNoise, delta: object, symbols: int) -> UnboundedAttack:
-    """The attack that leaks about log(symbols/δ) with probability at least δ, in nats.
+    """Build the attack that leaks about log(symbols/δ) with probability at least δ, in nats.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def _require_unbounded(release: AdditiveNoise) -> int:
     if math.isfinite(low) and math.isfinite(high):
         raise PreconditionFailed(
             f"secret must have an unbounded support, got [{float(low)!r}, {float(high)!r}]; "
-            "use noise_envelope, which brackets the finite envelope of a bounded secret."
+            "use noise.envelope, which brackets the finite envelope of a bounded secret."
         )
     return 1 if math.isinf(high) else -1
 

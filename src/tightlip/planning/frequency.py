@@ -145,7 +145,7 @@ class FrequencyEstimate:
         )
 
     def projected(self) -> Prior:
-        """The distribution nearest to p̂ (least squares): a proper one, but biased towards the inside.
+        """Compute the distribution nearest to p̂ (least squares): a proper one, but biased towards the inside.
 
         >>> from tightlip import Channel
         >>> estimate_frequencies([9, 1], Channel([["3/4", "1/4"], ["1/4", "3/4"]])).projected()

@@ -165,16 +165,16 @@ class Study:
         return len(self.hypotheses[0])
 
     def pairs(self) -> Iterable[tuple[int, int]]:
-        """All pairs of hypotheses."""
+        """List all pairs of hypotheses."""
         return combinations(range(len(self.hypotheses)), 2)
 
     def average(self) -> Prior:
-        """The mixture of all hypotheses in equal parts, exact."""
+        """Compute the mixture of all hypotheses in equal parts, exact."""
         total = sum(hypothesis.masses for hypothesis in self.hypotheses)
         return Prior(np.asarray(total / Fraction(len(self.hypotheses))), self.hypotheses[0].labels)
 
     def cube(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """Where the parameters are the 2^d corners of a box: for each side, the pairs that differ in it alone.
+        """List, where the parameters are the 2^d corners of a box, for each side the pairs that differ in it alone.
 
         Empty where they are not, where d < 2, or where the loss is not a sum over coordinates.
         """

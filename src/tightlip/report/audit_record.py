@@ -245,7 +245,7 @@ class AuditReport:
     written: dict[str, str | None] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The record as JSON takes it."""
+        """Write the record as JSON takes it."""
         record: dict[str, Any] = as_json(self)
         return record
 
@@ -354,7 +354,7 @@ def _origin(audit: Audit, made: str, version: str, show_values: bool, option: st
 
 
 def budget_amount(budget: Nats, unit: Unit) -> Amount:
-    """A budget with its words, and as it was given."""
+    """Write a budget with its words, and as it was given."""
     return replace(amount(budget, unit), words=budget_words(budget, unit), given=level_exact(budget))
 
 

@@ -118,7 +118,7 @@ def remedy_words(audit: Audit, *, unit: Unit = "nats") -> list[str]:
 
 
 def change_note(audit: Audit, *, unit: Unit = "nats") -> str:
-    """What the list of changes holds; without a capital, so that it can follow "What to change: "."""
+    """Say what the list of changes holds; without a capital, so that it can follow "What to change: "."""
     allowed = "" if audit.budget is None else f" of {budget_words(audit.budget, unit)}"
     return f"each of these alone meets the budget{allowed}; the one that keeps most detail comes first"
 
@@ -180,14 +180,14 @@ def method(audit: Audit) -> list[str]:
 
 
 def asked_for(command: str | None) -> dict[str, str]:
-    """How what a reader may want is asked for: on the command line, or in Python where there was no command."""
+    """Say how to ask for what a reader may want: on the command line, or in Python where there was no command."""
     if command is None:
         return {"show_values": "show_values=True", "budget": "budget="}
     return {"show_values": "--show-values", "budget": "--budget"}
 
 
 def privacy_note(show_values: bool, option: str) -> str:
-    """How confidential the report is."""
+    """Say how confidential the report is."""
     if show_values:
         return f"This shows secret values and small cells ({option}): keep it as confidential as the table."
     return (
@@ -197,7 +197,7 @@ def privacy_note(show_values: bool, option: str) -> str:
 
 
 def digest_words(digest: str | None, option: str) -> str:
-    """What the digest of the counts is, or why there is none."""
+    """Say what the digest of the counts is, or why there is none."""
     if digest is None:
         return (
             "The digest of the counts, by which to tell whether a table is still the same, is shown with "
@@ -220,7 +220,7 @@ def proof_words(length: int | None, shown: bool, option: str) -> str:
 
 
 def cell_columns(audit: Audit) -> list[str]:
-    """What is told of a cell, in order; of a sample every number is a bound, and the names say which."""
+    """List what is told of a cell, in order; of a sample every number is a bound, and the names say which."""
     above, below = ("", "") if audit.mode == "population" else (", at most", ", at least")
     return [
         "released value",
@@ -233,7 +233,7 @@ def cell_columns(audit: Audit) -> list[str]:
 
 
 def basis(audit: Audit) -> str:
-    """What the rows are taken for, and what the numbers then are."""
+    """Say what the rows are taken for, and what the numbers then are."""
     rows = format_count(audit.total)
     if audit.mode == "population":
         return f"The table of {rows} rows counts as the whole population; the numbers are exact."
@@ -244,7 +244,7 @@ def basis(audit: Audit) -> str:
 
 
 def sure(audit: Audit) -> str:
-    """The confidence of a sample in per cent, never more than it is."""
+    """Say the confidence of a sample in per cent, never more than it is."""
     return f"{format_down(100 * Fraction(repr(audit.confidence or 0.0)))} %"
 
 
@@ -357,7 +357,7 @@ class ViewWords:
         return [told.sentence for told in self._findings()]
 
     def figures(self) -> list[Figure]:
-        """The measures, the worst leakage first, and how many people are above the budget."""
+        """List the measures, the worst leakage first, and how many people are above the budget."""
         return [*(figure for told in self._findings() for figure in told.figures), *self._above_budget()]
 
     def _findings(self) -> Iterator[Told]:
@@ -377,7 +377,7 @@ class ViewWords:
         return Figure(name, value if math.isinf(amount) else f"at most {value}", meaning)
 
     def attack(self) -> list[str]:
-        """The attack behind the envelope, a line for each of its likeliest groups."""
+        """Describe the attack behind the envelope, a line for each of its likeliest groups."""
         lines = [self._group(group) for group in self.view.attack[:_MOST_GROUPS]]
         more = len(self.view.attack) - _MOST_GROUPS
         return [*lines, f"{more} more group{'s' if more > 1 else ''} like these."] if more > 0 else lines

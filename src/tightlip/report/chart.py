@@ -58,7 +58,7 @@ def check_chart_path(path: Path, *, force: bool) -> None:
 
 
 def charting() -> Any:
-    """The charting library, where it is installed."""
+    """Import the charting library, where it is installed."""
     try:
         import altair
         import vl_convert  # noqa: F401

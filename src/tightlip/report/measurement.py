@@ -99,7 +99,7 @@ _HUGE = 690.0
 def measurement_record(
     summary: Summary, *, deltas: Sequence[Any], epsilons: Sequence[Any], unit: Unit
 ) -> dict[str, Any]:
-    """Everything that is known about one channel and prior, as plain JSON values."""
+    """Record everything that is known about one channel and prior, as plain JSON values."""
     return {
         "headline": headline(summary),
         "channel": _describe(summary),

@@ -83,7 +83,7 @@ class RobustCertificate(Certificate):
         return Claim(self.kind, max(lower, 0.0), max(upper, 0.0), delta=self.delta)
 
     def digest(self) -> str:
-        """A hash of the kind, the channel and the set that the proof is about."""
+        """Compute a hash of the kind, the channel and the set that the proof is about."""
         return _digest(self.channel, self.prior_set)
 
     def digest_for(self, channel: Channel, prior: Prior | None, secret: Sequence[Label] | None) -> str | None:

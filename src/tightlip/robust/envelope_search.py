@@ -312,7 +312,7 @@ class Cell:
     thresholds: FloatArray | None
 
     def multipliers(self) -> Multipliers:
-        """λ_x at the cell's own bound; they serve any larger one too."""
+        """Compute λ_x at the cell's own bound; they serve any larger one too."""
         if self.thresholds is None:
             return None
         return tuple(map(Fraction, (1 / (self.bound - self.thresholds)).tolist()))
@@ -331,7 +331,7 @@ class DualBound:
         return np.array([[float(point[x]) for x in self.possible] for point in points]) @ self.chances
 
     def first(self, points: Simplex, path: Path) -> Cell:
-        """The better of two bounds that need no search: no lift above it, or maximal leakage + log 1/δ."""
+        """Take the better of two bounds that need no search: no lift above it, or maximal leakage + log 1/δ."""
         peaks, least = self.chances.max(axis=0), self.marginals(points).min(axis=0)
         lifts = peaks[peaks > 0] / np.maximum(least[peaks > 0], 1e-300)
         lift = float(lifts.max()) * (1 + 1e-12)
@@ -341,14 +341,14 @@ class DualBound:
         return Cell(points, path, average, np.zeros(len(self.possible)))
 
     def values(self, thresholds: FloatArray, ratio: float, marginals: FloatArray) -> FloatArray:
-        """Σ_y max(0, max_x (K_xy − θ_x q_y)/(T − θ_x)) at each point."""
+        """Compute Σ_y max(0, max_x (K_xy − θ_x q_y)/(T − θ_x)) at each point."""
         best = np.full(marginals.shape, 0.0)
         for chances, threshold in zip(self.chances, thresholds.tolist(), strict=True):
             np.maximum(best, (chances - threshold * marginals) / (ratio - threshold), out=best)
         return np.asarray(best.sum(axis=1))
 
     def value(self, thresholds: FloatArray, ratio: float, marginals: FloatArray) -> float:
-        """The largest of them."""
+        """Compute the largest of them."""
         return float(self.values(thresholds, ratio, marginals).max())
 
     def improve(self, cell: Cell, thresholds: FloatArray) -> Cell:
@@ -367,7 +367,7 @@ class DualBound:
         return Cell(cell.points, cell.path, high, thresholds)
 
     def refine(self, cell: Cell, target: float) -> Cell:
-        """A few programs, each at the bound that the last one proved, until the target is met or little is gained.
+        """Solve programs, each at the bound that the last one proved, until the target is met or little is gained.
 
         A program sees the points that were worst so far, all of them where they are few.
         """

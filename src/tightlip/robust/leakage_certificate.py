@@ -158,7 +158,7 @@ class LeakageCertificate(Certificate):
             yield above / below if below else None
 
     def digest(self) -> str:
-        """A hash of the kind, the channel and the set that the proof is about."""
+        """Compute a hash of the kind, the channel and the set that the proof is about."""
         return self._digest(self.channel)
 
     def digest_for(self, channel: Channel, prior: Prior | None, secret: Sequence[Label] | None) -> str | None:

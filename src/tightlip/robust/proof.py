@@ -38,7 +38,7 @@ class Likelihoods:
 
     @classmethod
     def of(cls, channel: Channel, region: Region) -> Likelihoods:
-        """Of the secrets to which some member gives mass."""
+        """Read the rows of the secrets to which some member gives mass."""
         columns = dense(channel.matrix).T.tolist()
         return cls(tuple(tuple(map(Fraction, column)) for column in columns), tuple(region.possible))
 
@@ -48,11 +48,11 @@ class Likelihoods:
         return [[rational(column[secret]) for secret in self.possible] for column in self.columns]
 
     def least_total(self) -> Fraction:
-        """The least probability of all outcomes together: 1, but for the rounding of stored floats."""
+        """Compute the least probability of all outcomes together: 1, but for the rounding of stored floats."""
         return min(sum((column[secret] for column in self.columns), Fraction(0)) for secret in self.possible)
 
     def reachable(self, delta: Fraction) -> Fraction:
-        """δ, or the least probability of all outcomes together, if that is less."""
+        """Compute δ, or the least probability of all outcomes together, if that is less."""
         return min(delta, self.least_total())
 
     def total(self, point: Point, multipliers: Multipliers, ratio: Fraction) -> Any:
@@ -85,7 +85,7 @@ class Chords:
         ]
 
     def lift(self) -> Fraction | None:
-        """The largest lift under any prior of the set; None where it is unbounded."""
+        """Compute the largest lift under any prior of the set; None where it is unbounded."""
         peaks = [max(column[secret] for secret in self.known.possible) for column in self.known.columns]
         pairs = [(peak, least) for peak, (least, _) in zip(peaks, self.ranges, strict=True) if peak]
         if not all(least for _, least in pairs):
@@ -93,7 +93,7 @@ class Chords:
         return max(peak / least for peak, least in pairs)
 
     def total(self, multipliers: tuple[Fraction, ...], ratio: Fraction) -> Any:
-        """The bound, as a flint rational."""
+        """Compute the bound, as a flint rational."""
         lines = _lines(multipliers, rational(ratio))
         slopes, constant = [Fraction(0)] * self.region.size, rational(Fraction(0))
         parts = zip(self.known.columns, self.known.entries, self.ranges, strict=True)

@@ -52,22 +52,22 @@ class Region(ABC):
 
     @abstractmethod
     def lowest(self, costs: Sequence[Fraction]) -> tuple[Fraction, Point]:
-        """The smallest Σ c_x p_x and a prior that reaches it."""
+        """Find the smallest Σ c_x p_x and a prior that reaches it."""
 
     @abstractmethod
     def halfspaces(self) -> list[Halfspace] | None:
-        """The bounds besides the floor; None where they are too many to write out."""
+        """List the bounds besides the floor; None where they are too many to write out."""
 
     @abstractmethod
     def inside(self) -> Point:
-        """A member that gives mass to every secret to which some member does."""
+        """Return a member that gives mass to every secret to which some member does."""
 
     def hull(self) -> tuple[Point, ...] | None:
         """Few points, not all of them priors, whose hull contains the set; None where none are known."""
         return None
 
     def highest(self, costs: Sequence[Fraction]) -> tuple[Fraction, Point]:
-        """The largest Σ c_x p_x and a prior that reaches it."""
+        """Find the largest Σ c_x p_x and a prior that reaches it."""
         value, point = self.lowest([-cost for cost in costs])
         return -value, point
 
@@ -96,7 +96,7 @@ class FloorRegion(Region):
         return []
 
     def inside(self) -> Point:
-        """The uniform prior."""
+        """Return the uniform prior."""
         return (Fraction(1, self.size),) * self.size
 
 
@@ -133,7 +133,7 @@ class BallRegion(Region):
         return found
 
     def hull(self) -> tuple[Point, ...] | None:
-        """The center with radius/2 moved from one secret to another, even where it has less."""
+        """List the center with radius/2 moved from one secret to another, even where it has less."""
         if self.size * (self.size - 1) > _MOST_HULL:
             return None
         moved, every = self.radius / 2, range(self.size)
@@ -145,7 +145,7 @@ class BallRegion(Region):
         )
 
     def inside(self) -> Point:
-        """The center, moved towards the uniform prior by radius/2 of its way."""
+        """Return the center, moved towards the uniform prior by radius/2 of its way."""
         share = self.radius / 2
         return tuple((1 - share) * mass + share / self.size for mass in self.center)
 
@@ -164,15 +164,15 @@ class PolytopeRegion(Region):
         return RationalProgram(rows, bounds, self.floor, self.size)
 
     def lowest(self, costs: Sequence[Fraction]) -> tuple[Fraction, Point]:
-        """By a linear program in rationals."""
+        """Solve a linear program in rationals."""
         return self._program.minimum(costs)
 
     def halfspaces(self) -> list[Halfspace] | None:
-        """The bounds as given."""
+        """List the bounds as given."""
         return list(self.rows) if len(self.rows) <= _MOST_HALFSPACES else None
 
     def inside(self) -> Point:
-        """The mean of the members that give most to each secret."""
+        """Return the mean of the members that give most to each secret."""
         units = ([Fraction(place == secret) for place in range(self.size)] for secret in range(self.size))
         return mean([self.highest(unit)[1] for unit in units])
 

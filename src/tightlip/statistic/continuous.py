@@ -96,7 +96,7 @@ def noise_leakage(noise: Noise, regions: Mapping[Label, Any]) -> NoiseStatisticL
 
 
 def noise_resolved_leakage(noise: Noise, low: Any, high: Any) -> Nats:
-    """Π of θ + noise for θ in [low, high] about a secret that tells all parameters apart: log(1 + (high − low)·f_N(0)).
+    """Compute Π of θ + noise about a secret that tells all θ in [low, high] apart: log(1 + (high − low)·f_N(0)).
 
     It is maximal leakage, hence an upper bound for every secret. A piecewise strictly monotone statistic comes as
     close as one likes: parameters, one for each of its values, can be chosen as dense as one likes in the range.

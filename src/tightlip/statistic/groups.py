@@ -32,15 +32,15 @@ class Groups:
         return len(self.labels)
 
     def sizes(self) -> Places:
-        """The number of rows of each secret."""
+        """Count the rows of each secret."""
         return np.bincount(self.codes, minlength=self.count)
 
     def rows(self) -> tuple[Label, ...]:
-        """The secret of each row."""
+        """List the secret of each row."""
         return tuple(self.labels[code] for code in self.codes.tolist())
 
     def take(self, places: Places) -> Groups:
-        """The labelling of some of the rows; secrets that lose all their rows are dropped."""
+        """Take the labelling of some of the rows; secrets that lose all their rows are dropped."""
         kept, codes = np.unique(self.codes[places], return_inverse=True)
         return Groups(self.labels.take(kept.tolist()), codes)
 

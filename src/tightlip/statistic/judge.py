@@ -44,10 +44,10 @@ class Judge(Protocol):
         """About as many entries as could be read in the time that a bound takes."""
 
     def total(self, selection: Places) -> Fraction:
-        """A lower bound of F of a selection."""
+        """Bound F of a selection from below."""
 
     def bound(self, prices: FloatArray, allowed: Mask, goal: Fraction) -> Bounded:
-        """An upper bound of F of every selection of allowed rows; `goal` is what would settle the matter."""
+        """Bound F of every selection of allowed rows from above; `goal` is what would settle the matter."""
 
     def bound_single(self, selection: Places) -> Bounded:
         """Bound F where the selection is the only one allowed."""
@@ -66,7 +66,7 @@ class FloatJudge:
         return len(self.cover.values) + (self.cover.outputs + 1) * CALL
 
     def total(self, selection: Places) -> Fraction:
-        """The sum of the largest entries, rounded down."""
+        """Compute the sum of the largest entries, rounded down."""
         return Fraction(sum_down(self.cover.maxima(selection)))
 
     def bound(self, prices: FloatArray, allowed: Mask, goal: Fraction) -> Bounded:
@@ -78,7 +78,7 @@ class FloatJudge:
         return Bounded(tuple(Fraction(price) for price in prices.tolist()), Fraction(sum_up(parts)))
 
     def bound_single(self, selection: Places) -> Bounded:
-        """The largest entries themselves are prices."""
+        """Take the largest entries themselves as prices."""
         peaks = self.cover.maxima(selection)
         return Bounded(tuple(Fraction(price) for price in peaks.tolist()), Fraction(sum_up(peaks)))
 
@@ -117,7 +117,7 @@ class ExactJudge:
         return best
 
     def bound_single(self, selection: Places) -> Bounded:
-        """The largest entries themselves are prices."""
+        """Take the largest entries themselves as prices."""
         peaks = [exact_fraction(peak) for peak in self.table.peaks(self.cover.order[selection].tolist())]
         return Bounded(tuple(peaks), sum(peaks, Fraction(0)))
 

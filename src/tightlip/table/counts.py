@@ -45,7 +45,7 @@ class Key:
     kind: Kind
 
     def label(self, value: Any) -> str:
-        """The released value as people read it."""
+        """Return the released value as people read it."""
         try:
             return self.recoding.label(value, self.kind)
         except InvalidInput as error:
@@ -170,7 +170,7 @@ class CellCounts:
     suppressed: int | None
 
     def sizes(self) -> Codes:
-        """The number of rows in each cell."""
+        """Count the rows in each cell."""
         sizes = np.zeros(len(self.cells), dtype=np.int64)
         np.add.at(sizes, self.cell_of, self.count)
         return sizes
@@ -220,7 +220,7 @@ def count_values(table: Table, names: Sequence[str]) -> Groups:
 
 
 def first_row(table: Table, names: Sequence[str], found: Groups, place: int) -> int | None:
-    """The first row, counted from 1, of a group that `count_values` found; None where rows are not numbered so."""
+    """Find the first row, counted from 1, of a group that `count_values` found; None where rows are not numbered so."""
     ordered = table.in_order()
     if table.loose or ordered.ordered_by is None:
         return None

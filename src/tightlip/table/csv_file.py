@@ -51,7 +51,7 @@ class Readable(Protocol):
     """What bytes can be read from, at most so many at a time and none at the end."""
 
     def read(self, size: int, /) -> bytes:
-        """The next bytes."""
+        """Read the next bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class Records:
         return len(self.starts)
 
     def column(self, place: int) -> tuple[Any, Flags]:
-        """The fields of a column as an Arrow array, empty ones missing, and which of them stand in quotes."""
+        """Read the fields of a column as an Arrow array, empty ones missing, and which of them stand in quotes."""
         import pyarrow as pa
 
         starts = self.ends[:, place - 1] + 1 if place else self.starts
@@ -206,7 +206,7 @@ class _Text:
     line: int
 
     def refusal(self, words: str, *places: int) -> InvalidInput:
-        """What is wrong, with the lines of some places of the text put in."""
+        """Say what is wrong, with the lines of some places of the text put in."""
         lines = (self.line + _line_ends(self.content, self.header, place) for place in places)
         return InvalidInput(f"{self.name} cannot be read: {words.format(*lines)}")
 
@@ -397,7 +397,7 @@ class _Digested:
         self.file, self.hash = file, hashlib.sha256()
 
     def read(self, size: int) -> bytes:
-        """The next bytes."""
+        """Read the next bytes."""
         block = self.file.read(size)
         self.hash.update(block)
         return block

@@ -51,7 +51,7 @@ class Folder:
     anywhere: bool
 
     def find(self, file: str, place: str) -> Path:
-        """The path of a file; where links lead counts, not where they stand.
+        """Find the path of a file; where links lead counts, not where they stand.
 
         Raises
         ------

@@ -38,16 +38,16 @@ class Recoding(Protocol):
         """Refuse a column of a kind that this recoding is not for."""
 
     def key(self, column: Any, kind: Kind) -> Any:
-        """The released value as an Ibis expression of text, int64 or float64 type."""
+        """Return the released value as an Ibis expression of text, int64 or float64 type."""
 
     def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
-        """The keys of plain values that are in Python already, the same that the engine finds."""
+        """Return the keys of plain values that are in Python already, the same that the engine finds."""
 
     def label(self, key: Any, kind: Kind) -> str:
-        """The released value as people read it."""
+        """Return the released value as people read it."""
 
     def words(self) -> str:
-        """What is done, to follow the column's name."""
+        """Return what is done, to follow the column's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +59,22 @@ class Keep:
     """
 
     def require(self, name: str, kind: Kind) -> None:
-        """Every kind can be kept."""
+        """Allow every kind."""
 
     def key(self, column: Any, kind: Kind) -> Any:
-        """The value itself."""
+        """Return the value itself."""
         return column
 
     def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
-        """The same for values in Python."""
+        """Recode values in Python alike."""
         return list(values)
 
     def label(self, key: Any, kind: Kind) -> str:
-        """The value as text."""
+        """Return the value as text."""
         return plain_label(key, kind)
 
     def words(self) -> str:
-        """In words."""
+        """Say it in words."""
         return "as it is"
 
 
@@ -87,24 +87,24 @@ class Suppress:
     """
 
     def require(self, name: str, kind: Kind) -> None:
-        """Every kind can be suppressed."""
+        """Allow every kind."""
 
     def key(self, column: Any, kind: Kind) -> Any:
-        """The same for all."""
+        """Return the same for all."""
         import ibis
 
         return ibis.ifelse(column.isnull(), "*", "*")  # a bare constant is no column to group by
 
     def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
-        """The same for values in Python."""
+        """Recode values in Python alike."""
         return ["*"] * len(values)
 
     def label(self, key: Any, kind: Kind) -> str:
-        """A star."""
+        """Return a star."""
         return "*"
 
     def words(self) -> str:
-        """In words."""
+        """Say it in words."""
         return "suppressed"
 
 
@@ -126,19 +126,19 @@ class Prefix:
         require_kind("prefix", name, kind, ("text", "integer", "date"))
 
     def key(self, column: Any, kind: Kind) -> Any:
-        """The prefix."""
+        """Return the prefix."""
         return column.cast("string").substr(0, self.length)
 
     def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
-        """The same for values in Python, given as their labels."""
+        """Recode values in Python alike, given as their labels."""
         return [value[: self.length] for value in values]
 
     def label(self, key: Any, kind: Kind) -> str:
-        """The prefix itself."""
+        """Return the prefix itself."""
         return str(key)
 
     def words(self) -> str:
-        """In words."""
+        """Say it in words."""
         return f"first {self.length} character{'s' if self.length > 1 else ''}"
 
 
@@ -160,23 +160,23 @@ class TopCode:
         require_bound("top", name, kind, self.at)
 
     def key(self, column: Any, kind: Kind) -> Any:
-        """The smaller of value and bound."""
+        """Return the smaller of value and bound."""
         import ibis
 
         return ibis.ifelse(column >= bound_literal(self.at, kind), bound_literal(self.at, kind), column)
 
     def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
-        """The same for values in Python."""
+        """Recode values in Python alike."""
         bound = int(self.at) if kind == "integer" else self.at
         return [bound if value >= bound else value for value in values]
 
     def label(self, key: Any, kind: Kind) -> str:
-        """The value, or that it is at least the bound."""
+        """Return the value, or that it is at least the bound."""
         text = plain_label(key, kind)
         return f"≥{text}" if key == self.at else text
 
     def words(self) -> str:
-        """In words."""
+        """Say it in words."""
         return f"top-coded at {self.at}"
 
 
@@ -198,23 +198,23 @@ class BottomCode:
         require_bound("bottom", name, kind, self.at)
 
     def key(self, column: Any, kind: Kind) -> Any:
-        """The larger of value and bound."""
+        """Return the larger of value and bound."""
         import ibis
 
         return ibis.ifelse(column <= bound_literal(self.at, kind), bound_literal(self.at, kind), column)
 
     def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
-        """The same for values in Python."""
+        """Recode values in Python alike."""
         bound = int(self.at) if kind == "integer" else self.at
         return [bound if value <= bound else value for value in values]
 
     def label(self, key: Any, kind: Kind) -> str:
-        """The value, or that it is at most the bound."""
+        """Return the value, or that it is at most the bound."""
         text = plain_label(key, kind)
         return f"≤{text}" if key == self.at else text
 
     def words(self) -> str:
-        """In words."""
+        """Say it in words."""
         return f"bottom-coded at {self.at}"
 
 
@@ -306,14 +306,14 @@ class Bins:
             )
 
     def key(self, column: Any, kind: Kind) -> Any:
-        """The lower edge of whole numbers, otherwise the number of the bin."""
+        """Return the lower edge of whole numbers, otherwise the number of the bin."""
         if self.edges is not None:
             return _between(column, [_least(edge, kind) for edge in self.edges], kind)
         p, c, q = self._ratio()
         return _whole_edge(column, p, c) if kind == "integer" else _real_bin(column, p, c, q)
 
     def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
-        """The same for numbers in Python."""
+        """Recode numbers in Python alike."""
         if self.edges is not None:
             edges = [_least(edge, kind) for edge in self.edges]
             return [bisect_right(edges, value) for value in values]
@@ -323,7 +323,7 @@ class Bins:
         return [_plain_real_bin(value, p, c, q) for value in values]
 
     def label(self, key: Any, kind: Kind) -> str:
-        """The interval."""
+        """Return the interval."""
         if self.edges is not None:
             return self._label_of(int(key))
         p, c, q = self._ratio()
@@ -338,7 +338,7 @@ class Bins:
         return f"[{low}, {high})"
 
     def words(self) -> str:
-        """In words."""
+        """Say it in words."""
         if self.edges is not None:
             return f"cut at {', '.join(plain_label(edge, 'real') for edge in self.edges)}"
         return f"in bins of {self.width}" + (f" from {self.origin}" if self.origin else "")
