@@ -100,7 +100,7 @@ def envelope(
     wanted, allowed = read_delta(delta), _read_gap(gap)
     if wanted < _LEAST_DELTA:
         raise InvalidInput(
-            f"delta must be at least {_LEAST_DELTA}, got {quoted(delta)}; robust_maximal_leakage is for no δ at all."
+            f"delta must be at least {_LEAST_DELTA}, got {quoted(delta)}; robust.maximal_leakage is for no δ at all."
         )
     region = region_of(prior_set, channel)
     if isinstance(region, tuple):
@@ -108,7 +108,7 @@ def envelope(
         return _over_list(channel, prior_set, wanted)
     known = Likelihoods.of(channel, region)
     mass = known.reachable(wanted)
-    cover, most, allowed_tries = cover_of(region), _count(cells, "cells"), _count(tries, "tries")
+    cover, most, allowed_tries = cover_of(region), whole(cells, "cells", 1), whole(tries, "tries", 1)
     seeker = Seeker(channel, wanted, tries=allowed_tries)
     if cover is not None and cover.divisible:
         seeker.tries = -(-allowed_tries // 2)  # the other half for the middles of cells
@@ -217,10 +217,6 @@ def _read_gap(gap: Any) -> float:
     if not 1e-9 <= allowed < 1:
         raise InvalidInput(f"gap must be in [1e-9, 1), got gap={allowed!r}; 1e-4 is the default.")
     return allowed
-
-
-def _count(value: Any, argument: str) -> int:
-    return whole(value, argument, 1)
 
 
 @dataclass

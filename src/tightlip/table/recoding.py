@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from tightlip.arguments import whole
 from tightlip.errors import InvalidInput, WrongType, quoted
@@ -143,79 +143,72 @@ class Prefix:
 
 
 @dataclass(frozen=True, slots=True)
-class TopCode:
+class _EndCode:
+    """Numbers beyond `at`, and it, released as one value."""
+
+    at: float
+    end: ClassVar[str]
+    sign: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        require_finite(self.at, self.end)
+
+    def require(self, name: str, kind: Kind) -> None:
+        """Require numbers, and whole ones of a whole bound."""
+        require_kind(self.end, name, kind, ("integer", "real"))
+        if kind == "integer" and self.at != int(self.at):
+            raise InvalidInput(
+                f"{self.end} must be whole for column {quoted(name)} of whole numbers, got {self.at!r}; round it."
+            )
+
+    def _is_beyond(self, value: Any, bound: Any) -> Any:
+        """Compare a value, or a column of an engine, with the bound."""
+        return value >= bound if self.sign == "≥" else value <= bound
+
+    def key(self, column: Any, kind: Kind) -> Any:
+        """Return the value, or the bound where it is beyond."""
+        import ibis
+
+        bound = bound_literal(self.at, kind)
+        return ibis.ifelse(self._is_beyond(column, bound), bound, column)
+
+    def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
+        """Recode values in Python alike."""
+        bound = int(self.at) if kind == "integer" else self.at
+        return [bound if self._is_beyond(value, bound) else value for value in values]
+
+    def label(self, key: Any, kind: Kind) -> str:
+        """Return the value, or that it is beyond the bound."""
+        text = plain_label(key, kind)
+        return f"{self.sign}{text}" if key == self.at else text
+
+    def words(self) -> str:
+        """Say it in words."""
+        return f"{self.end}-coded at {self.at}"
+
+
+@dataclass(frozen=True, slots=True)
+class TopCode(_EndCode):
     """Release values of at least `at` as one value, "≥at".
 
     >>> TopCode(90).label(90, "integer"), TopCode(90).label(40, "integer")
     ('≥90', '40')
     """
 
-    at: float
-
-    def __post_init__(self) -> None:
-        require_finite(self.at, "top")
-
-    def require(self, name: str, kind: Kind) -> None:
-        """Numbers have a top."""
-        require_bound("top", name, kind, self.at)
-
-    def key(self, column: Any, kind: Kind) -> Any:
-        """Return the smaller of value and bound."""
-        import ibis
-
-        return ibis.ifelse(column >= bound_literal(self.at, kind), bound_literal(self.at, kind), column)
-
-    def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
-        """Recode values in Python alike."""
-        bound = int(self.at) if kind == "integer" else self.at
-        return [bound if value >= bound else value for value in values]
-
-    def label(self, key: Any, kind: Kind) -> str:
-        """Return the value, or that it is at least the bound."""
-        text = plain_label(key, kind)
-        return f"≥{text}" if key == self.at else text
-
-    def words(self) -> str:
-        """Say it in words."""
-        return f"top-coded at {self.at}"
+    end: ClassVar[str] = "top"
+    sign: ClassVar[str] = "≥"
 
 
 @dataclass(frozen=True, slots=True)
-class BottomCode:
+class BottomCode(_EndCode):
     """Release values of at most `at` as one value, "≤at".
 
     >>> BottomCode(18).label(18, "integer")
     '≤18'
     """
 
-    at: float
-
-    def __post_init__(self) -> None:
-        require_finite(self.at, "bottom")
-
-    def require(self, name: str, kind: Kind) -> None:
-        """Numbers have a bottom."""
-        require_bound("bottom", name, kind, self.at)
-
-    def key(self, column: Any, kind: Kind) -> Any:
-        """Return the larger of value and bound."""
-        import ibis
-
-        return ibis.ifelse(column <= bound_literal(self.at, kind), bound_literal(self.at, kind), column)
-
-    def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
-        """Recode values in Python alike."""
-        bound = int(self.at) if kind == "integer" else self.at
-        return [bound if value <= bound else value for value in values]
-
-    def label(self, key: Any, kind: Kind) -> str:
-        """Return the value, or that it is at most the bound."""
-        text = plain_label(key, kind)
-        return f"≤{text}" if key == self.at else text
-
-    def words(self) -> str:
-        """Say it in words."""
-        return f"bottom-coded at {self.at}"
+    end: ClassVar[str] = "bottom"
+    sign: ClassVar[str] = "≤"
 
 
 def bound_literal(value: float, kind: Kind) -> Any:
@@ -234,15 +227,6 @@ def require_kind(recoding: str, name: str, kind: Kind, fit: tuple[Kind, ...]) ->
         raise InvalidInput(
             f"{recoding} is for columns of kind {', '.join(fit)}, got column {quoted(name)} of kind {kind}{hint}; "
             "change the policy or the column's type."
-        )
-
-
-def require_bound(recoding: str, name: str, kind: Kind, at: float) -> None:
-    """Refuse a bound that the column's numbers cannot have."""
-    require_kind(recoding, name, kind, ("integer", "real"))
-    if kind == "integer" and at != int(at):
-        raise InvalidInput(
-            f"{recoding} must be whole for column {quoted(name)} of whole numbers, got {at!r}; round it."
         )
 
 
