@@ -34,8 +34,18 @@ from tightlip.model.prior_set import AnyPriorSet, PriorList
 from tightlip.numeric.display import several
 from tightlip.numeric.linear_program import minimise
 from tightlip.numeric.parse import FloatArray, float_number
-from tightlip.robust.certificate import ListCertificate, RegionCertificate, RobustCertificate
-from tightlip.robust.proof import CellsProof, Chords, Likelihoods, Multipliers, Path, WholeProof, halves
+from tightlip.robust.certificate import (
+    CellsProof,
+    Chords,
+    Likelihoods,
+    ListCertificate,
+    Multipliers,
+    Path,
+    RegionCertificate,
+    RobustCertificate,
+    WholeProof,
+    halves,
+)
 from tightlip.robust.region import (
     Cover,
     Point,
