@@ -15,7 +15,7 @@ import audit_oracle as oracle
 import tightlip as tl
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.plan import apply_policy
-from tightlip.auditing.risk import cell_risks, suppressed_counts
+from tightlip.auditing.risk import cell_risks, suppress_counts
 from tightlip.auditing.run import audit, audit_counts, worst_leakage
 from tightlip.auditing.sample import SampleMode
 from tightlip.errors import InvalidInput, WrongType
@@ -471,7 +471,7 @@ def test_risks_by_record_are_those_of_the_cells():
 def test_risks_by_record_come_from_the_counts_of_the_report(min_count):
     frame = people(80)
     plan = Policy(["illness", "sex"], ["zip"], min_count=min_count)
-    found = suppressed_counts(audit(frame, policy=plan))
+    found = suppress_counts(audit(frame, policy=plan))
     assert found.same_as(count_cells(open_table(frame), plan))
     assert found.total == 80
 

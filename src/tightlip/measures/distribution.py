@@ -286,6 +286,9 @@ def exact_ends(ratios: list[Fraction | None]) -> tuple[FloatArray, FloatArray]:
     return np.array([known[ratio][0] for ratio in ratios]), np.array([known[ratio][1] for ratio in ratios])
 
 
-def rounded_sum(first: float, second: float) -> float:
-    """Add first + second, rounded up."""
-    return up(first + second) if first and second and not math.isinf(first + second) else first + second
+def add_leakages(first: Nats, second: Nats) -> Nats:
+    """Add two leakages, exactly where both ratios are known, else rounded up."""
+    if first.ratio is not None and second.ratio is not None:
+        return Nats.of_ratio(first.ratio * second.ratio)
+    total = float(first) + float(second)
+    return Nats(up(total) if first and second and not math.isinf(total) else total)

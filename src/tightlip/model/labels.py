@@ -263,7 +263,7 @@ def split_labels(values: Any, argument: str) -> tuple[Any, list[Label] | None]:
     if isinstance(values, Mapping):
         return list(values.values()), list(values.keys())
     if is_frame(values):
-        return _read_counted(values, argument)
+        return _read_value_counts(values, argument)
     kind: Any = getattr(values, "type", None)
     if hasattr(values, "field") and getattr(kind, "num_fields", 0) == 2 and kind[1].name in _COUNTS:
         return np.asarray(values.field(1)), values.field(0).to_pylist()
@@ -359,7 +359,7 @@ def places_of(
     return [at.get(place) for place in range(len(labels))]
 
 
-def _read_counted(values: Any, argument: str) -> tuple[Any, list[Label]]:
+def _read_value_counts(values: Any, argument: str) -> tuple[Any, list[Label]]:
     """Labels and numbers of a table as `value_counts` makes it."""
     names = column_labels(values) or []
     if len(names) == 2 and names[1] in _COUNTS:

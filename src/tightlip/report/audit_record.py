@@ -32,7 +32,6 @@ from tightlip.report.amounts import (
 from tightlip.report.audit_words import (
     Figure,
     ViewWords,
-    asked_for,
     cell_columns,
     change_note,
     change_words,
@@ -41,6 +40,7 @@ from tightlip.report.audit_words import (
     method,
     no_change_words,
     notes,
+    option_names,
     plan_words,
     privacy_note,
     proof_words,
@@ -297,7 +297,7 @@ def audit_report(
         If a proof does not hold.
     """
     audit.verify()
-    policy, options = audit.policy, asked_for(command)
+    policy, options = audit.policy, option_names(command)
     told = audit if show_values else veil_audit(audit)
     delta = delta_json(audit.delta)
     return AuditReport(

@@ -179,7 +179,7 @@ def method(audit: Audit) -> list[str]:
     ]
 
 
-def asked_for(command: str | None) -> dict[str, str]:
+def option_names(command: str | None) -> dict[str, str]:
     """Say how to ask for what a reader may want: on the command line, or in Python where there was no command."""
     if command is None:
         return {"show_values": "show_values=True", "budget": "budget="}
@@ -370,7 +370,7 @@ class ViewWords:
         yield self._average()
         yield from self._statistic()
         yield Told(self._columns())
-        yield from map(Told, self._certified_scope())
+        yield from map(Told, self._sample_limits())
 
     def _figure(self, name: str, amount: Nats, meaning: str) -> Figure:
         value = self._amount(amount)
@@ -539,7 +539,7 @@ class ViewWords:
         ]
         return f"released columns by what they add, {what}: {'; '.join(parts)}."
 
-    def _certified_scope(self) -> list[str]:
+    def _sample_limits(self) -> list[str]:
         """What a sample cannot say."""
         found = self.view.certified
         if found is None:

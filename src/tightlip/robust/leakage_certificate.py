@@ -78,7 +78,7 @@ class LeakageCertificate(Certificate):
             raise CertificateInvalid(
                 f"both ends fail: they must be in order and not negative, got {self.lower!r} and {self.upper!r}."
             )
-        columns = [_column(self.channel, place) for place in range(self.channel.shape[1])]
+        columns = [rational_column(self.channel, place) for place in range(self.channel.shape[1])]
         region = self._region()
         self._check_member(region)
         reached = self._largest_lift(columns, region)
@@ -204,7 +204,8 @@ class LeakageCertificate(Certificate):
         return found
 
 
-def _column(channel: Channel, place: int) -> list[Fraction]:
+def rational_column(channel: Channel, place: int) -> list[Fraction]:
+    """Read P(y|x) of one outcome for every secret, in rationals."""
     return [Fraction(entry) for entry in dense_column(channel.matrix, place).tolist()]
 
 

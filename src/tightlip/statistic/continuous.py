@@ -205,8 +205,8 @@ def _read(regions: Mapping[Label, Any]) -> dict[Label, list[Interval]]:
     for piece, label in ordered[1:]:
         if piece[0] < furthest[1] and label != owner:
             raise InvalidInput(
-                f"regions of different secrets must not overlap, got {_shown(furthest)} of {quoted(owner)} and "
-                f"{_shown(piece)} of {quoted(label)}; a parameter has one secret."
+                f"regions of different secrets must not overlap, got {_show_interval(furthest)} of {quoted(owner)} and "
+                f"{_show_interval(piece)} of {quoted(label)}; a parameter has one secret."
             )
         if piece[1] >= furthest[1]:
             furthest, owner = piece, label
@@ -225,9 +225,9 @@ def _interval(given: Any, argument: str) -> Interval:
         raise WrongType(f"{argument} must be an interval (low, high), got {quoted(given)}.")
     low, high = (Fraction(exact(real(end, argument))) for end in given)
     if low > high:
-        raise InvalidInput(f"{argument} must have low ≤ high, got {_shown((low, high))}; swap them.")
+        raise InvalidInput(f"{argument} must have low ≤ high, got {_show_interval((low, high))}; swap them.")
     return low, high
 
 
-def _shown(interval: Interval) -> str:
+def _show_interval(interval: Interval) -> str:
     return f"({float(interval[0]):g}, {float(interval[1]):g})"

@@ -115,14 +115,14 @@ def _add_up(table: Any) -> Any:
 
 
 def _write_all(writer: Any, batches: Iterator[Any]) -> Any:
-    def written() -> Iterator[Any]:
+    def write_each() -> Iterator[Any]:
         for table in batches:
             if table["cell_size"].null_count:
                 raise InvalidInput("the table has changed since it was counted; audit it again.")
             writer.write_table(table)
             yield table
 
-    return tally_risks(written())
+    return tally_risks(write_each())
 
 
 def _write_by_spark(backend: Any, rows: Any, path: Path, id_name: str | None, id_kind: Kind | None) -> Any:
