@@ -48,7 +48,7 @@ def cell_risks(counts: CellCounts, policy: Policy) -> CellRisks:
     return CellRisks(counts, cell_pml(tally).upper, posterior[found])
 
 
-def audited_counts(audit: Audit) -> CellCounts:
+def suppress_counts(audit: Audit) -> CellCounts:
     """Suppress the plan's small cells in what an audit counted: risks found from it agree with the report."""
     counted = audit.counted
     tally = counted.tally
@@ -122,4 +122,4 @@ def audit_risks(audit: Audit) -> AuditRisks:
         raise InvalidInput(
             "risk by record needs a population, got the audit of a sample; shares within its cells bound nothing."
         )
-    return AuditRisks(audit.policy, cell_risks(audited_counts(audit), audit.policy))
+    return AuditRisks(audit.policy, cell_risks(suppress_counts(audit), audit.policy))

@@ -39,7 +39,7 @@ from tightlip.model.jsonio import check_keys
 from tightlip.model.labels import Label, Labels
 from tightlip.model.matrix import dense, take_rows
 from tightlip.model.prior import Prior
-from tightlip.numeric.display import format_exactly, grouped
+from tightlip.numeric.display import format_count, format_exactly
 from tightlip.numeric.parse import ObjectArray, exact_text, number
 
 KIND: Final = "ordered envelope"
@@ -329,8 +329,8 @@ def _common(denominators: Iterable[int], count: int) -> int:
         unit = math.lcm(unit, denominator)
         if unit.bit_length() * count > _MOST_BITS:
             raise InvalidInput(
-                f"channel must have denominators with a common multiple of at most {grouped(_MOST_BITS // count)} "
-                f"bits for {grouped(count)} entries, got a longer one; give the numbers as floats."
+                f"channel must have denominators with a common multiple of at most {format_count(_MOST_BITS // count)} "
+                f"bits for {format_count(count)} entries, got a longer one; give the numbers as floats."
             )
     return unit
 

@@ -284,7 +284,7 @@ class Outputs:
         prepare_output(path, force=self.force)
 
 
-def files_read(table: str, policy: Path | None, plan: Policy) -> dict[str, list[str]]:
+def inputs_of(table: str, policy: Path | None, plan: Policy) -> dict[str, list[str]]:
     """The files that an audit reads, by what they are."""
     hierarchies = [getattr(item.recoding, "hierarchy", None) for item in plan.release]
     return {

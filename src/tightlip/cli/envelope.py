@@ -65,7 +65,7 @@ def envelope_of_noise(
     secret: str, noise: str, deltas: list[Fraction], adversary: Adversary, *, unit: LeakageUnit, compare: bool
 ) -> tuple[dict[str, Any], list[Any]]:
     """Solve for the envelope of one noisy value; its record and its points."""
-    from tightlip.noise.compared import comparisons, endless_attack
+    from tightlip.noise.dispatch import comparisons, endless_attack
     from tightlip.noise.dispatch import envelope as noise_envelope
     from tightlip.report.envelope import envelope_record, noise_attack_words
 

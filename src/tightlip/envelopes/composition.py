@@ -19,8 +19,7 @@ from tightlip.envelopes.result import read_delta
 from tightlip.errors import InvalidInput, ShapeMismatch, quoted
 from tightlip.model.channel import Channel, as_channel
 from tightlip.model.labels import Label, match
-from tightlip.model.matrix import dense, multiply
-from tightlip.model.reduction import REDUCE_TOLERANCE, merge_proportional
+from tightlip.model.matrix import REDUCE_TOLERANCE, dense, merge_proportional, multiply
 from tightlip.numeric.ball import Ball, ball, enclose
 from tightlip.numeric.quantity import Nats, exact_ratio, level
 

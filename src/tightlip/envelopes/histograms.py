@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.errors import InvalidInput
-from tightlip.model.matrix import SMALLEST
-from tightlip.model.reduction import REDUCE_TOLERANCE, Groups, merge_proportional
+from tightlip.model.matrix import REDUCE_TOLERANCE, SMALLEST, Groups, merge_proportional
 from tightlip.numeric.parse import FloatArray, ObjectArray
 
 _BITS = 128

@@ -43,7 +43,7 @@ from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
-from tightlip.numeric.display import grouped
+from tightlip.numeric.display import format_count
 from tightlip.numeric.parse import FloatArray, ObjectArray
 
 _MOST_OUTCOMES = 5_000  # their ratios are 200 MB
@@ -121,14 +121,14 @@ def _require_size(channel: Channel) -> None:
     secrets, outcomes = channel.shape
     if outcomes > _MOST_OUTCOMES:
         raise InvalidInput(
-            f"channel must have at most {grouped(_MOST_OUTCOMES)} outcomes for an ordered adversary, "
-            f"got {grouped(outcomes)}; merge neighbouring outcomes first, or use any adversary."
+            f"channel must have at most {format_count(_MOST_OUTCOMES)} outcomes for an ordered adversary, "
+            f"got {format_count(outcomes)}; merge neighbouring outcomes first, or use any adversary."
         )
     most = _MOST_WORK // (outcomes * max(outcomes, 2000))
     if secrets > most:
         raise InvalidInput(
-            f"channel must have at most {grouped(most)} secrets where it has {grouped(outcomes)} outcomes, "
-            f"got {grouped(secrets)}; merge neighbouring outcomes first, or use any adversary."
+            f"channel must have at most {format_count(most)} secrets where it has {format_count(outcomes)} outcomes, "
+            f"got {format_count(secrets)}; merge neighbouring outcomes first, or use any adversary."
         )
 
 

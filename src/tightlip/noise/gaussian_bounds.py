@@ -15,8 +15,8 @@ from fractions import Fraction
 from tightlip.certificate.recomputation import GAUSSIAN_BOUNDS, certify_by_recomputation
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.ball import ball, enclose
+from tightlip.numeric.parse import Real, positive, real
 from tightlip.numeric.quantity import Bound, Probability
-from tightlip.numeric.real import Real, positive, real
 
 _CONSTANT = "a secret that is always 0 leaks nothing"
 _NO_NOISE = "without noise the secret itself is released"
@@ -65,7 +65,7 @@ def gaussian_pmc_bounds(bound: Real, sigma: Real, y: Real, *, ends_in_support: b
 
 
 def gaussian_pmc_tail(bound: Real, sigma: Real, beta: Real) -> Probability:
-    """An upper bound on P{PMC(Y) > β + r/2}, r = A²/σ², for Gaussian noise on |X| ≤ A of mean zero.
+    """Compute an upper bound on P{PMC(Y) > β + r/2}, r = A²/σ², for Gaussian noise on |X| ≤ A of mean zero.
 
     2 exp(−β²/(8r(r + 1))), at most 1.
 

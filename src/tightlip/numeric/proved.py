@@ -16,7 +16,7 @@ class Proof(Protocol):
         """Raise CertificateInvalid unless the proof holds."""
 
     def claim(self) -> Any:
-        """What it says: a `lower` and an `upper` end."""
+        """State what it says: a `lower` and an `upper` end."""
 
     def save(self, path: Any, *, force: bool = False) -> None:
         """Write it to a file."""
@@ -89,7 +89,7 @@ class Proved:
             )
 
     def proof(self) -> Any:
-        """The certificate, or an error where there is none."""
+        """Return the certificate, or an error where there is none."""
         if self.certificate is None:
             raise InvalidInput(
                 f"this result has no certificate (method: {self.method}); nothing to verify or to save."
@@ -97,7 +97,7 @@ class Proved:
         return self.certificate
 
     def proved_ends(self) -> tuple[float, float]:
-        """The ends that the certificate claims for this number."""
+        """Return the ends that the certificate claims for this number."""
         claim = self.proof().claim()
         return claim.lower, claim.upper
 

@@ -97,7 +97,7 @@ class Group:
         return min(self.missing, self.total - self.first)
 
     def own(self, field: Field) -> Number:
-        """ρ, the extra weight of the table itself."""
+        """Compute ρ, the extra weight of the table itself."""
         if self.growth is None:
             return field.number(0)
         return (field.growth(self.growth) - 1) / field.binomial(self.free + self.base - 1, self.base - 1)
@@ -107,7 +107,7 @@ class Group:
         return field.number(prod(Fraction(self.free - i, self.base + i) for i in range(size)))
 
     def weight(self, field: Field, size: int) -> Number:
-        """1/Z_t."""
+        """Compute 1/Z_t."""
         return 1 / (self._count(field, size) + self.own(field))
 
     def _count(self, field: Field, size: int) -> Number:

@@ -94,7 +94,7 @@ class RiskBound:
     methods: tuple[MethodBound, ...]
 
     def by(self, method: Method) -> float:
-        """The bound of one method; 0 where it does not apply."""
+        """Look up the bound of one method; 0 where it does not apply."""
         choice(method, "method", get_args(Method))
         return next((entry.value for entry in self.methods if entry.method == method), 0.0)
 
@@ -143,7 +143,7 @@ class PrivateStudy:
         return cls(study, level, leading, sides, test_gap, _information(study, level))
 
     def risk(self, samples: int) -> RiskBound:
-        """The lower bound on the risk after this many private samples, by every method."""
+        """Compute the lower bound on the risk after this many private samples, by every method."""
         count = read_samples(samples)
         shared = {separation: overlaps(separation, count) for separation in self.leading}
         methods = [self._two_point(tensor, shared) for tensor in _TWO_POINT]

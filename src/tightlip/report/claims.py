@@ -60,10 +60,7 @@ def _envelope(whose: str, some: str = "", every: str = "") -> Callable[[Claim], 
 
 def _statistic(meaning: str) -> Callable[[Claim], str]:
     def sentence(claim: Claim) -> str:
-        least, most = (
-            with_unit(format_down(claim.lower), "nats"),
-            with_unit(format_up(claim.upper), "nats"),
-        )
+        least, most = _ends(claim)
         return (
             f"the {claim.kind}, {meaning}, is at least {least} under some prior and at most {most} "
             "under every prior."
@@ -72,28 +69,26 @@ def _statistic(meaning: str) -> Callable[[Claim], str]:
     return sentence
 
 
-def _over_a_set(what: str) -> Callable[[Claim], str]:
+def _between(what: str, how: str = "") -> Callable[[Claim], str]:
     def sentence(claim: Claim) -> str:
-        least = with_unit(format_down(claim.lower), "nats")
-        most = with_unit(format_up(claim.upper), "nats")
-        return f"{what} under any prior of the set is at least {least} and at most {most}."
+        least, most = _ends(claim)
+        return f"{what} is at least {least} and at most {most}{how}."
 
     return sentence
+
+
+def _computed_again(what: str) -> Callable[[Claim], str]:
+    return _between(what, ", as computed again from the file")
+
+
+def _ends(claim: Claim) -> tuple[str, str]:
+    return with_unit(format_down(claim.lower), "nats"), with_unit(format_up(claim.upper), "nats")
 
 
 def _contraction(what: str) -> Callable[[Claim], str]:
     def sentence(claim: Claim) -> str:
         at = "" if claim.gamma is None else f" at γ = {format_exactly(claim.gamma)}"
         return f"{what}{at} is at least {format_down(claim.lower)} and at most {format_up(claim.upper)}."
-
-    return sentence
-
-
-def _computed(what: str) -> Callable[[Claim], str]:
-    def sentence(claim: Claim) -> str:
-        least = with_unit(format_down(claim.lower), "nats")
-        most = with_unit(format_up(claim.upper), "nats")
-        return f"{what} is at least {least} and at most {most}, as computed again from the file."
 
     return sentence
 
@@ -105,22 +100,26 @@ _SENTENCES: dict[str, Callable[[Claim], str]] = {
     robust.KIND: _envelope("post-processing", " under some prior of the set", " under any prior of the set"),
     MAXIMAL: _statistic("how much easier the release makes it to guess the secret"),
     COST: _statistic("how much easier the release makes it to name a secret that is not the true one"),
-    again.NOISE_PML: _computed("the PML of the noisy outcome"),
-    again.NOISE_PMC: _computed("the PMC of the noisy outcome"),
-    again.NOISE_DENSITY: _computed("the information density of the secret and the noisy outcome"),
-    again.NOISE_INTERVAL: _computed("the leakage of the interval of noisy outcomes"),
-    again.NOISE_WORST_PMC: _computed("the largest PMC of any noisy outcome"),
-    again.LAPLACE_MEAN: _computed("the largest PMC of one value behind a mean with Laplace noise"),
-    again.GAUSSIAN_BOUNDS: _computed(
+    again.NOISE_PML: _computed_again("the PML of the noisy outcome"),
+    again.NOISE_PMC: _computed_again("the PMC of the noisy outcome"),
+    again.NOISE_DENSITY: _computed_again("the information density of the secret and the noisy outcome"),
+    again.NOISE_INTERVAL: _computed_again("the leakage of the interval of noisy outcomes"),
+    again.NOISE_WORST_PMC: _computed_again("the largest PMC of any noisy outcome"),
+    again.LAPLACE_MEAN: _computed_again("the largest PMC of one value behind a mean with Laplace noise"),
+    again.GAUSSIAN_BOUNDS: _computed_again(
         "the PMC of the outcome of Gaussian noise on a bounded secret of mean zero"
     ),
-    again.CUMULANT: _computed("the cumulant generating function of the data"),
-    again.NOISE_STATISTIC: _computed("the statistic maximal leakage of the noise about the regions"),
-    again.STATISTIC_RANGE: _computed("the statistic maximal leakage, by what maximal leakage says of it,"),
-    again.SPACE_SIZE: _computed("the logarithm of the number of histograms"),
-    robust_leakage.PML: _over_a_set("the leakage capacity, the largest PML of any outcome"),
-    robust_leakage.PMC: _over_a_set("the largest PMC of any outcome"),
-    robust_leakage.MAXIMAL: _over_a_set("the largest maximal leakage"),
+    again.CUMULANT: _computed_again("the cumulant generating function of the data"),
+    again.NOISE_STATISTIC: _computed_again("the statistic maximal leakage of the noise about the regions"),
+    again.STATISTIC_RANGE: _computed_again(
+        "the statistic maximal leakage, by what maximal leakage says of it,"
+    ),
+    again.SPACE_SIZE: _computed_again("the logarithm of the number of histograms"),
+    robust_leakage.PML: _between(
+        "the leakage capacity, the largest PML of any outcome under any prior of the set"
+    ),
+    robust_leakage.PMC: _between("the largest PMC of any outcome under any prior of the set"),
+    robust_leakage.MAXIMAL: _between("the largest maximal leakage under any prior of the set"),
     contraction.DOBRUSHIN: _contraction("the Dobrushin coefficient, the contraction of total variation,"),
     contraction.E_GAMMA: _contraction("the contraction coefficient of E_γ"),
     **{

@@ -32,7 +32,7 @@ _METHODS = {
 
 
 def plan_record(plan: PlanTable) -> dict[str, Any]:
-    """Everything a protocol says about a study: the table over privacy levels, and what it means."""
+    """Record everything a protocol says about a study: the table over privacy levels, and what it means."""
     study, target = plan.study, plan.target_risk
     return {
         "samples": plan.samples,
@@ -125,7 +125,7 @@ def _channels(privacy: dict[str, Any]) -> str:
 
 
 def cells(record: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """The levels as a table: names of columns, and rows."""
+    """Lay out the levels as a table: names of columns, and rows."""
     targeted = record["target_risk"] is not None
     names = ["privacy", "η of KL", "worth at most", "risk at least", "by"]
     names += [f"needed for {record['target_risk']}", "factor"] if targeted else []

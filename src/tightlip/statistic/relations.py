@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from tightlip.arguments import whole
 from tightlip.certificate.recomputation import STATISTIC_RANGE, certify_by_recomputation
-from tightlip.measures.distribution import rounded_sum
+from tightlip.measures.distribution import add_leakages
 from tightlip.measures.maximal import channel_after, maximal_leakage
 from tightlip.model.align import align
 from tightlip.model.channel import Channel, as_channel
@@ -264,13 +264,7 @@ def composition(
         after[outcome] = known[key]
     worst = largest([found.value for found in after.values()])
     where = next(outcome for outcome, found in after.items() if found.value == worst)
-    return StatisticComposition(_sum(start.value, worst), start, after, where)
-
-
-def _sum(first: Nats, second: Nats) -> Nats:
-    if first.ratio is not None and second.ratio is not None:
-        return Nats.of_ratio(first.ratio * second.ratio)
-    return Nats(rounded_sum(float(first), float(second)))
+    return StatisticComposition(add_leakages(start.value, worst), start, after, where)
 
 
 def _secrets(secrets: object) -> int:
