@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -20,7 +19,7 @@ from tightlip.arguments import choice, flag
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.files import write_whole
 from tightlip.histogram.conditional import ConditionalDraw, draw_given_secret
-from tightlip.histogram.maxl import MaxLMechanism
+from tightlip.histogram.maxl import MaxLMechanism, privacy_of_bins
 from tightlip.histogram.privacy import Distortion, Privacy
 from tightlip.histogram.quantization import Quantization
 from tightlip.histogram.randomized_response import RandomizedResponse
@@ -229,7 +228,7 @@ def _quantization(given: _Setting, bin_size: Any, _epsilon: object, ordered: boo
     )
     distortion = mechanism.distortion
     if given.is_share and ordered and not one_cell:
-        distortion = share_distortion(mechanism, given.secret.sizes[0])
+        distortion = share_distortion(given.space, bin_size, given.secret.sizes[0])
 
     def draw() -> ConditionalDraw:
         own = mechanism.bin_of(given.secret.index(given.counts))
@@ -267,8 +266,7 @@ def _maxl(given: _Setting, bin_size: Any, _epsilon: object, _ordered: bool) -> _
         nearest = mechanism.released[int(np.argmin(distances))]
         return ConditionalDraw(nearest, all(one.exact for one in drawn), "nearest of the drawn histograms")
 
-    # candidates have different secrets and are released as themselves: a matching of all of them
-    privacy = Privacy.of_ratio(Fraction(bins.bins), "one output per bin")
+    privacy = privacy_of_bins(given.space, bin_size, given.secret.size)
     words = f"MaxL, nearest of {bins.bins} histograms drawn one from each bin of {bin_size} secret values"
     return privacy, mechanism.distortion, words, draw
 

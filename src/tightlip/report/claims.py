@@ -17,7 +17,12 @@ from tightlip.report.amounts import delta_json, float_json
 from tightlip.robust import certificate as robust
 from tightlip.robust import leakage_certificate as robust_leakage
 
-_ADVERSARIES = {envelope.KIND: "any", ordered.KIND: "ordered", robust.KIND: "any"}
+_ADVERSARIES = {
+    envelope.KIND: "any",
+    ordered.KIND: "ordered",
+    robust.KIND: "any",
+    again.ENVELOPE_BOUNDS: "any",
+}
 
 
 def claim_record(claim: Claim) -> dict[str, Any]:
@@ -91,8 +96,8 @@ def _contraction(what: str) -> Callable[[Claim], str]:
 
 def _computed(what: str) -> Callable[[Claim], str]:
     def sentence(claim: Claim) -> str:
-        least = with_unit(format_down(claim.lower), "nats")
-        most = with_unit(format_up(claim.upper), "nats")
+        ends = format_down(claim.lower), format_up(claim.upper)
+        least, most = ends if claim.unit is None else (with_unit(end, claim.unit) for end in ends)
         return f"{what} is at least {least} and at most {most}, as computed again from the file."
 
     return sentence
@@ -118,6 +123,34 @@ _SENTENCES: dict[str, Callable[[Claim], str]] = {
     again.NOISE_STATISTIC: _computed("the statistic maximal leakage of the noise about the regions"),
     again.STATISTIC_RANGE: _computed("the statistic maximal leakage, by what maximal leakage says of it,"),
     again.SPACE_SIZE: _computed("the logarithm of the number of histograms"),
+    again.ENVELOPE_BOUNDS: _envelope("post-processing"),
+    again.TOTAL_VARIATION: _computed("the total variation distance of the two distributions"),
+    again.KL_DIVERGENCE: _computed("the Kullback-Leibler divergence of the two distributions"),
+    again.CHI_SQUARED_DIVERGENCE: _computed("the χ² divergence of the two distributions"),
+    again.HELLINGER_DISTANCE: _computed("the squared Hellinger distance of the two distributions"),
+    **{
+        kind: _computed(f"the statistic maximal leakage ({kind})")
+        for kind in (
+            again.QUANTIZATION_PRIVACY,
+            again.RESPONSE_PRIVACY,
+            again.MAXL_PRIVACY,
+            again.MAXL_BINS_PRIVACY,
+            again.WRONG_RESPONSE_PRIVACY,
+            again.WRONG_QUANTIZATION_PRIVACY,
+        )
+    },
+    **{
+        kind: _computed(f"the worst-case expected total variation distance ({kind})")
+        for kind in (
+            again.QUANTIZATION_DISTORTION,
+            again.SHARE_DISTORTION,
+            again.RESPONSE_DISTORTION,
+            again.MATCHED_DISTORTION,
+            again.MAXL_DISTORTION,
+            again.WRONG_RESPONSE_DISTORTION,
+            again.WRONG_QUANTIZATION_DISTORTION,
+        )
+    },
     robust_leakage.PML: _over_a_set("the leakage capacity, the largest PML of any outcome"),
     robust_leakage.PMC: _over_a_set("the largest PMC of any outcome"),
     robust_leakage.MAXIMAL: _over_a_set("the largest maximal leakage"),
