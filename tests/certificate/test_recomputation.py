@@ -58,6 +58,15 @@ WRITTEN = {
     "chi-squared": lambda: divergence([0.1, 0.9], [0.5, 0.5], "chi2"),
     "Hellinger": lambda: divergence([0.1, 0.9], [0.5, 0.5], "h2"),
     "envelope bounds": lambda: tl.envelopes.bounds(CHANNEL, BIASED, "1/5"),
+    "binary envelope": lambda: tl.envelope(CHANNEL, BIASED, "1/5", adversary="binary"),
+    "binary curve": lambda: tl.envelope_curve(CHANNEL, BIASED, [0.2, 1], adversary="binary")[0],
+    "deterministic envelope": lambda: tl.envelope(CHANNEL, BIASED, 0.2, adversary="deterministic"),
+    "k-ary envelope": lambda: tl.envelope(CHANNEL, BIASED, 0.2, adversary="k-ary", symbols=2),
+    "envelope of noise": lambda: tl.noise.envelope(UNIFORM, "1/10", cells=20),
+    "envelope of noise, infinite": lambda: tl.noise.envelope(NORMAL, 0.1),
+    "deterministic, noise": lambda: tl.noise.envelope(UNIFORM, 0.1, adversary="deterministic", cells=20),
+    "ordered, noise": lambda: tl.noise.envelope(NORMAL, "1/10", adversary="ordered"),
+    "binary, noise": lambda: tl.noise.envelope(NORMAL, "1/10", adversary="binary"),
     "size": lambda: SPACE.size_log(),
     "quantization": lambda: Quantization(SPACE, 4).privacy,
     "quantization, distortion": lambda: Quantization(SPACE, 4, ordered=False).distortion,
@@ -78,6 +87,9 @@ WRITTEN = {
 }
 UNWRITTEN = {
     "PML": lambda: tl.noise.pml(AdditiveNoise(DistributionSecret(beta(2, 5)), Laplace(1)), 0.5),
+    "envelope": lambda: tl.noise.envelope(
+        AdditiveNoise(DistributionSecret(beta(2, 5)), Laplace(1)), 0.1, cells=20
+    ),
     "mean": lambda: tl.noise.laplace_mean_pmc(DistributionSecret(beta(2, 5)), 2, 1.0),
 }
 
@@ -183,6 +195,21 @@ def test_a_kind_decides_which_divergence_is_meant():
     for kind in ("total variation distance", "chi-squared divergence", "squared Hellinger distance"):
         with pytest.raises(CertificateInvalid, match="both ends fail: the number is proved to lie in"):
             replace(found, kind=kind).verify()
+
+
+def test_few_symbols_are_told(tmp_path, capsys):
+    path = tmp_path / "proof.json"
+    WRITTEN["k-ary envelope"]().save(path)
+    main(["verify", str(path)])
+    assert "some post-processing to at most 2 symbols leaks" in " ".join(capsys.readouterr().out.split())
+    main(["verify", str(path), "--json"])
+    assert json.loads(capsys.readouterr().out)["symbols"] == 2
+
+
+def test_an_envelope_at_another_probability_is_not_proved():
+    found = WRITTEN["binary envelope"]()
+    with pytest.raises(CertificateInvalid, match="proves no end at δ"):
+        replace(found, delta=Fraction(1, 10)).verify()
 
 
 def test_bounds_of_an_envelope_are_about_a_channel_file(tmp_path, capsys):

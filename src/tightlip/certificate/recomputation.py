@@ -1,7 +1,8 @@
 """Numbers in closed form and in ball arithmetic: the proof is the computation, which the certificate does again.
 
 It names one of a few functions and holds its arguments; `verify` calls the function and checks that what it proves lies
-within the ends that are stated. No solver has a part in these functions.
+within the ends that are stated. Of two kinds, k-ary envelopes and envelopes of bounded secrets with noise, a solver
+proposes attacks and multipliers, which the function proves before it returns.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from tightlip.model.channel import Channel
 from tightlip.model.jsonio import check_keys
 from tightlip.model.labels import Label, Labels, labels_from_json
 from tightlip.model.prior import Prior
+from tightlip.numeric.display import format_exactly
 from tightlip.numeric.parse import exact_text, number
 from tightlip.numeric.proved import Proved
 
@@ -45,6 +47,13 @@ KL_DIVERGENCE = "Kullback-Leibler divergence"
 CHI_SQUARED_DIVERGENCE = "chi-squared divergence"
 HELLINGER_DISTANCE = "squared Hellinger distance"
 ENVELOPE_BOUNDS = "envelope between known bounds"
+BINARY_ENVELOPE = "binary envelope"
+DETERMINISTIC_ENVELOPE = "deterministic envelope"
+K_ARY_ENVELOPE = "k-ary envelope"
+NOISE_ENVELOPE = "envelope of noise"
+NOISE_DETERMINISTIC_ENVELOPE = "deterministic envelope of noise"
+NOISE_ORDERED_ENVELOPE = "ordered envelope of noise"
+NOISE_BINARY_ENVELOPE = "binary envelope of noise"
 QUANTIZATION_PRIVACY = "privacy of quantization"
 QUANTIZATION_DISTORTION = "distortion of quantization"
 SHARE_DISTORTION = "distortion of quantization of the share of several cells"
@@ -87,17 +96,22 @@ def _divergence(name: str, unit: Literal["nats"] | None = None) -> _Function:
     return _Function("tightlip.contraction", "divergence", unit=unit, fixed={"kind": name})
 
 
+def _envelope(home: str, adversary: str) -> _Function:
+    return _Function(home, "envelope", fixed={"adversary": adversary})
+
+
+_ENVELOPES, _NOISE = "tightlip.envelopes", "tightlip.noise"
 _HISTOGRAM, _PAPERS = "tightlip.histogram", "tightlip.papers"
 # the only functions that a file can have called, by kind
 _FUNCTIONS = {
-    NOISE_PML: _Function("tightlip.noise", "pml"),
-    NOISE_PMC: _Function("tightlip.noise", "pmc"),
-    NOISE_DENSITY: _Function("tightlip.noise", "information_density"),
-    NOISE_INTERVAL: _Function("tightlip.noise", "interval_leakage"),
-    NOISE_WORST_PMC: _Function("tightlip.noise", "pmc_supremum"),
-    LAPLACE_MEAN: _Function("tightlip.noise", "laplace_mean_pmc"),
-    GAUSSIAN_BOUNDS: _Function("tightlip.noise", "gaussian_pmc_bounds"),
-    CUMULANT: _Function("tightlip.noise", "cumulant"),
+    NOISE_PML: _Function(_NOISE, "pml"),
+    NOISE_PMC: _Function(_NOISE, "pmc"),
+    NOISE_DENSITY: _Function(_NOISE, "information_density"),
+    NOISE_INTERVAL: _Function(_NOISE, "interval_leakage"),
+    NOISE_WORST_PMC: _Function(_NOISE, "pmc_supremum"),
+    LAPLACE_MEAN: _Function(_NOISE, "laplace_mean_pmc"),
+    GAUSSIAN_BOUNDS: _Function(_NOISE, "gaussian_pmc_bounds"),
+    CUMULANT: _Function(_NOISE, "cumulant"),
     NOISE_STATISTIC: _Function("tightlip.statistic", "noise_leakage"),
     STATISTIC_RANGE: _Function(_PAPERS, "statistic_leakage_range"),
     SPACE_SIZE: _Function(_HISTOGRAM, "HistogramSpace.size_log"),
@@ -105,7 +119,14 @@ _FUNCTIONS = {
     KL_DIVERGENCE: _divergence("kl", "nats"),
     CHI_SQUARED_DIVERGENCE: _divergence("chi2"),
     HELLINGER_DISTANCE: _divergence("h2"),
-    ENVELOPE_BOUNDS: _Function("tightlip.envelopes", "bounds"),
+    ENVELOPE_BOUNDS: _Function(_ENVELOPES, "bounds"),
+    BINARY_ENVELOPE: _envelope(_ENVELOPES, "binary"),
+    DETERMINISTIC_ENVELOPE: _envelope(_ENVELOPES, "deterministic"),
+    K_ARY_ENVELOPE: _envelope(_ENVELOPES, "k-ary"),
+    NOISE_ENVELOPE: _envelope(_NOISE, "any"),
+    NOISE_DETERMINISTIC_ENVELOPE: _envelope(_NOISE, "deterministic"),
+    NOISE_ORDERED_ENVELOPE: _envelope(_NOISE, "ordered"),
+    NOISE_BINARY_ENVELOPE: _envelope(_NOISE, "binary"),
     QUANTIZATION_PRIVACY: _Function(_HISTOGRAM, "Quantization", "privacy"),
     QUANTIZATION_DISTORTION: _Function(_HISTOGRAM, "Quantization", "distortion", None),
     SHARE_DISTORTION: _Function("tightlip.histogram.share_distortion", "share_distortion", unit=None),
@@ -122,13 +143,13 @@ _FUNCTIONS = {
 }
 # what can be an argument in a file, by the namespace of its type, besides numbers, texts, lists, mappings and models
 _TYPES = {
-    "AdditiveNoise": "tightlip.noise",
-    "Gaussian": "tightlip.noise",
-    "Laplace": "tightlip.noise",
-    "GaussianSecret": "tightlip.noise",
-    "UniformSecret": "tightlip.noise",
-    "BoundedSecret": "tightlip.noise",
-    "DiscreteSecret": "tightlip.noise",
+    "AdditiveNoise": _NOISE,
+    "Gaussian": _NOISE,
+    "Laplace": _NOISE,
+    "GaussianSecret": _NOISE,
+    "UniformSecret": _NOISE,
+    "BoundedSecret": _NOISE,
+    "DiscreteSecret": _NOISE,
     "HistogramSpace": _HISTOGRAM,
     "MisspecifiedSupport": _PAPERS,
 }
@@ -161,9 +182,28 @@ class Recomputation(Certificate):
     upper: float
 
     def claim(self) -> Claim:
-        """Tell both ends, and δ where the number is an envelope."""
-        delta = Fraction(number(self.arguments["delta"], "delta")) if self.kind == ENVELOPE_BOUNDS else None
-        return Claim(self.kind, self.lower, self.upper, _FUNCTIONS[self.kind].unit, delta)
+        """Tell both ends, and δ and the number of symbols where the number is an envelope."""
+        delta, symbols = self.arguments.get("delta"), self.arguments.get("symbols")
+        return Claim(
+            self.kind,
+            self.lower,
+            self.upper,
+            _FUNCTIONS[self.kind].unit,
+            delta=None if delta is None else Fraction(number(delta, "delta")),
+            symbols=symbols,
+        )
+
+    def ends_at(self, delta: Fraction) -> tuple[float, float]:
+        """Tell both ends of an envelope at δ, which must be its own.
+
+        Raises
+        ------
+        CertificateInvalid
+            If it is about another probability.
+        """
+        if self.claim().delta != delta:
+            raise CertificateInvalid(f"the certificate proves no end at δ = {format_exactly(delta)}.")
+        return self.lower, self.upper
 
     def verify(self) -> None:
         """Compute the number again, and check that its ends lie within these."""
@@ -184,11 +224,11 @@ class Recomputation(Certificate):
     @property
     def needs_prior(self) -> bool:
         """Whether the number is of a channel and a prior."""
-        return self.kind == ENVELOPE_BOUNDS
+        return {"channel", "prior"} <= self.arguments.keys()
 
     def digest_for(self, channel: Channel, prior: Prior | None, secret: Sequence[Label] | None) -> str | None:
         """Hash it for another channel and prior; None where it is not about a channel file."""
-        if self.kind != ENVELOPE_BOUNDS or prior is None:
+        if not self.needs_prior or prior is None:
             return None
         other = self.arguments | {"channel": channel, "prior": align(prior, channel)}
         return replace(self, arguments=other).digest()

@@ -13,6 +13,13 @@ from __future__ import annotations
 import math
 
 from tightlip.arguments import choice
+from tightlip.certificate.recomputation import (
+    NOISE_BINARY_ENVELOPE,
+    NOISE_DETERMINISTIC_ENVELOPE,
+    NOISE_ENVELOPE,
+    NOISE_ORDERED_ENVELOPE,
+    recomputed,
+)
 from tightlip.envelopes.result import Adversary, Envelope
 from tightlip.errors import PreconditionFailed
 from tightlip.model.noise import AdditiveNoise
@@ -21,7 +28,12 @@ from tightlip.noise.monotone import interval_envelope
 from tightlip.noise.pointwise import require_release
 from tightlip.noise.unbounded import unbounded_envelope
 
-_ADVERSARIES = ("any", "deterministic", "ordered", "binary")
+_KINDS: dict[Adversary, str] = {
+    "any": NOISE_ENVELOPE,
+    "deterministic": NOISE_DETERMINISTIC_ENVELOPE,
+    "ordered": NOISE_ORDERED_ENVELOPE,
+    "binary": NOISE_BINARY_ENVELOPE,
+}
 
 
 def envelope(
@@ -57,7 +69,12 @@ def envelope(
     (inf nats, 2.9957322735539913 nats)
     """
     require_release(release)
-    choice(adversary, "adversary", _ADVERSARIES)
+    choice(adversary, "adversary", tuple(_KINDS))
+    found = _envelope(release, delta, adversary, cells)
+    return recomputed(_KINDS[adversary], found, release=release, delta=found.delta, cells=cells)
+
+
+def _envelope(release: AdditiveNoise, delta: object, adversary: Adversary, cells: int) -> Envelope:
     if adversary == "ordered":
         return interval_envelope(release, delta)
     if any(math.isinf(end) for end in release.secret.support):
