@@ -46,13 +46,14 @@ from tightlip.numeric.display import format_down, format_python, format_up
 from tightlip.numeric.parse import FloatArray, number
 from tightlip.numeric.quantity import Nats, ProvedLeakage
 from tightlip.numeric.rounding import up
+from tightlip.showing import Tabled
 
 ROW_SUM_SLACK = 2.0**-48  # rows and priors of floats may miss the sum 1 by 2⁻⁵⁰ each
 _EXACT_WORK = 30_000  # pairs of secrets × outcomes up to which floats are compared as rationals
 
 
 @dataclass(frozen=True, slots=True)
-class EnvelopeBounds(ProvedLeakage):
+class EnvelopeBounds(ProvedLeakage, Tabled):
     """Every cheap bound on ε_c(δ) in nats, each rounded to its own side.
 
     Attributes

@@ -29,6 +29,7 @@ from tightlip.histogram.share_distortion import share_distortion
 from tightlip.histogram.space import HistogramSpace
 from tightlip.histogram.table import CellTable, Domain, tabulate
 from tightlip.numeric.randomness import Integers, RandomSource
+from tightlip.showing import Shown, Tabled
 
 MechanismName = Literal["qm", "rr", "maxl"]
 
@@ -39,7 +40,7 @@ _SEEDED = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HistogramRelease:
+class HistogramRelease(Shown, Tabled):
     """A released table and what is known about it beforehand.
 
     Attributes
@@ -92,7 +93,7 @@ class HistogramRelease:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ReleasePlan:
+class ReleasePlan(Shown):
     """A mechanism for one table, with its privacy and distortion; nothing is drawn yet.
 
     For MaxL the histograms that it may release are already chosen, without looking at the table. A plan that is drawn

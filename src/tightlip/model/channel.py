@@ -36,6 +36,7 @@ from tightlip.model.prior import Prior, as_prior
 from tightlip.model.reduction import REDUCE_TOLERANCE, merge_proportional
 from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import ObjectArray, float_number, numbers, to_floats
+from tightlip.showing import Tabled
 
 _MAX_PRODUCT = 200_000_000
 _KEYS = {"inputs", "outputs", "sparse", "adjustment"}
@@ -43,7 +44,7 @@ _NOT_YET = {"_hash": None, "_peaks": None, "_pits": None}
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class Channel:
+class Channel(Tabled):
     """A mechanism: rows are secrets, columns are outcomes, entries P(outcome | secret).
 
     Parameters

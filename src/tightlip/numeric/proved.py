@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tightlip.errors import CertificateInvalid, InvalidInput
+from tightlip.showing import Shown
 
 MET = 4e-9  # ends this near have met: twice what the search for one envelope leaves open, and more than any rounding
 
@@ -22,7 +23,7 @@ class Proof(Protocol):
         """Write it to a file."""
 
 
-class Proved:
+class Proved(Shown):
     """A number known to lie in [lower, upper].
 
     Attributes
