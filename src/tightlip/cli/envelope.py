@@ -148,7 +148,7 @@ def envelope(
 
     deltas = read_probabilities(delta, or_one=True)
     _check_request(channel, secret, noise, adversary, symbols)
-    require_apart([path for path in (chart, certificate) if path is not None], channel)
+    require_apart([chart, certificate], {"the channel file": [channel]})
     if chart is not None:
         check_chart_path(chart, force=force)
     if certificate is not None:
