@@ -418,7 +418,6 @@ class TestSymbols:
             (("--adversary", "k-ary"), "needs --symbols, got none"),
             (("--symbols", "3"), "--symbols is for --adversary k-ary or deterministic, got any"),
             (("--adversary", "k-ary", "--symbols", "0"), "symbols must be a whole number of at least 1"),
-            (("--adversary", "k-ary", "--symbols", "3", "--certificate", "x.json"), "any or ordered"),
             (("--adversary", "nobody"), "nobody"),
         ],
     )

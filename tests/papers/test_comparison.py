@@ -1,4 +1,4 @@
-"""Randomised response against quantization at equal privacy: the paper's conclusion certify_by_recomputation."""
+"""Randomised response against quantization at equal privacy: the paper's conclusion recomputed."""
 
 import importlib.util
 import json

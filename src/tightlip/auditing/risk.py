@@ -14,7 +14,7 @@ from tightlip.auditing.plan import mechanisms_of
 from tightlip.auditing.result import Audit
 from tightlip.auditing.tally import Tally, divide
 from tightlip.errors import InvalidInput, quoted
-from tightlip.showing import Tabled
+from tightlip.showing import Shown, Tabled
 from tightlip.table.counts import CellCounts, hide_small_cells
 from tightlip.table.policy import Policy
 from tightlip.table.risk import CellRisks, write_risks
@@ -65,7 +65,7 @@ def suppress_counts(audit: Audit) -> CellCounts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AuditRisks(Tabled):
+class AuditRisks(Shown, Tabled):
     """The risks that an audit found, by cell and secret: for the owner of the table, since it shows their values.
 
     Attributes

@@ -30,12 +30,13 @@ from tightlip.model.prior import Prior
 from tightlip.numeric.parse import FloatArray, to_floats
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.rounding import gamma, log_ratio_down, sum_down, sum_up, widen_down, widen_up
+from tightlip.showing import Shown, Tabled
 
 Aim = Literal["gain", "cost"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AdversaryLeakage:
+class AdversaryLeakage(Shown, Tabled):
     """What one adversary learns from each outcome that can occur, in outcome order.
 
     Attributes

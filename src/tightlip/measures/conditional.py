@@ -26,6 +26,7 @@ from tightlip.model.prior import Prior
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.quantity import Nats, largest
 from tightlip.numeric.rounding import gamma
+from tightlip.showing import Shown
 
 _SAFE = 2.0**-900
 _SMALLEST = Fraction(1, 2**1000)
@@ -139,7 +140,7 @@ def _conditional(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CompositionBound:
+class CompositionBound(Shown):
     """What two releases leak together at most: the leakage of the first plus the conditional one of the second."""
 
     first: PointwiseLeakage

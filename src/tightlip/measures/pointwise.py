@@ -23,6 +23,7 @@ from tightlip.model.labels import Label, Labels
 from tightlip.model.matrix import dense_columns, freeze
 from tightlip.model.prior import Prior
 from tightlip.numeric.parse import FloatArray
+from tightlip.showing import Shown, Tabled
 
 
 def pml(channel: Channel, prior: Prior) -> PointwiseLeakage:
@@ -91,7 +92,7 @@ def from_joint(joint: ExactJoint | FloatJoint, kind: Kind) -> PointwiseLeakage:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class InformationDensity:
+class InformationDensity(Shown, Tabled):
     """i(x; y) in nats, a plain value (not rounded to a side): rows are secrets, columns outcomes, that can occur.
 
     −∞ where an outcome excludes a secret. `lifts` holds the exact e^i for exact input.

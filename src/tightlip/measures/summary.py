@@ -15,11 +15,11 @@ from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import Alip, Nats, Probability, largest, level
-from tightlip.showing import Tabled
+from tightlip.showing import Shown, Tabled
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Summary(Tabled):
+class Summary(Shown, Tabled):
     """What one release leaks, by every pointwise and whole-channel measure; all guarantees, rounded up."""
 
     channel: Channel

@@ -44,6 +44,7 @@ from tightlip.model.normalize import normalize_exact, normalize_floats, read_cou
 from tightlip.model.prior import Prior, as_prior
 from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import ObjectArray, float_number, numbers, to_floats
+from tightlip.showing import Tabled
 
 _MAX_PRODUCT = 200_000_000
 _KEYS = {"inputs", "outputs", "sparse", "adjustment"}
@@ -51,7 +52,7 @@ _NOT_YET = {"_hash": None, "_peaks": None, "_pits": None}
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class Channel:
+class Channel(Tabled):
     """A mechanism: rows are secrets, columns are outcomes, entries P(outcome | secret).
 
     Parameters

@@ -28,10 +28,11 @@ from tightlip.numeric.parse import (
     numbers,
     to_floats,
 )
+from tightlip.showing import Tabled
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class Prior:
+class Prior(Tabled):
     """A probability distribution over secrets.
 
     Parameters

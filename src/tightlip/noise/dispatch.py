@@ -13,6 +13,13 @@ from __future__ import annotations
 import math
 
 from tightlip.arguments import choice
+from tightlip.certificate.recomputation import (
+    NOISE_BINARY_ENVELOPE,
+    NOISE_DETERMINISTIC_ENVELOPE,
+    NOISE_ENVELOPE,
+    NOISE_ORDERED_ENVELOPE,
+    certify_by_recomputation,
+)
 from tightlip.envelopes.result import ADVERSARIES, Adversary, Envelope, read_delta
 from tightlip.errors import InvalidInput, NumericalFailure, PreconditionFailed
 from tightlip.model.noise import AdditiveNoise
@@ -23,7 +30,12 @@ from tightlip.noise.pointwise import require_release
 from tightlip.noise.unbounded import UnboundedAttack, unbounded_attack, unbounded_envelope
 from tightlip.numeric.quantity import Nats
 
-_ADVERSARIES = ("any", "deterministic", "ordered", "binary")
+_KINDS: dict[Adversary, str] = {
+    "any": NOISE_ENVELOPE,
+    "deterministic": NOISE_DETERMINISTIC_ENVELOPE,
+    "ordered": NOISE_ORDERED_ENVELOPE,
+    "binary": NOISE_BINARY_ENVELOPE,
+}
 _OTHERS: dict[str, Adversary] = {"any": "any", "ordered": "ordered", "event": "binary"}
 _SYMBOLS = 10  # of the example of an attack without end
 
@@ -61,7 +73,12 @@ def envelope(
     (inf nats, 2.9957322735539913 nats)
     """
     require_release(release)
-    choice(adversary, "adversary", _ADVERSARIES)
+    choice(adversary, "adversary", tuple(_KINDS))
+    found = _envelope(release, delta, adversary, cells)
+    return certify_by_recomputation(_KINDS[adversary], found, release=release, delta=found.delta, cells=cells)
+
+
+def _envelope(release: AdditiveNoise, delta: object, adversary: Adversary, cells: int) -> Envelope:
     if adversary == "ordered":
         return interval_envelope(release, delta)
     if any(math.isinf(end) for end in release.secret.support):

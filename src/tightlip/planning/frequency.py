@@ -38,6 +38,7 @@ from tightlip.model.prior import Prior, as_prior
 from tightlip.numeric.parse import FloatArray, number
 from tightlip.numeric.proportions import chernoff, clopper_pearson
 from tightlip.numeric.rounding import float_above, float_below
+from tightlip.showing import Shown, Tabled
 
 IntervalMethod = Literal["proved", "asymptotic"]
 
@@ -70,7 +71,7 @@ class Intervals:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FrequencyEstimate:
+class FrequencyEstimate(Shown, Tabled):
     """Unbiased estimates of the frequency of each secret.
 
     Attributes

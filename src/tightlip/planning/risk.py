@@ -52,6 +52,7 @@ from tightlip.numeric.ball import Ball, ball, enclose
 from tightlip.numeric.rounding import float_above, float_below
 from tightlip.planning.privacy import Privacy, Separation, as_privacy
 from tightlip.planning.study import Study
+from tightlip.showing import Shown, Tabled
 
 Method = Literal[
     "le cam, coupling", "le cam, hellinger", "le cam, kl", "bretagnolle-huber", "fano", "assouad"
@@ -81,7 +82,7 @@ class MethodBound:
 
 
 @dataclass(frozen=True, slots=True)
-class RiskBound:
+class RiskBound(Shown, Tabled):
     """No procedure has a risk below `value`, the best of `methods`; in the unit of the loss, rounded down.
 
     One end only, and the sound one: no procedure is said to reach it.

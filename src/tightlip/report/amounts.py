@@ -41,13 +41,22 @@ def budget_words(budget: Nats, unit: Unit, *, kept: bool = True) -> str:
     >>> budget_words(Nats(0.1), "nats"), budget_words(Nats.of_ratio(Fraction(3)), "nats"), leakage(Nats(0.1), "nats")
     ('0.1 nats', '1.09862 nats', '0.100001 nats')
     """
-    value = in_unit(budget, unit)
-    nearest = format_about(value, LONG)
-    if float(nearest) == value:
-        return with_unit(nearest, unit)
+    given = given_decimal(in_unit(budget, unit))
+    if given is not None:
+        return with_unit(given, unit)
     side: Rounding = "up" if kept else "down"
     exact = Nats(float(budget), rounding=side) if budget.ratio is None else Nats.of_ratio(budget.ratio, side)
     return leakage(exact, unit)
+
+
+def given_decimal(value: float) -> str | None:
+    """The short decimal that a budget was given as: one is read as the double at or just below it.
+
+    >>> given_decimal(0.1), given_decimal(math.nextafter(0.1, 0)), given_decimal(1 / 3)
+    ('0.1', '0.1', None)
+    """
+    shown = format_about(value, LONG)
+    return shown if value in (float(shown), math.nextafter(float(shown), 0.0)) else None
 
 
 def factor(amount: Nats, *, up: bool = True) -> str:

@@ -11,6 +11,7 @@ import math
 import os
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from tightlip import __version__
@@ -26,6 +27,7 @@ from tightlip.report.amounts import (
     budget_words,
     delta_json,
     exact_share,
+    given_decimal,
     posterior_share,
     share,
 )
@@ -355,8 +357,10 @@ def _origin(audit: Audit, made: str, version: str, show_values: bool, option: st
 
 
 def budget_amount(budget: Nats, unit: Unit) -> Amount:
-    """Write a budget with its words, and as it was given."""
-    return replace(amount(budget, unit), words=budget_words(budget, unit), given=level_exact(budget))
+    """A budget with its words, and as it was given."""
+    decimal = None if budget.ratio is not None else given_decimal(float(budget))
+    given = level_exact(budget if decimal is None else Fraction(decimal))
+    return replace(amount(budget, unit), words=budget_words(budget, unit), given=given)
 
 
 def view_report(

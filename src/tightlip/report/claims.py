@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -10,14 +11,26 @@ from tightlip.certificate import recomputation as again
 from tightlip.certificate.base import Claim
 from tightlip.certificate.statistic import COST, MAXIMAL
 from tightlip.contraction import certificate as contraction
-from tightlip.numeric.display import format_down, format_exactly, format_sides, format_up
+from tightlip.numeric.display import format_down, format_exactly, format_sides, format_up, several
 from tightlip.numeric.parse import exact_text
 from tightlip.numeric.unit import with_unit
 from tightlip.report.amounts import delta_json, float_json
 from tightlip.robust import certificate as robust
 from tightlip.robust import leakage_certificate as robust_leakage
 
-_ADVERSARIES = {envelope.KIND: "any", ordered.KIND: "ordered", robust.KIND: "any"}
+_ADVERSARIES = {
+    envelope.KIND: "any",
+    ordered.KIND: "ordered",
+    robust.KIND: "any",
+    again.ENVELOPE_BOUNDS: "any",
+    again.BINARY_ENVELOPE: "binary",
+    again.DETERMINISTIC_ENVELOPE: "deterministic",
+    again.K_ARY_ENVELOPE: "k-ary",
+    again.NOISE_ENVELOPE: "any",
+    again.NOISE_DETERMINISTIC_ENVELOPE: "deterministic",
+    again.NOISE_ORDERED_ENVELOPE: "ordered",
+    again.NOISE_BINARY_ENVELOPE: "binary",
+}
 
 
 def claim_record(claim: Claim) -> dict[str, Any]:
@@ -25,6 +38,8 @@ def claim_record(claim: Claim) -> dict[str, Any]:
     record: dict[str, Any] = {"kind": claim.kind}
     if claim.kind in _ADVERSARIES:
         record["adversary"] = _ADVERSARIES[claim.kind]
+    if claim.symbols is not None:
+        record["symbols"] = claim.symbols
     if claim.delta is not None:
         record |= delta_json(claim.delta)
     if claim.gamma is not None:
@@ -46,14 +61,16 @@ def _envelope(whose: str, some: str = "", every: str = "") -> Callable[[Claim], 
     """δ is told from below where an attack has at least that probability, from above where none has it."""
 
     def sentence(claim: Claim) -> str:
-        lower, upper = format_down(claim.lower), format_up(claim.upper)
+        least = with_unit(format_down(claim.lower), "nats")
+        most = with_unit(format_up(claim.upper), "nats")
         if not claim.delta:
-            return f"no {whose} ever leaks more than {upper} nats."
+            return f"no {whose} ever leaks more than {most}."
         below, above = format_sides(claim.delta)
-        return (
-            f"with probability at least {below} some {whose} leaks {lower} nats{some}, "
-            f"and none leaks more than {upper} nats with probability {above} or more{every}."
-        )
+        few = "" if claim.symbols is None else f" to at most {several(claim.symbols, 'symbol')}"
+        reached = f"with probability at least {below} some {whose}{few} leaks "
+        if math.isinf(claim.lower):
+            return f"{reached}any amount{some}."
+        return f"{reached}{least}{some}, and none leaks more than {most} with probability {above} or more{every}."
 
     return sentence
 
@@ -115,6 +132,41 @@ _SENTENCES: dict[str, Callable[[Claim], str]] = {
         "the statistic maximal leakage, by what maximal leakage says of it,"
     ),
     again.SPACE_SIZE: _computed_again("the logarithm of the number of histograms"),
+    again.ENVELOPE_BOUNDS: _envelope("post-processing"),
+    again.BINARY_ENVELOPE: _envelope("event"),
+    again.DETERMINISTIC_ENVELOPE: _envelope("function of the outcome"),
+    again.K_ARY_ENVELOPE: _envelope("post-processing"),
+    again.NOISE_ENVELOPE: _envelope("post-processing of the noisy value"),
+    again.NOISE_DETERMINISTIC_ENVELOPE: _envelope("function of the noisy value"),
+    again.NOISE_ORDERED_ENVELOPE: _envelope("monotone function of the noisy value"),
+    again.NOISE_BINARY_ENVELOPE: _envelope("event of the noisy value"),
+    again.TOTAL_VARIATION: _computed_again("the total variation distance of the two distributions"),
+    again.KL_DIVERGENCE: _computed_again("the Kullback-Leibler divergence of the two distributions"),
+    again.CHI_SQUARED_DIVERGENCE: _computed_again("the χ² divergence of the two distributions"),
+    again.HELLINGER_DISTANCE: _computed_again("the squared Hellinger distance of the two distributions"),
+    **{
+        kind: _computed_again(f"the statistic maximal leakage ({kind})")
+        for kind in (
+            again.QUANTIZATION_PRIVACY,
+            again.RESPONSE_PRIVACY,
+            again.MAXL_PRIVACY,
+            again.MAXL_BINS_PRIVACY,
+            again.WRONG_RESPONSE_PRIVACY,
+            again.WRONG_QUANTIZATION_PRIVACY,
+        )
+    },
+    **{
+        kind: _computed_again(f"the worst-case expected total variation distance ({kind})")
+        for kind in (
+            again.QUANTIZATION_DISTORTION,
+            again.SHARE_DISTORTION,
+            again.RESPONSE_DISTORTION,
+            again.MATCHED_DISTORTION,
+            again.MAXL_DISTORTION,
+            again.WRONG_RESPONSE_DISTORTION,
+            again.WRONG_QUANTIZATION_DISTORTION,
+        )
+    },
     robust_leakage.PML: _between(
         "the leakage capacity, the largest PML of any outcome under any prior of the set"
     ),

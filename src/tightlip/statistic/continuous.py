@@ -29,6 +29,7 @@ from tightlip.numeric.ball import Ball, ball, enclose
 from tightlip.numeric.parse import Real, exact, real
 from tightlip.numeric.quantity import Nats, ProvedLeakage
 from tightlip.numeric.tails import laplace_mass, normal_mass
+from tightlip.showing import Tabled
 
 _MOST_CHOICES = 4096
 
@@ -36,7 +37,7 @@ Interval = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
-class NoiseStatisticLeakage(ProvedLeakage):
+class NoiseStatisticLeakage(ProvedLeakage, Tabled):
     """Π of additive noise, in nats: `lower` is reached by `selection` (secret → parameter), `upper` is proved."""
 
     lower: float

@@ -40,6 +40,7 @@ from tightlip.model.prior import Prior
 from tightlip.numeric.ball import Ball, ball, enclose, log_bounds
 from tightlip.numeric.quantity import Bound, Nats, exact_level, exact_ratio, largest, level
 from tightlip.numeric.rounding import gamma, log_ratio_up, log_up, sum_down, up, widen_up
+from tightlip.showing import Shown, Tabled
 from tightlip.statistic.groups import Groups, Places, groups_of
 from tightlip.statistic.maximal import cost_leakage, statistic_maximal_leakage
 from tightlip.statistic.result import StatisticLeakage
@@ -206,7 +207,7 @@ def outcome_to_statistic_ldp(outcome: object, least: object) -> Nats:
 
 
 @dataclass(frozen=True, slots=True)
-class StatisticComposition:
+class StatisticComposition(Shown, Tabled):
     """What two releases leak together.
 
     Attributes
