@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from benchmarks.timing import best_times
-from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, Released
+from tightlip.table.recoding import Bins
 from tightlip.table.source import open_table
 
 RELEASED = ["age", "sex", "zip", "job"]

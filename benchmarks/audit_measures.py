@@ -53,8 +53,8 @@ def measure(table: Counted) -> dict[str, float]:
     [gain.tail(tl.log_of(ratio)) for ratio in ("1", "3/2", "2", "5", "10", "20", "50", "100")]
     done()
     for column in table.columns:
-        worst_leakage(table.keeping([column]))
-        worst_leakage(table.keeping([other for other in table.columns if other != column]))
+        worst_leakage(table.select([column]))
+        worst_leakage(table.select([other for other in table.columns if other != column]))
     done()
     found, _ = tally_envelope(table.tally, DELTA)
     done()

@@ -22,14 +22,14 @@ SECRETS = {"ill": ["none", "flu", "asthma"], "rich": ["no", "yes"]}
 
 
 def example_audit(text="", *, secrets=1, budget=BUDGET, sample=None, min_count=None, statistic=()):
-    """Columns of at most three values, so that no coarsening is tried and the counts are never asked for again."""
+    """Columns of at most three values, so that no coarsening is tried."""
     columns, secret_columns = (
         [f"{name}{text}" for name in VALUES],
         [f"{name}{text}" for name in SECRETS][:secrets],
     )
     counts = _counts(text, secrets)
     return audit_counts(
-        lambda plan: Counted.of(counts, plan.secret, [item.column for item in plan.release]),
+        Counted.of(counts, secret_columns, columns),
         Policy(secret_columns, columns, min_count=min_count, statistic=statistic),
         kinds=dict.fromkeys(columns, "text"),
         delta=read_delta("1/100"),

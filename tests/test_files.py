@@ -9,7 +9,7 @@ import pytest
 
 from tightlip import files
 from tightlip.errors import InvalidInput
-from tightlip.files import prepare_output, whole_file, write_whole
+from tightlip.files import prepare_output, require_apart, whole_file, write_whole
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="other systems have no such locks")
 
@@ -139,3 +139,15 @@ def test_a_folder_that_is_no_folder(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InvalidInput, match="there is no folder"):
         prepare_output(tmp_path / "file" / "out.csv", force=False)
+
+
+def test_no_output_is_an_input_or_another_output(tmp_path):
+    one, two = tmp_path / "one", tmp_path / "two"
+    two.write_text("read")
+    require_apart([one, None], {"the table": [two, None, "postgresql://host/two"]})
+    with pytest.raises(
+        InvalidInput, match="two is the table, which is read and would be lost; choose another"
+    ):
+        require_apart([one, two], {"the policy": [None], "the table": [str(two)]})
+    with pytest.raises(InvalidInput, match="one is asked for twice"):
+        require_apart([one, tmp_path / "." / "one"], {})

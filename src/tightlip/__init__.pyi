@@ -17,12 +17,12 @@ from .contraction.coefficients import dobrushin as dobrushin
 from .envelopes.adversaries import envelope as envelope
 from .envelopes.adversaries import envelope_curve as envelope_curve
 from .envelopes.failure import failure_probability as failure_probability
-from .measures.density import information_density as information_density
 from .measures.event import event_leakage as event_leakage
 from .measures.local import alip as alip
 from .measures.local import ldp as ldp
 from .measures.local import lip as lip
 from .measures.maximal import maximal_leakage as maximal_leakage
+from .measures.pointwise import information_density as information_density
 from .measures.pointwise import pmc as pmc
 from .measures.pointwise import pml as pml
 from .measures.summary import measure as measure

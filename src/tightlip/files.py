@@ -7,7 +7,7 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -158,13 +158,19 @@ def require_free(path: Path, *, force: bool) -> None:
         raise _taken(path)
 
 
-def require_apart(outputs: Sequence[Path], source: Path | None) -> None:
-    """Refuse to write two files of one name, or over the file that is read."""
-    for place, path in enumerate(outputs):
-        if path.resolve() in [other.resolve() for other in outputs[:place]]:
+def require_apart(outputs: Iterable[Path | None], inputs: Mapping[str, Iterable[str | Path | None]]) -> None:
+    """Refuse to write two files of one name, or over a file that is read; inputs are listed by what they are."""
+    paths = [path for path in outputs if path is not None]
+    for place, path in enumerate(paths):
+        if path.resolve() in [other.resolve() for other in paths[:place]]:
             raise InvalidInput(f"{path} is asked for twice; give each output a name of its own.")
-        if source is not None and path.exists() and source.exists() and path.samefile(source):
-            raise InvalidInput(f"{path} is the file that is read and would be lost; choose another name.")
+        for what, files in inputs.items():
+            if any(_same(path, file) for file in files if file is not None):
+                raise InvalidInput(f"{path} is {what}, which is read and would be lost; choose another name.")
+
+
+def _same(path: Path, other: str | Path) -> bool:
+    return path.exists() and os.path.exists(other) and path.samefile(other)
 
 
 def _taken(path: Path) -> InvalidInput:

@@ -7,13 +7,26 @@ pyproject.toml name it.
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from tightlip.arguments import choice
-from tightlip.numeric.unit import Unit
+
+Unit = Literal["nats", "bits"]
 
 
-class Shown:
+class Paged:
+    """What has a few lines for a notebook."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        """A few lines for a notebook; every label is escaped."""
+        from tightlip.report import notebook
+
+        return notebook.html_of(self)
+
+
+class Shown(Paged):
     """A result that can show itself."""
 
     __slots__ = ()
@@ -24,12 +37,6 @@ class Shown:
 
         choice(unit, "unit", get_args(Unit))
         return notebook.record_of(self, unit)
-
-    def _repr_html_(self) -> str:
-        """A few lines for a notebook; every label is escaped."""
-        from tightlip.report import notebook
-
-        return notebook.html_of(self)
 
 
 class Charted(Shown):
@@ -51,8 +58,8 @@ class Charted(Shown):
         return notebook.chart_of(self, unit)
 
 
-class Tabled(Shown):
-    """A result that is a table."""
+class Tabled(Paged):
+    """What is a table."""
 
     __slots__ = ()
 

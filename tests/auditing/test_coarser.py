@@ -8,12 +8,11 @@ import pytest
 import audit_oracle as oracle
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.lattice import coarser
-from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.mapping import Mapping
 from tightlip.table.policy import Policy, Released
 from tightlip.table.policy_file import policy_toml
-from tightlip.table.recoding import BottomCode, Keep, Prefix, Suppress, TopCode
+from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Suppress, TopCode
 from tightlip.table.source import open_table
 
 

@@ -9,8 +9,8 @@ import pandas as pd
 
 from tightlip.auditing.counted import counts_digest
 from tightlip.auditing.run import audit
-from tightlip.table.bins import Bins
 from tightlip.table.policy import Policy, Released
+from tightlip.table.recoding import Bins
 
 PEOPLE = pd.DataFrame(
     {
@@ -37,7 +37,7 @@ def test_order_does_not_matter_and_one_row_does():
     assert counts_digest(audit(shuffled, policy=PLAN).counted) == digest
     found = audit(PEOPLE, policy=PLAN).counted
     cells, secrets = (np.arange(size)[::-1] for size in found.tally.shape[::-1])
-    assert counts_digest(found.reordered(cells, secrets)) == digest
+    assert counts_digest(found.reorder(cells, secrets)) == digest
     changed = PEOPLE.assign(ill=[*PEOPLE["ill"][:-1], "grün"])
     assert counts_digest(audit(changed, policy=PLAN).counted) != digest
 

@@ -119,7 +119,7 @@ def test_an_audit_says_what_erasure_gives_away():
     rows = [("x", "a")] * 3 + [("y", "a")] + [("x", "b")] + [("y", "b")] * 3
     counted = counted_of(rows)
     plan = Policy("s", [Released("a", mechanism=Erasure(Fraction(1, 2)))])
-    found = audit_counts(lambda _: counted, plan, kinds={}, delta=Fraction(1, 2), budget=tl.log_of("5/4"))
+    found = audit_counts(counted, plan, kinds={}, delta=Fraction(1, 2), budget=tl.log_of("5/4"))
     view = found.views["s"]
     assert view.worst.leakage.ratio == Fraction(3, 2)
     assert view.share_above_budget.fraction == Fraction(1, 2)
@@ -152,7 +152,7 @@ def test_a_remedy_takes_the_least_noise_of_the_columns_own_mechanism():
 
     counted = counted_of(rows)
     plan = Policy("s", [Released("a", mechanism=Mixing(Fraction(1, 10)))])
-    found = audit_counts(lambda _: counted, plan, kinds={}, delta=Fraction(1, 2), budget=tl.log_of("5/4"))
+    found = audit_counts(counted, plan, kinds={}, delta=Fraction(1, 2), budget=tl.log_of("5/4"))
     assert [change_words(plan, remedy) for remedy in found.remedies] == [
         "add mixing with probability 1/2 to a"
     ]
@@ -197,9 +197,7 @@ def test_a_sample_refuses_noise_that_it_cannot_judge():
     counted = counted_of([("x", "a"), ("y", "b")] * 5)
     plan = Policy("s", [Released("a", mechanism=Erasure(Fraction(1, 2)))])
     with pytest.raises(InvalidInput, match="a sample can bound randomised response only, got erasure"):
-        audit_counts(
-            lambda _: counted, plan, kinds={}, delta=Fraction(1, 2), budget=None, sample=SampleMode()
-        )
+        audit_counts(counted, plan, kinds={}, delta=Fraction(1, 2), budget=None, sample=SampleMode())
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,10 @@ from tightlip.auditing.remedy import detail_of, entropy_of, min_counts, remedies
 from tightlip.auditing.run import audit
 from tightlip.numeric.quantity import Nats, log_of
 from tightlip.report.audit_words import change_words, paragraphs, reason_words
-from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.mechanism import RandomizedResponse
 from tightlip.table.policy import Policy, Released
+from tightlip.table.recoding import Bins
 from tightlip.table.source import open_table
 
 KINDS = {"age": "integer", "zip": "text", "job": "text"}
@@ -74,12 +74,12 @@ def test_every_node_is_what_the_engine_counts():
         for node in nodes[:: len(nodes) // 25]:
             policy = lattice.policy_at(node)
             again = Counted.of(count_cells(table, policy), ["s"], [item.column for item in policy.release])
-            assert cells_of(lattice.counted_at(node)[0]) == cells_of(again)
+            assert cells_of(lattice.count_at(node)[0]) == cells_of(again)
 
 
 def test_leakage_and_entropy_never_rise_on_the_way_up():
     lattice = Lattice.of(Policy("s", ["age", "job"]), counted(people(2), ["age", "job"]), KINDS)
-    tallies = {node: lattice.counted_at(node)[0].tally for node in nodes_of(lattice)}
+    tallies = {node: lattice.count_at(node)[0].tally for node in nodes_of(lattice)}
     leaks = {node: worst(tally) for node, tally in tallies.items()}
     pairs = 0
     for node in tallies:
@@ -110,7 +110,7 @@ def brute_force(lattice, budget, *, hiding):
     """The most detail of any node that meets the budget, with any min_count or with the plan's own."""
     best = -math.inf
     for node in nodes_of(lattice):
-        policy, (found, _) = lattice.policy_at(node), lattice.counted_at(node)
+        policy, (found, _) = lattice.policy_at(node), lattice.count_at(node)
         sizes = sorted(set(found.tally.of_cell.tolist())) if hiding else []
         own = policy.min_count
         for least in [own, *(size + 1 for size in sizes if size + 1 > (own or 0))]:
@@ -148,7 +148,7 @@ def test_optimal_is_optimal(seed, budget, min_count):
             if not any(node[at] for at, name in enumerate(names) if name != column)
         ]
         releases = [
-            (apply_policy(lattice.counted_at(node)[0], lattice.policy_at(node)), node) for node in single
+            (apply_policy(lattice.count_at(node)[0], lattice.policy_at(node)), node) for node in single
         ]
         meeting = [
             detail_of(release) / whole
@@ -248,7 +248,7 @@ def test_no_min_count_is_passed_over_that_would_do():
         offered = set(min_counts(tally, Nats(budget), None, noise=False))
         whole = counted(people(7), ["age", "job"])
         for size in sorted(set(tally.of_cell.tolist()))[:-1]:
-            meets = math.log(worst(whole.suppressed(int(size) + 1).tally)) <= budget
+            meets = math.log(worst(whole.suppress(int(size) + 1).tally)) <= budget
             assert not meets or int(size) + 1 in offered
 
 

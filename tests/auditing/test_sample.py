@@ -11,11 +11,10 @@ import tightlip as tl
 from audit_oracle import counts_of
 from sample_oracle import Claims, Population
 from tightlip.auditing.counted import Counted
-from tightlip.auditing.leakage import cell_pml
+from tightlip.auditing.leakage import cell_pml, tail_levels
 from tightlip.auditing.run import audit, audit_counts
 from tightlip.auditing.sample import SampleMode, exceeds, levels_with, prior_bounds, sample_bounds
 from tightlip.auditing.tally import Tally
-from tightlip.auditing.view import tail_levels
 from tightlip.numeric.quantity import Nats
 from tightlip.report.audit_words import paragraphs, verdict
 from tightlip.table.policy import Policy
@@ -100,7 +99,7 @@ def test_more_rows_bring_the_bounds_closer():
     generator = np.random.default_rng(4)
     masses = np.array([[0.3, 0.1], [0.2, 0.4]])
     found = [
-        bounds_of(sample_of(masses, rows, generator), 0.05).mean_of_worst(Fraction(1, 2))
+        bounds_of(sample_of(masses, rows, generator), 0.05).upper_envelope(Fraction(1, 2))
         for rows in (200, 20000)
     ]
     prior = masses.sum(axis=1)
@@ -116,8 +115,8 @@ def test_lower_bounds_find_a_real_leak():
     bounds = bounds_of(sample_of(masses, 5000, generator), 0.05)
     assert 1.7 < bounds.cells.lower.max() <= 2.0
     assert 1.7 < bounds.cells.lower.max() <= bounds.cells.upper.max()
-    assert bounds.reached(Fraction(1, 10)) >= float(np.log(1.5)) - 1e-12
-    assert bounds.reached(Fraction(1, 2)) == 0.0
+    assert bounds.lower_envelope(Fraction(1, 10)) >= float(np.log(1.5)) - 1e-12
+    assert bounds.lower_envelope(Fraction(1, 2)) == 0.0
 
 
 def test_complete_cells_bound_the_worst_leakage_by_those_seen():
@@ -125,7 +124,7 @@ def test_complete_cells_bound_the_worst_leakage_by_those_seen():
     tally = sample_of(np.array([[0.25, 0.25], [0.2, 0.3]]), 5000, generator)
     some, every = (bounds_of(tally, 0.05, cells_complete=complete) for complete in (False, True))
     assert every.most < 1.5 < 1.9 < some.most
-    assert every.mean_of_worst(DELTA) < some.mean_of_worst(DELTA)
+    assert every.upper_envelope(DELTA) < some.upper_envelope(DELTA)
 
 
 def test_the_budget_is_one_of_the_levels_and_rounded_to_the_safe_side():
@@ -169,7 +168,7 @@ def test_budgets_beyond_all_floats_are_kept(budget):
     tally = Tally.of([0, 1, 0, 1], [0, 0, 1, 1], [50, 30, 30, 50], (2, 2))
     bounds = bounds_of(tally, 0.05, budget if isinstance(budget, Nats) else Nats(budget))
     assert bounds.above[-1] == 0
-    assert bounds.mean_of_worst(DELTA) == bounds_of(tally, 0.05).mean_of_worst(DELTA)
+    assert bounds.upper_envelope(DELTA) == bounds_of(tally, 0.05).upper_envelope(DELTA)
 
 
 def test_whatever_is_made_of_a_release_leaks_less_often_than_its_worst_part_allows():
@@ -211,7 +210,7 @@ def test_a_secret_that_is_in_scope_only_by_itself_decides_the_verdict():
     rows = [("xy"[place >= 200], str(place), "uv"[place >= 200]) for place in range(2000)]
     counted = Counted.of(counts_of(rows, 2), ["s", "name"], ["a"])
     found = audit_counts(
-        lambda _: counted,
+        counted,
         Policy(["s", "name"], ["a"]),
         kinds={},
         delta=DELTA,

@@ -93,9 +93,9 @@ def test_a_column_of_one_value_has_no_noise():
     counted = Population(np.ones((2, 1, 2))).draw(100, np.random.default_rng(0))
     odds, errors = {"c0": Fraction(3)}, Errors(0.01, 0.04)
     noise = {"c0": RandomizedResponse(tl.log_of(3))}
-    found = release_bounds(counted, counted.randomised(noise), odds, errors, SampleMode())
+    found = release_bounds(counted, counted.randomise(noise), odds, errors, SampleMode())
     assert found.before is None
-    assert found.mean_of_worst(Fraction(1)) == release_bounds(
+    assert found.upper_envelope(Fraction(1)) == release_bounds(
         counted, counted, {}, errors, SampleMode()
-    ).mean_of_worst(Fraction(1))
-    assert isinstance(found.mean_of_worst(Fraction(1)), tl.numeric.quantity.Nats)
+    ).upper_envelope(Fraction(1))
+    assert isinstance(found.upper_envelope(Fraction(1)), tl.numeric.quantity.Nats)

@@ -64,7 +64,7 @@ def test_tails_are_exact_also_at_ties(rows, ratio):
 @given(ROWS, st.integers(1, 6), st.sampled_from(["1", "2", "7/2"]))
 @settings(max_examples=40)
 def test_suppression_then_noise_is_the_definition(rows, min_count, odds):
-    counted = counted_of(rows).suppressed(min_count).randomised({"b": response(odds)})
+    counted = counted_of(rows).suppress(min_count).randomise({"b": response(odds)})
     joint = oracle.suppress(oracle.joint_of(rows), len(rows), min_count)
     values = list(dict.fromkeys(row[2] for row in rows))
     joint = oracle.randomise(joint, 1, values, Fraction(odds)) if len(values) > 1 else joint
@@ -85,7 +85,7 @@ def test_a_cell_that_excludes_secrets_names_the_likeliest():
 
 def test_two_randomised_columns_are_independent():
     rows = [("x", "a", "0"), ("x", "b", "1"), ("y", "b", "0"), ("y", "a", "0"), ("y", "b", "1")]
-    noisy = counted_of(rows).randomised({"a": response(3), "b": response(2)})
+    noisy = counted_of(rows).randomise({"a": response(3), "b": response(2)})
     joint = oracle.randomise(oracle.joint_of(rows), 0, ["a", "b"], Fraction(3))
     joint = oracle.randomise(joint, 1, ["0", "1"], Fraction(2))
     assert by_cell(noisy, cell_pml(noisy.tally)) == oracle.lifts(joint)
@@ -104,7 +104,7 @@ def test_noise_that_needs_too_many_cells_is_refused(monkeypatch):
     monkeypatch.setattr("tightlip.auditing.counted.MOST_PAIRS", 5)
     rows = oracle.every_row("xy", "abc", "01")
     with pytest.raises(InvalidInput, match="12 pairs of secret and cell, more than 5; coarsen"):
-        counted_of(rows).randomised({"a": response(2)})
+        counted_of(rows).randomise({"a": response(2)})
 
 
 def test_noise_beyond_the_range_of_floats_is_measured(monkeypatch):
@@ -112,7 +112,7 @@ def test_noise_beyond_the_range_of_floats_is_measured(monkeypatch):
     monkeypatch.setattr("tightlip.auditing.counted.MOST_PAIRS", 10**6)
     far = Fraction(2) ** 1300
     rows = [("x", "a", "0")] * 2 + [("y", "a", "0")] + [("x", "b", "1")] + [("y", "b", "1")] * 3
-    noisy = counted_of(rows).randomised({"a": response(far), "b": response(far)})
+    noisy = counted_of(rows).randomise({"a": response(far), "b": response(far)})
     joint = oracle.randomise(oracle.joint_of(rows), 0, ["a", "b"], far)
     joint = oracle.randomise(joint, 1, ["0", "1"], far)
     gain, cost = cell_pml(noisy.tally), cell_pmc(noisy.tally)
@@ -120,7 +120,7 @@ def test_noise_beyond_the_range_of_floats_is_measured(monkeypatch):
     assert by_cell(noisy, cost) == oracle.costs(joint)
     assert not np.isnan([gain.lower, gain.upper, cost.lower, cost.upper]).any()
     told = [("x", "a")] * 3 + [("y", "b")] * 5
-    loud = counted_of(told).randomised({"a": response(far)})
+    loud = counted_of(told).randomise({"a": response(far)})
     gain, cost = cell_pml(loud.tally), cell_pmc(loud.tally)
     assert (cost.lower < 700).all()
     assert (cost.upper == np.inf).all()
@@ -190,8 +190,8 @@ def test_projection_and_coarser_secrets_sum_the_counts():
         ("x", "u", "b", "1"),
     ]
     counted = counted_of(rows, secrets=2)
-    assert counted.keeping(["b"]).tally.of_cell.sum() == 5
-    about = counted.keeping(["b"]).about(["s1"])
+    assert counted.select(["b"]).tally.of_cell.sum() == 5
+    about = counted.select(["b"]).about(["s1"])
     joint = oracle.joint_of([(row[1], row[3]) for row in rows])
     assert by_cell(about, cell_pml(about.tally)) == oracle.lifts(joint)
     assert about.secret_label(0) in {("u",), ("v",)}

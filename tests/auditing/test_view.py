@@ -12,10 +12,10 @@ import audit_oracle as oracle
 import tightlip as tl
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.envelope import tally_envelope
-from tightlip.auditing.leakage import cell_pml
+from tightlip.auditing.leakage import cell_pml, tail_levels
 from tightlip.auditing.result import largest_posterior
 from tightlip.auditing.tally import Tally
-from tightlip.auditing.view import population_view, tail_levels, tail_of
+from tightlip.auditing.view import population_view, tail_of
 from tightlip.certificate.envelope import EnvelopeCertificate
 from tightlip.envelopes.limits import LIMITS
 from tightlip.numeric.quantity import Nats

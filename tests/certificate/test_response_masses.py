@@ -37,7 +37,7 @@ def test_rationals_in_units(tiny):
     assert masses.at_most(Fraction(1, 3) - tiny / 7).tolist() == [True, False, False, True]
     assert masses.below(Fraction(10**40)).all()
     assert not masses.at_most(-Fraction(10**40)).any()
-    ranked = masses.ranked()
+    ranked = masses.sort_positive()
     assert [ranked[place] for place in range(3)] == [tiny, Fraction(1, 3), Fraction(2, 3) - tiny]
     assert (masses.least(), len(ranked)) == (0, 3)
     assert ranked.total(slice(0, 2)) == tiny + Fraction(1, 3)

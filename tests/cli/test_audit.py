@@ -280,7 +280,7 @@ def test_a_missing_table(capsys, tmp_path):
 
 def test_outputs_do_not_destroy_inputs_or_each_other(capsys, table, tmp_path):
     before = table.read_text()
-    assert "must not be the table itself" in run(capsys, *command(table, "--risks", table, "--force"))[2]
+    assert "is the table, which is read" in run(capsys, *command(table, "--risks", table, "--force"))[2]
     assert table.read_text() == before
     same, again = tmp_path / "same.csv", tmp_path / "x" / ".." / "same.csv"
     (tmp_path / "x").mkdir()
@@ -294,10 +294,10 @@ def test_outputs_do_not_destroy_policies_and_mappings(capsys, table, tmp_path):
     policy.write_text('secret = "disease"\nrelease = ["age"]\n')
     groups.write_text("value,group\n44139,a\n44141,a\n55301,b\n")
     given = ("audit", table, "--policy", policy, "--html", policy, "--force")
-    assert "must not be the policy itself" in run(capsys, *given)[2]
+    assert "is the policy, which is read" in run(capsys, *given)[2]
     for named in (f"zip={groups}", f"zip={groups}:1"):
         options = ("--map", named, "--risks", groups, "--force")
-        assert "must not be a mapping itself" in run(capsys, *command(table, *options))[2]
+        assert "is a mapping, which is read" in run(capsys, *command(table, *options))[2]
     assert (policy.read_text()[:6], groups.read_text()[:5]) == ("secret", "value")
 
 

@@ -158,7 +158,10 @@ def test_charts_name_what_is_infinite(capsys, tmp_path):
         (GAUSSIAN[2:], "got --noise."),
         ((*GAUSSIAN, "--adversary", "k-ary", "--symbols", "3"), "need a channel file, got --noise"),
         ((*GAUSSIAN, "--adversary", "deterministic", "--symbols", "3"), "need a channel file, got --noise"),
-        ((*GAUSSIAN, "--delta", "0.1", "--certificate", "x.json"), "--certificate needs a channel file"),
+        (
+            (*GAUSSIAN, "--delta", "0.1,0.2", "--certificate", "x.json"),
+            "--certificate needs one --delta, got 2",
+        ),
         ((*COIN, "--adversary", "ordered"), "use --adversary any, whose upper end also holds for intervals"),
         ((*COIN, "--adversary", "binary"), "adversary binary needs an unbounded secret"),
         (("--secret", "uniform:0,200", "--noise", "gaussian:1"), "--secret bounded:LOW,HIGH has a bound"),

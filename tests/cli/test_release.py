@@ -92,7 +92,7 @@ def test_the_table_itself_is_never_overwritten(capsys, table):
     before = table.read_text()
     status, _, err = run(capsys, *command(table, table, "--bin-size", 2, "--force"))
     assert (status, table.read_text()) == (2, before)
-    assert "is the file that is read and would be lost" in err
+    assert "is the table, which is read and would be lost" in err
 
 
 def test_seeds_are_for_tests(capsys, table, tmp_path):
@@ -183,3 +183,17 @@ def test_a_folder_that_is_not_there(capsys, table, tmp_path):
     status, _, err = run(capsys, *command(table, tmp_path / "no" / "out.csv", "--bin-size", 2))
     assert status == 2
     assert "cannot be written" in err
+
+
+def test_the_list_of_feasible_combinations_is_not_written_over(capsys, table, tmp_path):
+    book = tmp_path / "book.csv"
+    book.write_text("sex,ill\nF,yes\nF,no\nM,yes\nM,no\n")
+    before = book.read_text()
+    link = tmp_path / "link.csv"
+    link.hardlink_to(book)
+    for out in (book, tmp_path / "." / "book.csv", link):
+        options = ("--bin-size", 2, "--feasible", book, "--force")
+        status, text, err = run(capsys, *command(table, out, *options))
+        assert (status, text, err.count("\n")) == (2, "", 1)
+        assert "is the list of feasible combinations, which is read and would be lost" in err
+        assert book.read_text() == before

@@ -92,7 +92,7 @@ def test_certificates_replace_nothing_unasked(capsys, channel_file, tmp_path):
     before = channel_file.read_text()
     status, _, err = run(capsys, "sml", channel_file, "--certificate", channel_file, "--force")
     assert (status, channel_file.read_text()) == (2, before)
-    assert "is the file that is read and would be lost" in err
+    assert "is the channel file, which is read and would be lost" in err
     link = tmp_path / "link.json"
     link.symlink_to(tmp_path / "nowhere.json")
     assert "exists already" in run(capsys, "sml", channel_file, "--certificate", link)[2]

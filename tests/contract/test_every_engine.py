@@ -13,12 +13,11 @@ import pytest
 from contract.people import KINDS, ROWS, UNORDERED
 from contract.warnings_of_engines import IGNORED
 from tightlip.errors import InvalidInput
-from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import RandomizedResponse
 from tightlip.table.policy import Policy, Released
-from tightlip.table.recoding import BottomCode, Keep, Prefix, Suppress, TopCode
+from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Suppress, TopCode
 from tightlip.table.risk import CellRisks, write_risks
 
 pytestmark = IGNORED

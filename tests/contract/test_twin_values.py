@@ -14,10 +14,9 @@ import pytest
 from contract.store import stored
 from contract.warnings_of_engines import IGNORED
 from tightlip.errors import InvalidInput
-from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, Released
-from tightlip.table.recoding import BottomCode, Keep, Suppress, TopCode
+from tightlip.table.recoding import Bins, BottomCode, Keep, Suppress, TopCode
 from tightlip.table.source import open_table
 
 pytestmark = IGNORED

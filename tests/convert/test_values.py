@@ -8,8 +8,7 @@ from fractions import Fraction
 import pytest
 
 from tightlip import convert
-from tightlip.numeric.alip import Alip
-from tightlip.numeric.quantity import Nats, Probability, log_of
+from tightlip.numeric.quantity import Alip, Nats, Probability, log_of
 
 PRIOR_DEPENDENT = [
     name for name in convert.__all__ if "_to_" in name and name.startswith(("ldp", "pml", "pmc"))

@@ -3,6 +3,7 @@
 Everything here is compared with listed tables: the secret by its words, and releases as explicit channels.
 """
 
+import re
 from fractions import Fraction
 from math import floor
 
@@ -10,12 +11,13 @@ import numpy as np
 import pytest
 
 import histogram_oracle as oracle
-from tightlip.errors import NumericalFailure
+from tightlip.errors import InvalidInput, NumericalFailure
 from tightlip.histogram.chain import chain_group_counts
 from tightlip.histogram.conditional import draw_given_secret
 from tightlip.histogram.quantization import Quantization
 from tightlip.histogram.ratio_blocks import draw_ratio
 from tightlip.histogram.release import plan_release
+from tightlip.histogram.scale import grid_scale
 from tightlip.histogram.secret import Except, Ratio, RatioDifference
 from tightlip.histogram.space import HistogramSpace
 from tightlip.histogram.table import tabulate
@@ -165,3 +167,25 @@ def test_a_large_table_whose_difference_is_exactly_one(feasible, other):
     grouped = secret.on(cells(2000, feasible).domain, 2000)
     drawn = draw_given_secret(grouped, range(8, 9), RandomSource(seed_for_tests=1))
     assert (grouped.size, grouped.value(drawn.counts), drawn.exact) == (9, 1, False)
+
+
+@pytest.mark.parametrize(
+    ("total", "step"), [(5, "1/20"), (2, "1/20"), (1, "1/2"), (30, "1/50"), (9, "0.1249")]
+)
+def test_a_step_that_is_too_fine_is_refused_with_the_finest_there_is(total, step):
+    sizes = (1, 1, 1)
+    with pytest.raises(InvalidInput, match="resolution must be at least") as error:
+        grid_scale(sizes, total, Fraction(step))
+    finest = Fraction(re.search(r"; (\S+) is the finest", str(error.value)).group(1))
+    assert grid_scale(sizes, total, finest).size >= 2
+    with pytest.raises(InvalidInput):
+        grid_scale(sizes, total, finest * Fraction(999, 1000))
+
+
+@pytest.mark.parametrize("step", ["0.123456789012345", "0.00001234567890123"])
+def test_a_step_that_is_too_long_is_refused_with_one_that_is_not(step):
+    with pytest.raises(InvalidInput, match="resolution must be a short fraction") as error:
+        grid_scale((1, 1, 1), 10**6, Fraction(step))
+    other = Fraction(re.search(r"round it up to (\S+)\.$", str(error.value)).group(1))
+    assert other >= Fraction(step)
+    assert grid_scale((1, 1, 1), 10**6, other).step == other

@@ -13,7 +13,7 @@ import exact_oracle as oracle
 from strategies import exact_channels, float_pairs
 from tightlip import Channel, Prior
 from tightlip.errors import InvalidInput
-from tightlip.model.reduction import REDUCE_TOLERANCE
+from tightlip.model.matrix import REDUCE_TOLERANCE
 
 some = settings(max_examples=150, deadline=None)
 

@@ -25,9 +25,8 @@ from tightlip.model.secret import (
 )
 from tightlip.noise import attack as noise_attack
 from tightlip.noise.attack import OutcomeCells, best_attack
-from tightlip.noise.bounded import bounded_envelope
+from tightlip.noise.bounded import Dual, bounded_envelope, extend_dual, upper_end
 from tightlip.noise.dispatch import envelope as noise_envelope
-from tightlip.noise.dual import Dual, extended, upper_end
 from tightlip.noise.grid import NoiseGrid
 
 UNIT = AdditiveNoise(UniformSecret(-1, 1), Gaussian(1))
@@ -279,8 +278,8 @@ def test_a_useless_attack_or_dual_proves_only_what_is_always_true(monkeypatch):
     grid = NoiseGrid.over(UNIT, UNIT.secret, 30, 6.0)
     cells = OutcomeCells.of(grid, 30)
     found = best_attack(cells, Fraction(1, 10))
-    assert upper_end(extended(grid, found), Fraction(0), 1.0, 0.5) is None
-    monkeypatch.setattr(noise_attack, "_measured", lambda *args: ([], Fraction(1)))
+    assert upper_end(extend_dual(grid, found), Fraction(0), 1.0, 0.5) is None
+    monkeypatch.setattr(noise_attack, "_measure", lambda *args: ([], Fraction(1)))
     assert bounded_envelope(UNIT, "0.1", cells=20).lower == 0
 
 

@@ -20,7 +20,7 @@ from tightlip.model.secret import (
     GaussianSecret,
     UniformSecret,
 )
-from tightlip.noise.interval import interval_leakage
+from tightlip.noise.pointwise import interval_leakage
 from tightlip.noise.pointwise import pml as noise_pml
 
 NOISES = [Gaussian(0.7), Laplace(0.7)]
@@ -158,7 +158,7 @@ def test_short_intervals_approach_the_point():
 @pytest.mark.parametrize(
     ("a", "b", "parts"),
     [
-        (1, 1, "a must be below b, got a=1.0 and b=1.0; swap them, or use noise_pml"),
+        (1, 1, "a must be below b, got a=1.0 and b=1.0; swap them, or use noise.pml"),
         (2, 1, "a must be below b"),
         (math.inf, math.inf, "a must be below b"),
         (math.nan, 1, "a must be finite, got nan"),

@@ -17,7 +17,7 @@ from tightlip.model.secret import (
     GaussianSecret,
     UniformSecret,
 )
-from tightlip.noise.moments import cumulant
+from tightlip.noise.sample_mean import cumulant
 
 RATES = st.floats(-5, 5).filter(lambda t: abs(t) > 1e-3)
 

@@ -20,10 +20,9 @@ from tightlip.model.secret import (
     GaussianSecret,
     UniformSecret,
 )
-from tightlip.noise.moments import cumulant
 from tightlip.noise.pointwise import pmc as noise_pmc
 from tightlip.noise.pointwise import pml as noise_pml
-from tightlip.noise.sample_mean import laplace_mean_pmc
+from tightlip.noise.sample_mean import cumulant, laplace_mean_pmc
 from tightlip.noise.sample_mean import pmc_supremum as noise_pmc_supremum
 
 

@@ -123,8 +123,8 @@ def test_bad_input():
 
 def test_overlapping_cells_prove_nothing():
     attack = unbounded_attack(NORMAL, "0.1", 2)
-    assert unbounded._certified(NORMAL, attack.delta, list(attack.far), [attack.far[0], (0.0, 1.0)]) is None
-    assert unbounded._certified(NORMAL, attack.delta, list(attack.far), [(1.0, 1.0), (2.0, 3.0)]) is None
+    assert unbounded._certify(NORMAL, attack.delta, list(attack.far), [attack.far[0], (0.0, 1.0)]) is None
+    assert unbounded._certify(NORMAL, attack.delta, list(attack.far), [(1.0, 1.0), (2.0, 3.0)]) is None
 
 
 def test_what_cannot_be_certified_is_refused(monkeypatch):

@@ -1,10 +1,12 @@
 """Every number between two proved ends speaks the same words, also through a pickle; a single end has a value."""
 
+import inspect
 import pickle
 
 import pytest
 
 import tightlip as tl
+from public_calls import calls
 from tightlip.contraction import divergence, divergence_bound
 from tightlip.errors import InvalidInput
 from tightlip.histogram import HistogramSpace
@@ -56,6 +58,58 @@ def test_every_proved_number_has_the_same_words(name):
             found.verify()
     else:
         found.verify()
+
+
+# made by hand, of what somebody else has proved
+BY_HAND = {"measures.Bound", "contraction.Coefficient", "contraction.Divergence", "Coefficient.known"}
+# two levels rather than two ends of one number, or a proof
+NO_NUMBER = ("Alip", "Claim", "Intervals", "Certificate")
+
+
+def _parts(found):
+    """A result, and what it is made of: its parts, the rows of a table, the values of a mapping."""
+    yield found
+    names = [] if isinstance(found, (float, Proved)) else getattr(type(found), "__dataclass_fields__", {})
+    properties = ("privacy", "distortion") if type(found).__module__.startswith("tightlip.histogram") else ()
+    inside = [getattr(found, name, None) for name in (*names, *properties)]
+    inside += list(found) if isinstance(found, (tuple, list)) and not hasattr(found, "_fields") else []
+    for part in inside:
+        for each in part.values() if isinstance(part, dict) else [part]:
+            if type(each).__module__.startswith("tightlip"):
+                yield from _parts(each)
+
+
+def _check(found, name, path):
+    """Both ends, how they were found, and a proof that holds here and from a file."""
+    assert found.lower <= found.upper == found.value, name
+    assert isinstance(found.method, str), name
+    assert isinstance(found.exact, bool), name
+    found.verify()
+    found.save(path, force=True)
+    proof = tl.load(path)
+    proof.verify()
+    assert proof.to_json() == found.certificate.to_json(), name
+
+
+def test_every_public_function_returns_numbers_that_can_be_checked(tmp_path):
+    seen = set()
+    for call in calls():
+        if call.name in BY_HAND or call.name.startswith("table."):  # these return no numbers
+            continue
+        for found in _parts(call()):
+            seen.add(type(found))
+            if isinstance(found, Proved):
+                _check(found, call.name, tmp_path / "proof.json")
+            elif type(found).__module__.startswith("tightlip") and hasattr(found, "lower"):
+                assert not hasattr(found, "upper") or type(found).__name__.endswith(NO_NUMBER), call.name
+    public = {
+        each
+        for space in ("measures", "envelopes", "noise", "statistic", "robust", "contraction", "histogram")
+        for each in vars(getattr(tl, space)).values()
+        if inspect.isclass(each) and issubclass(each, Proved)
+    }
+    assert len(public) > 8
+    assert public <= seen
 
 
 def test_a_single_end_has_a_value_and_a_method():

@@ -6,7 +6,6 @@ import os
 import pickle
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -176,15 +175,6 @@ def test_edges_of_bounds(random):
             random.below(bound)
     with pytest.raises(InvalidInput, match=r"at most 2\*\*63"):
         random.below_each((1 << 63) + 1, 1)
-
-
-def test_rational_coins(random):
-    heads = sum(random.happens(Fraction(2, 7)) for _ in range(7000))
-    assert looks_uniform([heads, 7000 - heads], [2000, 5000])
-    assert not random.happens(Fraction(0))
-    assert random.happens(Fraction(1))
-    with pytest.raises(InvalidInput, match="in \\[0, 1\\]"):
-        random.happens(Fraction(8, 7))
 
 
 def test_irrational_coins(random):

@@ -8,14 +8,14 @@ from fractions import Fraction
 import pytest
 
 from tightlip.errors import InvalidInput
-from tightlip.numeric.real import extended, float_text, real
+from tightlip.numeric.parse import extended_real, float_text, real
 
 
 def test_infinite_ends_only_where_allowed():
-    assert extended(-math.inf, "a") == -math.inf
-    assert extended("1/3", "a") == Fraction(1, 3)
+    assert extended_real(-math.inf, "a") == -math.inf
+    assert extended_real("1/3", "a") == Fraction(1, 3)
     with pytest.raises(InvalidInput, match="a must be finite, got nan"):
-        extended(math.nan, "a")
+        extended_real(math.nan, "a")
     with pytest.raises(InvalidInput, match="y must be finite, got inf"):
         real(math.inf, "y")
 

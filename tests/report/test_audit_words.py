@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import tightlip as tl
 from audit_example import example_audit, example_record
+from tightlip.auditing.run import _read_budget
 from tightlip.auditing.sample import SampleMode
 from tightlip.numeric.display import format_up
 from tightlip.numeric.quantity import Nats
@@ -96,6 +97,11 @@ def test_budgets_are_told_as_they_were_given():
     assert budget_words(tl.log_of(4), "bits") == "2 bits"
     assert budget_words(tl.log_of(2), "bits") == "1 bit"
     assert budget_words(Nats(0.12345678), "nats") == "0.123457 nats"
+    for text in ("0.1 nats", "0.2 nats", "0.7 nats", "1.1 nats", "2.3 nats"):
+        for kept in (True, False):
+            found = _read_budget(text)
+            assert float(found) <= float(text.split()[0])
+            assert budget_words(found, "nats", kept=kept) == text
 
 
 def test_confidence_is_never_rounded_up():

@@ -53,7 +53,7 @@ def test_a_step_through_loose_points_is_a_bound(falling, above):
 
     bound, places = Bound(falling=falling, above=above), [0.0, 0.5, 1.0, 2.0]
     loose = [truth(x) + (1 if above else -1) * slack for x, slack in zip(places, [0, 3, 0, 0.1], strict=True)]
-    drawn = _step(list(zip(places, bound.tightened(loose), strict=True)), bound.step)
+    drawn = _step(list(zip(places, bound.tighten(loose), strict=True)), bound.step)
     for x in (place / 50 for place in range(101)):
         assert drawn(x) >= truth(x) if above else drawn(x) <= truth(x)
 

@@ -1,20 +1,30 @@
 """What results show of themselves in a notebook: short, escaped, JSON-ready, as tables and as pictures."""
 
+import importlib
 import json
 import os
 import pickle
+import pkgutil
 import sys
 
 import pandas as pd
 import pytest
 
+import tightlip
 import tightlip as tl
 from audit_example import HOSTILE, example_audit
 from tightlip import papers
 from tightlip.auditing.sample import SampleMode
 from tightlip.errors import InvalidInput
+from tightlip.histogram import HistogramSpace, Quantization, Share, plan_release, release_histogram, tabulate
+from tightlip.numeric.proved import Proved
+from tightlip.numeric.quantity import ProvedLeakage, ProvedNats
+from tightlip.report import card
+from tightlip.showing import Charted, Paged, Shown, Tabled
 
 CHANNEL, PRIOR = papers.env_example_1(), tl.Prior.uniform(4)
+COIN = tl.Channel([["3/4", "1/4"], ["1/4", "3/4"]])
+ROWS = {"sex": ["F", "M", "M", "M"], "ill": ["yes", "no", "yes", "no"]}
 STUDY = tl.planning.Study([tl.Prior(["1/2", "1/2"]), tl.Prior(["1/4", "3/4"])], loss="zero-one")
 RESULTS = {
     "pml": tl.pml(CHANNEL, PRIOR),
@@ -27,9 +37,61 @@ RESULTS = {
     "level": tl.contraction.level_bounds(4, "1/2", "1/10"),
     "plan": tl.planning.plan_table(STUDY, [tl.planning.LocalPrivacy(1)], 10, target_risk="1/20"),
     "risks": example_audit().risks(),
+    "failure": tl.failure_probability(CHANNEL, PRIOR, 0.5),
+    "bounds": tl.envelopes.bounds(CHANNEL, PRIOR, "1/10"),
+    "robust envelope": tl.robust.envelope(CHANNEL, tl.robust.PriorList([PRIOR]), "1/10"),
+    "capacity": tl.leakage_capacity(CHANNEL, min_mass="1/10"),
+    "average": tl.robust.maximal_leakage(CHANNEL, tl.PriorSet(4, "1/10")),
+    "coefficient": tl.dobrushin(CHANNEL),
+    "KL": tl.contraction.divergence(["1/2", "1/2"], ["1/4", "3/4"], "kl"),
+    "infinite KL": tl.contraction.divergence(["1/2", "1/2"], [1, 0], "kl"),
+    "chi-squared": tl.contraction.divergence(["1/2", "1/2"], ["1/4", "3/4"], "chi2"),
+    "divergence bound": tl.contraction.divergence_bound("kl", 4, 0.1, 0.1),
+    "noise": tl.noise.pml(tl.noise.AdditiveNoise(tl.noise.UniformSecret(0, 1), tl.noise.Laplace(1)), 1),
+    "noise statistic": tl.statistic.noise_leakage(tl.noise.Gaussian(1), {"low": (0, 1), "high": (1, 2)}),
+    "two statistics": tl.statistic.composition(CHANNEL, CHANNEL, ["a", "a", "b", "b"]),
+    "privacy": Quantization(HistogramSpace(11, 3), 4).privacy,
+    "distortion": Quantization(HistogramSpace(11, 3), 4).distortion,
+    "release": release_histogram(ROWS, None, Share({"ill": "yes"}), bin_size=2, seed_for_tests=1),
+    "release plan": plan_release(ROWS, None, Share({"ill": "yes"}), bin_size=2),
+    "cells": tabulate(ROWS),
+    "adversary": tl.measures.gain_leakage(CHANNEL, PRIOR, [[1, 0], [0, 1], [0, 1], [1, 0]]),
+    "density": tl.information_density(CHANNEL, PRIOR),
+    "composition": tl.measures.pml_composition(CHANNEL, CHANNEL, PRIOR),
+    "frequencies": tl.planning.estimate_frequencies([60, 40], COIN),
+    "risk": tl.planning.risk_lower_bound(STUDY, tl.planning.LocalPrivacy(1), 10),
+    "plan row": tl.planning.plan_table(STUDY, [], 10, target_risk="1/20")[0],
 }
-CHARTED = ["pml", "pmc", "envelope", "curve", "contraction", "level", "plan"]
-TABLED = ["pml", "pmc", "measure", "curve", "statistic", "plan", "risks"]
+CHARTED = [name for name, result in RESULTS.items() if isinstance(result, Charted)]
+TABLED = [name for name, result in RESULTS.items() if isinstance(result, Tabled)]
+# bases of results, which are none themselves
+BASES = {Paged, Shown, Charted, Tabled, Proved, ProvedLeakage, ProvedNats}
+
+
+def _shown(base):
+    """The classes of the whole package that inherit from a base."""
+    for module in pkgutil.walk_packages(tightlip.__path__, "tightlip."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    found, todo = set(), [base]
+    while todo:
+        classes = todo.pop().__subclasses__()
+        todo += classes
+        found |= {each for each in classes if getattr(sys.modules[each.__module__], each.__name__) is each}
+    return found - BASES
+
+
+def test_every_class_that_shows_itself_has_what_it_shows():
+    asked = {Paged: card.card_of, Shown: card.record_of, Charted: card.chart_of, Tabled: card.columns_of}
+    for base, ask in asked.items():
+        classes = _shown(base)
+        assert len(classes) > 4
+        nobody = ask.dispatch(object)
+        assert [each.__name__ for each in classes if ask.dispatch(each) is nobody] == []
+
+
+def test_every_class_that_shows_itself_is_tried_here():
+    assert _shown(Shown) == {type(result) for result in RESULTS.values()}
 
 
 @pytest.mark.parametrize("name", RESULTS)
@@ -72,6 +134,57 @@ def test_what_they_show_is_what_they_are():
     assert RESULTS["plan"].to_dict()["rows"][0]["samples_needed"] == 114
 
 
+def test_proved_numbers_are_told_with_both_ends():
+    for name in ("failure", "KL", "coefficient", "capacity", "privacy", "distortion", "noise"):
+        found, record = RESULTS[name], RESULTS[name].to_dict()
+        assert (record["lower"], record["upper"]) == (found.lower, found.upper)
+        assert (record["exact"], record["method"]) == (found.exact, found.method)
+    assert RESULTS["privacy"].to_dict()["ratio"] == "3"
+    assert RESULTS["coefficient"].to_dict()["fraction"] == str(RESULTS["coefficient"].fraction)
+    assert RESULTS["privacy"].to_dict(unit="bits")["upper"] == RESULTS["privacy"].in_bits()
+    assert "unit" not in RESULTS["chi-squared"].to_dict()
+    assert "<strong>Kullback-Leibler divergence: infinite</strong>" in RESULTS["infinite KL"]._repr_html_()
+
+
+def test_a_table_and_its_plan_show_no_row_unasked():
+    for name in ("cells", "release plan", "release"):
+        told = RESULTS[name]._repr_html_() + json.dumps(RESULTS[name].to_dict())
+        assert "F" not in told.replace("False", "")
+    assert RESULTS["cells"].to_pandas().value_counts().to_dict() == {
+        ("M", "no"): 2,
+        ("F", "yes"): 1,
+        ("M", "yes"): 1,
+    }
+    drawn = RESULTS["release"].to_pandas()
+    assert len(drawn) == 4
+    assert len(drawn.columns) == 3  # one says that it was drawn with a seed
+
+
+class TestModels:
+    def test_a_channel_is_its_matrix(self):
+        frame = CHANNEL.to_pandas()
+        assert tl.Channel(frame) == tl.Channel(CHANNEL.floats, CHANNEL.inputs, CHANNEL.outputs)
+        pairs = COIN.product(COIN)
+        assert list(pairs.to_pandas().columns) == list(pairs.outputs)
+        assert "<td>3/4</td>" in COIN._repr_html_()
+
+    def test_a_prior_is_its_masses(self):
+        prior = tl.Prior({"a": "1/3", "b": "2/3"})
+        assert prior.to_pandas().to_dict("list") == {"secret": ["a", "b"], "probability": [1 / 3, 2 / 3]}
+        assert "<td>1/3</td>" in prior._repr_html_()
+
+    def test_large_ones_are_cut(self):
+        page = tl.mechanism.identity(30)._repr_html_()
+        assert page.count("<tr>") == 11
+        assert page.count("<th>") == 11
+        assert "20 more" in page
+
+    def test_sparse_ones_are_shown(self):
+        from scipy.sparse import identity
+
+        assert tl.Channel(identity(30, format="csr"))._repr_html_().count("<tr>") == 11
+
+
 def test_results_that_carry_more_than_their_rows_can_be_pickled():
     for name in ("curve", "plan"):
         again = pickle.loads(pickle.dumps(RESULTS[name]))
@@ -86,6 +199,9 @@ def test_labels_are_escaped():
     prior = tl.Prior(["1/2", "1/2"], labels=channel.inputs)
     shown = [tl.pml(channel, prior), tl.measure(channel, prior), tl.envelope(channel, prior, "1/10")]
     shown += [tl.statistic_maximal_leakage(channel, [HOSTILE, "b"]), tl.contraction.measure(channel, prior)]
+    shown += [channel, prior, tl.leakage_capacity(channel, min_mass="1/10"), tl.dobrushin(channel)]
+    shown += [tl.planning.estimate_frequencies([60, 40], channel), tl.information_density(channel, prior)]
+    shown += [release_histogram({HOSTILE: [HOSTILE, "b"]}, None, Share({HOSTILE: HOSTILE}), bin_size=1)]
     for page in [result._repr_html_() for result in shown] + [example_audit(HOSTILE)._repr_html_()]:
         assert "<script" not in page
         assert "<img" not in page

@@ -11,9 +11,18 @@ from robust_oracle import grid
 from strategies import distributions
 from tightlip import Channel, Prior
 from tightlip.model.prior_set import PriorPolytope
-from tightlip.robust import corners
-from tightlip.robust.corners import corners_of, cover_of, simplices_of
-from tightlip.robust.region import BallRegion, FloorRegion, PolytopeRegion, dot, mean, region_of
+from tightlip.robust import region as geometry
+from tightlip.robust.region import (
+    BallRegion,
+    FloorRegion,
+    PolytopeRegion,
+    corners_of,
+    cover_of,
+    dot,
+    mean,
+    region_of,
+    simplices_of,
+)
 
 
 def regions(size):
@@ -115,7 +124,7 @@ def test_sets_with_too_many_corners_are_left_whole():
 def test_too_many_simplices_leave_a_hull(monkeypatch):
     region = BallRegion((Fraction(1, 3),) * 3, Fraction(1, 10), 3)
     assert cover_of(region).divisible
-    monkeypatch.setattr(corners, "_MOST_SIMPLICES", 3)
+    monkeypatch.setattr(geometry, "_MOST_SIMPLICES", 3)
     assert simplices_of(region) is None
     assert not cover_of(region).divisible
 

@@ -16,10 +16,10 @@ from tightlip import Channel, Prior, PriorSet, envelope, maximal_leakage, mechan
 from tightlip.errors import CertificateInvalid, InvalidInput, SolverFailure, WrongType
 from tightlip.model.prior_set import PriorBall, PriorList, PriorPolytope
 from tightlip.robust import envelope_search as module
+from tightlip.robust.certificate import CellsProof, WholeProof
 from tightlip.robust.envelope_search import DualBound, partition
 from tightlip.robust.envelope_search import envelope as robust_envelope
 from tightlip.robust.pointwise import leakage_capacity
-from tightlip.robust.proof import CellsProof, WholeProof
 
 deltas = st.sampled_from([Fraction(1, 20), Fraction(1, 5), Fraction(1, 2), Fraction(9, 10), Fraction(1)])
 

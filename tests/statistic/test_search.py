@@ -40,7 +40,7 @@ def test_greedy_reaches_half_and_exchange_does_not_lose(channel, cover):
 
 
 def test_both_ways_to_prices_agree(cover):
-    start = cover.covered(greedy(cover))
+    start = cover.maxima(greedy(cover))
     target, work = cover.worth(greedy(cover)), Work(ENOUGH)
     by_cuts = CutProgram(cover).prices(cover.everything(), start, 0.0, work)
     by_steps = descend(cover, cover.everything(), start, target, work)
@@ -52,7 +52,7 @@ def test_both_ways_to_prices_agree(cover):
 def test_a_solver_that_gives_up_leaves_sound_prices(cover):
     program = CutProgram(cover)
     program._optimal = object()
-    start = cover.covered(greedy(cover))
+    start = cover.maxima(greedy(cover))
     prices = program.prices(cover.everything(), start, 0.0, Work(ENOUGH))
     assert bound(cover, prices) <= bound(cover, start)
 

@@ -13,9 +13,9 @@ import pytest
 
 from contract.warnings_of_engines import IGNORED
 from tightlip.errors import InvalidInput
-from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, Released
+from tightlip.table.recoding import Bins
 from tightlip.table.risk import CellRisks, write_risks
 from tightlip.table.source import open_table
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from contract.warnings_of_engines import IGNORED
-from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, Released
+from tightlip.table.recoding import Bins
 from tightlip.table.source import open_table
 
 pytestmark = IGNORED

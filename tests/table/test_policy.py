@@ -6,11 +6,10 @@ import pytest
 
 from tightlip.errors import InvalidInput, WrongType
 from tightlip.numeric.quantity import log_of
-from tightlip.table.bins import Bins
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import RandomizedResponse
 from tightlip.table.policy import Policy, Released
-from tightlip.table.recoding import BottomCode, Keep, Prefix, Suppress, TopCode
+from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Suppress, TopCode
 
 FULL = """
 secret = ["disease", "ward"]

@@ -6,12 +6,11 @@ from hypothesis import strategies as st
 
 from tightlip.errors import WrongType
 from tightlip.numeric.quantity import log_of
-from tightlip.table.bins import Bins
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import RandomizedResponse
 from tightlip.table.policy import Policy, Released
 from tightlip.table.policy_file import policy_toml
-from tightlip.table.recoding import BottomCode, Keep, Prefix, Suppress, TopCode
+from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Suppress, TopCode
 
 names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
 whole = st.integers(-(10**6), 10**6)

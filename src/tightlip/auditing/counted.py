@@ -139,19 +139,19 @@ class Counted:
         return cls(tuple(columns), values, codes, tuple(secret_columns), secret_values, secret_codes, tally)
 
     def cell_label(self, cell: int) -> tuple[Value, ...] | None:
-        """The released values of a cell in column order; None for the suppressed one."""
+        """Read the released values of a cell in column order; None for the suppressed one."""
         row = self.codes[cell]
         if len(row) and row[0] < 0:
             return None
         return tuple(values[code] for values, code in zip(self.values, row.tolist(), strict=True))
 
     def secret_label(self, secret: int) -> tuple[Value, ...]:
-        """The values of a secret, one for each secret column."""
+        """Read the values of a secret, one for each secret column."""
         row = self.secret_codes[secret].tolist()
         return tuple(values[code] for values, code in zip(self.secret_values, row, strict=True))
 
-    def keeping(self, columns: Sequence[str]) -> Counted:
-        """The release of some of the columns only."""
+    def select(self, columns: Sequence[str]) -> Counted:
+        """Release some of the columns only."""
         places = [self.columns.index(column) for column in columns]
         kinds, kind = group_rows(self.codes[:, places])
         return replace(
@@ -162,10 +162,10 @@ class Counted:
             tally=self.tally.with_cells(kind),
         )
 
-    def regrouped(
+    def recode(
         self, columns: Sequence[str], values: Sequence[tuple[Value, ...]], groups: Sequence[NDArray[np.int64]]
     ) -> Counted:
-        """The release of some columns with other values: groups[i][v] is the place in values[i] of old value v."""
+        """Recode some columns: groups[i][v] is the place in values[i] of old value v."""
         places = [self.columns.index(column) for column in columns]
         codes = np.column_stack([own[self.codes[:, at]] for own, at in zip(groups, places, strict=True)])
         kinds, kind = group_rows(codes)
@@ -178,7 +178,7 @@ class Counted:
         )
 
     def about(self, secret_columns: Sequence[str]) -> Counted:
-        """The same release, asked about some of the secret columns only."""
+        """Marginalise the secret to some of its columns."""
         places = [self.secret_columns.index(column) for column in secret_columns]
         kinds, kind = group_rows(self.secret_codes[:, places])
         return replace(
@@ -189,8 +189,8 @@ class Counted:
             tally=self.tally.with_secrets(kind),
         )
 
-    def suppressed(self, min_count: int | None) -> Counted:
-        """All people in cells of fewer than `min_count` share one cell that shows nothing."""
+    def suppress(self, min_count: int | None) -> Counted:
+        """Suppress small cells: all people in cells of fewer than `min_count` share one cell that shows nothing."""
         small = self.tally.of_cell < (min_count or 0)
         if not small.any():
             return self
@@ -199,8 +199,8 @@ class Counted:
         kinds, kind = group_rows(codes)
         return replace(self, codes=codes[kinds], tally=self.tally.with_cells(kind))
 
-    def randomised(self, mechanisms: Mapping[str, ColumnMechanism]) -> Counted:
-        """The release after mechanisms on some columns; a column of one value has nothing to hide."""
+    def randomise(self, mechanisms: Mapping[str, ColumnMechanism]) -> Counted:
+        """Apply mechanisms to some columns; a column of one value has nothing to hide."""
         tally, codes, values, entropy = self.tally, self.codes, list(self.values), 0.0
         for place, column in enumerate(self.columns):
             if column in mechanisms and len(self.values[place]) > 1:
@@ -239,11 +239,11 @@ class Counted:
         return before[kind[len(own) :]].astype(np.int64)
 
     def holders_of(self, cell: int) -> int:
-        """How many people have the values of a cell, before noise."""
+        """Count the people who have the values of a cell, before noise."""
         return int((self.tally.of_cell if self.holders is None else self.holders)[cell])
 
-    def reordered(self, cells: Places, secrets: Places) -> Counted:
-        """The same with cells and secrets in another order."""
+    def reorder(self, cells: Places, secrets: Places) -> Counted:
+        """Put cells and secrets in another order."""
         return replace(
             self,
             codes=self.codes[cells],
@@ -316,7 +316,7 @@ def order_by_code(counted: Counted, seed: int | None = None, *, cells: bool = Tr
     secrets = by_size(counted.tally.of_secret.tolist(), generator)
     sizes = counted.tally.of_cell
     places = by_size(sizes.tolist(), generator) if cells else np.arange(len(sizes))
-    return counted.reordered(places, secrets)
+    return counted.reorder(places, secrets)
 
 
 def by_size(sizes: list[int], generator: np.random.Generator) -> Places:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
 
@@ -33,6 +34,9 @@ from tightlip.envelopes.limits import LIMITS, Limits
 from tightlip.envelopes.result import Envelope
 from tightlip.model.channel import Channel
 from tightlip.numeric.rounding import down, up
+from tightlip.statistic.result import StatisticLeakage
+
+Ends = TypeVar("Ends", Envelope, StatisticLeakage)
 
 MOST_PAIRS = 4_000_000
 MOST_SECRETS = 2_000
@@ -66,7 +70,7 @@ def tally_envelope(
         if found.certificate is not None and math.prod(reduced.shape) > limits.verified_pairs:
             found.certificate.verify()
     attack = () if found.attack is None else attack_groups(tally, reduced, groups, found.attack, found.lower)
-    return (found if channel.is_exact else _widen_ends(found)), attack
+    return (found if channel.is_exact else widen_ends(found)), attack
 
 
 def view_curve(view: SecretView) -> tuple[Envelope, ...]:
@@ -78,7 +82,8 @@ def view_curve(view: SecretView) -> tuple[Envelope, ...]:
     return tuple(sorted([own, *others], key=lambda point: point.delta))
 
 
-def _widen_ends(found: Envelope) -> Envelope:
+def widen_ends(found: Ends) -> Ends:
+    """Widen ends that are proved for counts stored as floats until they hold for the counts."""
     return replace(
         found,
         lower=max(down(found.lower - _SLACK), 0.0),

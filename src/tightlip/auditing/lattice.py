@@ -32,12 +32,11 @@ from numpy.typing import NDArray
 from tightlip.auditing.counted import SMALL, Counted
 from tightlip.auditing.tally import sum_by
 from tightlip.errors import InvalidInput
-from tightlip.table.bins import Bins
 from tightlip.table.kinds import Kind
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import Value
 from tightlip.table.policy import Policy, Released
-from tightlip.table.recoding import BottomCode, Keep, Prefix, Recoding, Suppress, TopCode, plain_labels
+from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Recoding, Suppress, TopCode, plain_labels
 
 _STEPS = 5
 _LONGEST_PREFIX = 12
@@ -75,7 +74,7 @@ class _Column:
         return [(value, size) for value, size in pairs if value is not None]
 
     def level(self, recoding: Recoding, plain: Callable[[str], object]) -> Level | None:
-        """What a recoding makes of plain values; None where it does not fit the column."""
+        """Work out what a recoding makes of plain values; None where it does not fit the column."""
         try:
             recoding.require(self.item.column, self.kind)
             found = iter(plain_labels(recoding, [plain(value) for value, _ in self.present], self.kind))
@@ -307,7 +306,7 @@ class Lattice:
 
     @classmethod
     def of(cls, policy: Policy, counted: Counted, kinds: collections.abc.Mapping[str, str]) -> Lattice:
-        """All nodes that are known for a plan; `counted` is before small cells are hidden."""
+        """Build all nodes that are known for a plan; `counted` is before small cells are hidden."""
         ladders = (Ladder.of(item, kinds.get(item.column, "text"), counted) for item in policy.release)
         return cls(policy, counted, tuple(ladders))
 
@@ -317,23 +316,23 @@ class Lattice:
         return (0,) * len(self.ladders)
 
     def size(self, free: Sequence[int]) -> int:
-        """How many nodes there are when some columns may change."""
+        """Count the nodes when some columns may change."""
         return math.prod(len(self.ladders[column].items) for column in free)
 
     def alone(self) -> Iterator[Node]:
-        """One column at any of its levels, all others at their last."""
+        """List nodes with one column at any of its levels, all others at their last."""
         tops = tuple(ladder.top for ladder in self.ladders)
         for column, ladder in enumerate(self.ladders):
             yield from ((*tops[:column], level, *tops[column + 1 :]) for level in range(ladder.top))
 
     def above(self, node: Node, free: Sequence[int]) -> Iterator[Node]:
-        """The nodes right above, reached by a change of one free column."""
+        """List the nodes right above, reached by a change of one free column."""
         for column in free:
             for level in self.ladders[column].above[node[column]]:
                 yield (*node[:column], level, *node[column + 1 :])
 
     def below(self, node: Node) -> Iterator[Node]:
-        """All finer nodes that differ in one column."""
+        """List all finer nodes that differ in one column."""
         for column, ladder in enumerate(self.ladders):
             for level in np.flatnonzero(ladder.coarser[:, node[column]]).tolist():
                 if level != node[column]:
@@ -347,13 +346,13 @@ class Lattice:
         return bool(above.any())
 
     def policy_at(self, node: Node) -> Policy | None:
-        """The plan changed to a node; None where nothing is released."""
+        """Change the plan to a node; None where nothing is released."""
         items = [ladder.items[level] for ladder, level in zip(self.ladders, node, strict=True)]
         release = tuple(item for item in items if item is not None)
         return replace(self.policy, release=release) if release else None
 
-    def counted_at(self, node: Node) -> tuple[Counted, int]:
-        """The counts of a node that releases something, before cells are hidden, and how many were added up."""
+    def count_at(self, node: Node) -> tuple[Counted, int]:
+        """Count a node that releases something, before cells are hidden; also how many pairs were added up."""
         shown = [
             (item, ladder.values[level], ladder.groups[level])
             for ladder, level in zip(self.ladders, node, strict=True)
@@ -361,14 +360,14 @@ class Lattice:
         ]
         names = tuple(item.column for item, _, _ in shown)
         part = self._part(names)
-        found = part.regrouped(names, [values for _, values, _ in shown], [groups for _, _, groups in shown])
+        found = part.recode(names, [values for _, values, _ in shown], [groups for _, _, groups in shown])
         return found, len(part.tally.count)
 
     def _part(self, names: tuple[str, ...]) -> Counted:
         """The counts of some columns as planned, added up once."""
         if names not in self._parts:
             whole = names == self.counted.columns
-            self._parts[names] = self.counted if whole else self.counted.keeping(names)
+            self._parts[names] = self.counted if whole else self.counted.select(names)
         return self._parts[names]
 
 
@@ -431,7 +430,7 @@ class Climb:
         self._work = 0
 
     @property
-    def spent(self) -> bool:
+    def exhausted(self) -> bool:
         """Whether no more nodes are to be counted."""
         return len(self.known) >= MOST_NODES or self._work >= MOST_WORK
 
@@ -448,18 +447,18 @@ class Climb:
         """Whether a node is known to leak too much, from itself or from one above it."""
         return self.lattice.any_above(node, self._failing)
 
-    def counted(self, free: Sequence[int]) -> list[Node]:
-        """The nodes counted so far that change no other columns than the free ones."""
+    def nodes_counted(self, free: Sequence[int]) -> list[Node]:
+        """List the nodes counted so far that change no other columns than the free ones."""
         fixed = set(range(len(self.lattice.ladders))) - set(free)
         return [node for node in self.known if not any(node[column] for column in fixed)]
 
     def best_known(self, free: Sequence[int]) -> Node | None:
-        """The best of these that meets the budget."""
-        meeting = (node for node in self.counted(free) if self.kept(node) > -math.inf)
-        return max(meeting, key=self.kept, default=None)
+        """Find the best of these that meets the budget."""
+        meeting = (node for node in self.nodes_counted(free) if self.detail_at(node) > -math.inf)
+        return max(meeting, key=self.detail_at, default=None)
 
-    def kept(self, node: Node | None) -> float:
-        """The detail that a known node keeps."""
+    def detail_at(self, node: Node | None) -> float:
+        """Look up the detail that a known node keeps."""
         return -math.inf if node is None else self.known[node].kept
 
     def greedy(self) -> None:
@@ -468,33 +467,33 @@ class Climb:
         best, last = self.best_known(range(len(self.lattice.ladders))), None
         while best is not None and best != last:
             last = best
-            best = max([best, *self._look_at(self.lattice.below(best))], key=self.kept)
+            best = max([best, *self._look_at(self.lattice.below(best))], key=self.detail_at)
 
     def _look_at(self, nodes: Iterable[Node]) -> list[Node]:
         """Count nodes that may meet the budget, as far as the limit allows."""
         found = []
         for node in nodes:
-            if not self.spent and not self.fails(node):
+            if not self.exhausted and not self.fails(node):
                 self.look(node)
                 found.append(node)
         return found
 
     def upwards(self, free: Sequence[int]) -> Best:
-        """The best node that changes only free columns, proved unless the limit of work is reached."""
+        """Find the best node that changes only free columns, proved unless the limit of work is reached."""
         best = self.best_known(free)
         open_nodes = [(-math.inf, self.lattice.bottom)]
         seen = {self.lattice.bottom}
-        while open_nodes and -open_nodes[0][0] > self.kept(best):
-            if self.spent or len(seen) > _MOST_OPEN:
+        while open_nodes and -open_nodes[0][0] > self.detail_at(best):
+            if self.exhausted or len(seen) > _MOST_OPEN:
                 return Best(best, False)
             negative, node = heapq.heappop(open_nodes)
             entropy = -negative
             if not self.fails(node):
                 found = self.look(node)
                 entropy = min(entropy, found.entropy)
-                best = node if found.kept > self.kept(best) else best
+                best = node if found.kept > self.detail_at(best) else best
             for other in self.lattice.above(node, free):
-                if other not in seen and entropy > self.kept(best):
+                if other not in seen and entropy > self.detail_at(best):
                     seen.add(other)
                     heapq.heappush(open_nodes, (-entropy, other))
         return Best(best, True)

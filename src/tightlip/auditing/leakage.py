@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,9 @@ from tightlip.numeric.rounding import gamma, log_down, log_up, widen_down, widen
 
 _TINY = 2.0**-1000
 _UNAMBIGUOUS = 2**25  # below, two different fractions of counts never round to the same float
+# levels of tails: these factors, in each decade
+_STEPS = ("1", "5/4", "3/2", "2", "5/2", "3", "4", "5", "15/2", "10")
+_DECADES = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +41,7 @@ class CellLeakage:
     upper: FloatArray
 
     def ratio(self, cell: int) -> Fraction | None:
-        """e^leakage of one cell, exactly; None is infinite."""
+        """Compute e^leakage of one cell, exactly; None is infinite."""
         pair = int(self.pair[cell])
         if pair < 0:
             return None
@@ -47,12 +49,12 @@ class CellLeakage:
         return lift if self.kind == "pml" else 1 / lift
 
     def value(self, cell: int) -> Nats:
-        """The leakage of one cell in nats, rounded up, with its exact ratio."""
+        """Compute the leakage of one cell in nats, rounded up, with its exact ratio."""
         ratio = self.ratio(cell)
         return Nats(math.inf) if ratio is None else Nats.of_ratio(ratio)
 
     def secret(self, cell: int) -> int:
-        """The secret that decides: one that is excluded, the likeliest beforehand, where the cost is infinite."""
+        """Find the secret that decides: one that is excluded, the likeliest beforehand, where the cost is infinite."""
         pair = int(self.pair[cell])
         if pair >= 0:
             return int(self.tally.secret[pair])
@@ -63,7 +65,7 @@ class CellLeakage:
         return int(missing[np.argmax(self.tally.of_secret[missing])])
 
     def worst_first(self, count: int) -> list[int]:
-        """Some of the cells, from the largest leakage down; of equal ones the larger cell, then the first."""
+        """Sort cells from the largest leakage down; of equal ones the larger cell, then the first."""
         count = min(count, len(self.upper))
         cutoff = np.partition(self.lower, -count)[-count]
         close = np.flatnonzero(self.upper >= cutoff)
@@ -78,7 +80,7 @@ class CellLeakage:
         return [cell for cell, _ in order[:count]]
 
     def above(self, level: float | Fraction) -> NDArray[np.bool_]:
-        """Which cells leak more than a level, decided exactly."""
+        """Decide exactly which cells leak more than a level."""
         nearest = float(level)
         above: NDArray[np.bool_] = self.lower > np.nextafter(nearest, math.inf)
         open_ = np.flatnonzero(~above & (self.upper > np.nextafter(nearest, -math.inf)))
@@ -86,12 +88,12 @@ class CellLeakage:
         for cell, ratio in zip(open_.tolist(), self._keys(open_), strict=True):
             assert ratio is not None  # an infinite cost is above every level
             if ratio not in known:
-                known[ratio] = _exceeds(ratio, level, wanted)
+                known[ratio] = log_exceeds(ratio, level) if wanted is None else ratio > wanted
             above[cell] = known[ratio]
         return above
 
     def tail(self, level: float | Fraction) -> Probability:
-        """P{leakage > level}: the share of people in such cells, exactly."""
+        """Compute P{leakage > level}: the share of people in such cells, exactly."""
         return Probability.of(self.tally.share_of(np.flatnonzero(self.above(level))))
 
     def _keys(self, cells: Places) -> list[Fraction | None]:
@@ -133,7 +135,7 @@ def cell_pmc(tally: Tally) -> CellLeakage:
 
 
 def maximal_leakage_of(leak: CellLeakage) -> Nats:
-    """ℒ = log Σ_y max_x c_xy / n_x, exactly: the counts of cells decided by the same secret add up."""
+    """Compute ℒ = log Σ_y max_x c_xy / n_x, exactly: the counts of cells decided by the same secret add up."""
     tally = leak.tally
     owner = tally.secret[leak.pair]
     sums = sum_by(owner, tally.count[leak.pair], tally.shape[0])
@@ -237,5 +239,11 @@ def _lifts(tally: Tally, pair: Places) -> FloatArray:
     return divide(tally.count[pair], of_secret) / divide(tally.of_cell, tally.total)
 
 
-def _exceeds(ratio: Fraction, level: Any, wanted: Fraction | None) -> bool:
-    return ratio > wanted if wanted is not None else log_exceeds(ratio, level)
+def tail_levels() -> tuple[Nats, ...]:
+    """List the levels at which tails are told: factors 1, 1.25, 1.5, 2, … up to a million; fixed, whatever the data.
+
+    >>> [str(level.ratio) for level in tail_levels()[:4]]
+    ['1', '5/4', '3/2', '2']
+    """
+    ratios = sorted({Fraction(step) * 10**decade for decade in range(_DECADES) for step in _STEPS})
+    return tuple(Nats.of_ratio(ratio) for ratio in ratios)

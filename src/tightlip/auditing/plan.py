@@ -20,8 +20,8 @@ def apply_policy(counted: Counted, policy: Policy) -> Counted:
     Small cells are hidden first; noise is then added to the values that are shown.
     """
     columns = [item.column for item in policy.release]
-    kept = counted if tuple(columns) == counted.columns else counted.keeping(columns)
-    return kept.suppressed(policy.min_count).randomised(mechanisms_of(policy))
+    kept = counted if tuple(columns) == counted.columns else counted.select(columns)
+    return kept.suppress(policy.min_count).randomise(mechanisms_of(policy))
 
 
 def mechanisms_of(policy: Policy) -> dict[str, ColumnMechanism]:

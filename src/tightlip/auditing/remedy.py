@@ -9,6 +9,10 @@ more), the most detail among all nodes of a lattice (see lattice.py).
 Few numbers of people may be the smallest min_count. A cell above the budget stays until it is hidden, so its size is a
 lower end. Beyond that only the hidden people as one cell can be above the budget, and their counts are running sums
 over the cells by size.
+
+Remedies for a sample leave out one column or two, the only changes that are fixed before the data is seen. Which cells
+are small, which values are rare and which ε would do is read off the sample, so no bound could hold for the change
+that looks best. The ways to leave out columns are few and known in advance: each gets its part of the error.
 """
 
 from __future__ import annotations
@@ -16,15 +20,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from fractions import Fraction
+from itertools import combinations, islice
 
 import numpy as np
 
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.lattice import Best, Climb, Lattice, Look, Node
 from tightlip.auditing.leakage import cell_pml
-from tightlip.auditing.plan import apply_policy, mechanisms_of, only
+from tightlip.auditing.plan import about, apply_policy, mechanisms_of, odds_of, only
 from tightlip.auditing.result import Among, Family, Kind, Remedy
+from tightlip.auditing.sample import Errors, SampleMode, release_bounds
 from tightlip.auditing.tally import Places, Tally, group_keys, sum_by
 from tightlip.errors import InvalidInput
 from tightlip.numeric.parse import FloatArray
@@ -94,8 +100,8 @@ class _Search:
     def noise(self) -> bool:
         return bool(mechanisms_of(self.policy))
 
-    def measured(self, counted: Counted, policy: Policy, kind: Kind, among: Among) -> Remedy | None:
-        """A change with its leakage; None where nothing is released any more."""
+    def measure(self, counted: Counted, policy: Policy, kind: Kind, among: Among) -> Remedy | None:
+        """Measure a change; None where nothing is released any more."""
         release = apply_policy(counted, policy)
         if release.tally.shape[1] == 1:
             return None
@@ -109,14 +115,14 @@ class _Search:
         """Whether a release says something and keeps the budget, decided exactly."""
         return release.tally.shape[1] > 1 and not cell_pml(release.tally).above(self.budget).any()
 
-    def tried(self, counted: Counted, policy: Policy, kind: Kind, among: Among) -> Remedy | None:
-        """The change as a remedy, if it meets the budget."""
+    def measure_if_met(self, counted: Counted, policy: Policy, kind: Kind, among: Among) -> Remedy | None:
+        """Measure a change if it meets the budget."""
         if not self.meets(apply_policy(counted, policy)):
             return None
-        return self.measured(counted, policy, kind, among)
+        return self.measure(counted, policy, kind, among)
 
     def smallest_min_count(self, counted: Counted, policy: Policy) -> int | None:
-        """The smallest min_count above the plan's that meets the budget; None where none does.
+        """Find the smallest min_count above the plan's that meets the budget; None where none does.
 
         With noise, where each takes long, only the first 200 are tried.
         """
@@ -159,7 +165,7 @@ def _look(search: _Search, node: Node, *, hiding: bool = False) -> Look:
     policy = search.lattice.policy_at(node)
     if policy is None:
         return Look(0.0, -math.inf, math.inf, 0)
-    counted, work = search.lattice.counted_at(node)
+    counted, work = search.lattice.count_at(node)
     entropy, release = entropy_of(counted.tally), apply_policy(counted, policy)
     if release.tally.count.dtype == object:
         work += _SLOWER * len(release.tally.count)
@@ -204,7 +210,7 @@ def _try_hiding(search: _Search, climb: Climb) -> Iterator[Remedy | None]:
 
 def _among(climb: Climb, free: Sequence[int], family: Family, column: str | None = None) -> Among:
     """Among how many changes a node was searched for, and how many of them were counted."""
-    counted = len({*climb.counted(free)} - {climb.lattice.bottom})
+    counted = len({*climb.nodes_counted(free)} - {climb.lattice.bottom})
     return Among(family, column, climb.lattice.size(free) - 1, counted)
 
 
@@ -213,14 +219,14 @@ def _at(search: _Search, best: Best, among: Among, *, hiding: bool = False) -> R
     policy = None if best.node is None else search.lattice.policy_at(best.node)
     if best.node is None or policy is None:
         return None
-    counted, _ = search.lattice.counted_at(best.node)
+    counted, _ = search.lattice.count_at(best.node)
     if hiding:
         enough = search.meets(apply_policy(counted, policy))
         least = None if enough else search.smallest_min_count(counted, policy)
         if least is None:
             return None
         policy = replace(policy, min_count=least)
-    return search.tried(counted, policy, "optimal" if best.proved else "heuristic", among)
+    return search.measure_if_met(counted, policy, "optimal" if best.proved else "heuristic", among)
 
 
 def _try_noise(search: _Search, policy: Policy, name: str) -> Remedy | None:
@@ -229,7 +235,7 @@ def _try_noise(search: _Search, policy: Policy, name: str) -> Remedy | None:
 
     def at(step: int) -> Remedy | None:
         changed = _with_noise(policy, name, ways[step - 1])
-        return search.tried(search.counted, changed, "optimal", Among("randomise", name))
+        return search.measure_if_met(search.counted, changed, "optimal", Among("randomise", name))
 
     try:
         return _largest(at, len(ways))
@@ -271,8 +277,8 @@ def _closest(search: _Search, climb: Climb) -> Remedy | None:
     node = min(climb.known, key=lambda node: climb.known[node].leakage)
     policy = search.lattice.policy_at(node)
     if policy is not None:
-        counted, _ = search.lattice.counted_at(node)
-        found.append(search.measured(counted, policy, "heuristic", among))
+        counted, _ = search.lattice.count_at(node)
+        found.append(search.measure(counted, policy, "heuristic", among))
     for item in search.policy.release:
         alone = only(search.policy, [item.column])
         ways = _noisier(alone, item.column)
@@ -280,7 +286,7 @@ def _closest(search: _Search, climb: Climb) -> Remedy | None:
             continue
         changed = _with_noise(alone, item.column, ways[0])
         try:
-            found.append(search.measured(search.counted, changed, "heuristic", among))
+            found.append(search.measure(search.counted, changed, "heuristic", among))
         except InvalidInput:  # too many cells for noise
             continue
     told = [remedy for remedy in found if remedy is not None]
@@ -305,3 +311,43 @@ def entropy_of(tally: Tally) -> float:
 def detail_of(release: Counted) -> float:
     """Compute I(recoded cell; released cell) in nats: the entropy of what is released less that of the noise."""
     return max(entropy_of(release.tally) - release.noise_entropy, 0.0)
+
+
+def departures(policy: Policy) -> list[tuple[str, ...]]:
+    """List the columns that could be left out, alone or two together."""
+    names = [item.column for item in policy.release]
+    return [gone for count in (1, 2) if count < len(names) for gone in combinations(names, count)]
+
+
+def sample_remedies(
+    counted: Counted,
+    policy: Policy,
+    subjects: Sequence[tuple[str, ...]],
+    budget: Nats,
+    delta: Fraction,
+    errors: Errors,
+    mode: SampleMode,
+) -> tuple[Remedy, ...]:
+    """Find columns to leave out so that a leakage above the budget has probability at most δ, surely; one before two.
+
+    `errors` are of each change and secret; `leakage` is the largest bound on the envelope at δ.
+    """
+    found: list[tuple[int, Remedy]] = []
+    whole = detail_of(apply_policy(counted, policy))
+    for gone in departures(policy):
+        if found and len(gone) > found[0][0]:
+            break
+        kept_columns = [item.column for item in policy.release if item.column not in gone]
+        changed = only(policy, kept_columns)
+        plain, release = counted.select(kept_columns), apply_policy(counted, changed)
+        bounds = [
+            release_bounds(
+                about(plain, subject), about(release, subject), odds_of(policy), errors, mode, budget
+            )
+            for subject in subjects
+        ]
+        if all(bound.above_level(budget) <= delta for bound in bounds):
+            kept = detail_of(release) / whole if whole else 0.0
+            leakage = max(bound.upper_envelope(delta) for bound in bounds)
+            found.append((len(gone), Remedy(changed, leakage, kept, "heuristic", Among("leave out"))))
+    return tuple(sorted((remedy for _, remedy in found), key=lambda remedy: -remedy.kept))

@@ -14,7 +14,7 @@ from tightlip.auditing.plan import mechanisms_of
 from tightlip.auditing.result import Audit
 from tightlip.auditing.tally import Tally, divide
 from tightlip.errors import InvalidInput, quoted
-from tightlip.showing import Tabled
+from tightlip.showing import Shown, Tabled
 from tightlip.table.counts import CellCounts, hide_small_cells
 from tightlip.table.policy import Policy
 from tightlip.table.risk import CellRisks, write_risks
@@ -48,7 +48,7 @@ def cell_risks(counts: CellCounts, policy: Policy) -> CellRisks:
     return CellRisks(counts, cell_pml(tally).upper, posterior[found])
 
 
-def audited_counts(audit: Audit) -> CellCounts:
+def suppress_counts(audit: Audit) -> CellCounts:
     """Suppress the plan's small cells in what an audit counted: risks found from it agree with the report."""
     counted = audit.counted
     tally = counted.tally
@@ -65,7 +65,7 @@ def audited_counts(audit: Audit) -> CellCounts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AuditRisks(Tabled):
+class AuditRisks(Shown, Tabled):
     """The risks that an audit found, by cell and secret: for the owner of the table, since it shows their values.
 
     Attributes
@@ -122,4 +122,4 @@ def audit_risks(audit: Audit) -> AuditRisks:
         raise InvalidInput(
             "risk by record needs a population, got the audit of a sample; shares within its cells bound nothing."
         )
-    return AuditRisks(audit.policy, cell_risks(audited_counts(audit), audit.policy))
+    return AuditRisks(audit.policy, cell_risks(suppress_counts(audit), audit.policy))

@@ -26,19 +26,17 @@ from tightlip.auditing.plan import (
     silent,
     subjects_of,
 )
-from tightlip.auditing.remedy import Remedies, remedies_for
+from tightlip.auditing.remedy import Remedies, departures, remedies_for, sample_remedies
 from tightlip.auditing.result import Audit, ColumnEffect, Remedy, SecretView
 from tightlip.auditing.sample import Errors, SampleMode, release_bounds
-from tightlip.auditing.sample_view import departures, sample_remedies, sample_view
-from tightlip.auditing.view import population_view, statistic_of
+from tightlip.auditing.view import population_view, sample_view, statistic_of
 from tightlip.envelopes.result import read_delta
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.quantity import Nats, exact_level
 from tightlip.numeric.rounding import down
-from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, Released
-from tightlip.table.recoding import Keep
+from tightlip.table.recoding import Bins, Keep
 from tightlip.table.source import Table, open_table
 
 Measure = Callable[[Counted, Counted], Nats]
@@ -102,26 +100,26 @@ def audit(
         )
     if code_seed is not None:
         whole(code_seed, "code_seed", 0, 2**63)
+    level, allowed = _read_delta(delta), None if budget is None else _read_budget(budget)
     with nullcontext(table) if isinstance(table, Table) else open_table(table) as opened:
-
-        def recount(changed: Policy) -> Counted:
-            counts = count_cells(opened, replace(changed, min_count=None))
-            return Counted.of(counts, changed.secret, [item.column for item in changed.release])
-
-        return audit_counts(
-            recount,
-            plan,
-            kinds=opened.kinds(plan.columns),
-            delta=_read_delta(delta),
-            budget=None if budget is None else _read_budget(budget),
-            sample=sample,
-            code_seed=code_seed,
-            on_stage=on_stage,
-        )
+        kinds = opened.kinds(plan.columns)
+        on_stage("counting")
+        counts = count_cells(opened, replace(plan, min_count=None))
+    counted = Counted.of(counts, plan.secret, [item.column for item in plan.release])
+    return audit_counts(
+        counted,
+        plan,
+        kinds=kinds,
+        delta=level,
+        budget=allowed,
+        sample=sample,
+        code_seed=code_seed,
+        on_stage=on_stage,
+    )
 
 
 def audit_counts(
-    recount: Callable[[Policy], Counted],
+    counted: Counted,
     policy: Policy,
     *,
     kinds: Mapping[str, str],
@@ -131,11 +129,9 @@ def audit_counts(
     code_seed: int | None = None,
     on_stage: OnStage = silent,
 ) -> Audit:
-    """Audit a policy, given what counts a policy's columns before small cells are hidden."""
+    """Audit a policy, given the counts of its columns before small cells are hidden."""
     if sample is not None:
         _require_judgeable(policy, sample)
-    on_stage("counting")
-    counted = recount(policy)
     release = order_by_code(apply_policy(counted, policy), code_seed)
     job = _Job(counted, release, policy, delta, budget, code_seed, on_stage)
     return _audit_population(job, kinds) if sample is None else _audit_sample(job, sample)
@@ -153,8 +149,8 @@ class _Job:
     code_seed: int | None
     on_stage: OnStage
 
-    def seen(self, subject: Subject) -> Counted:
-        """The release about some secret columns, these in the order of their own codes; cells keep theirs."""
+    def view_of(self, subject: Subject) -> Counted:
+        """Marginalise the release to some secret columns, in the order of their own codes; cells keep theirs."""
         if subject == self.release.secret_columns:
             return self.release
         return order_by_code(about(self.release, subject), self.code_seed, cells=False)
@@ -169,7 +165,7 @@ def _audit_population(job: _Job, kinds: Mapping[str, str]) -> Audit:
     scale = Fraction(total, job.release.tally.total)
     views: dict[str, SecretView] = {}
     for subject in subjects:
-        seen, sml = job.seen(subject), None
+        seen, sml = job.view_of(subject), None
         if len(subject) == 1 and subject[0] in policy.statistic:
             job.on_stage(f"statistic {name_of(subject)}")
             sml = statistic_of(job.release, seen)
@@ -211,12 +207,12 @@ def _audit_sample(job: _Job, mode: SampleMode) -> Audit:
         job.counted,
         policy,
         subjects,
-        lambda plain, seen: release_bounds(plain, seen, odds, each, mode).mean_of_worst(delta),
+        lambda plain, seen: release_bounds(plain, seen, odds, each, mode).upper_envelope(delta),
     )
     views: dict[str, SecretView] = {}
     for subject in subjects:
         job.on_stage(f"measuring {name_of(subject)}")
-        plain, seen = about(job.counted, subject), job.seen(subject)
+        plain, seen = about(job.counted, subject), job.view_of(subject)
         views[name_of(subject)] = sample_view(
             plain, seen, odds, delta, budget, errors=main, mode=mode, columns=effects[subject]
         )
@@ -331,7 +327,7 @@ def column_effects(
     names = [item.column for item in policy.release]
 
     def both(columns: list[str]) -> tuple[Counted, Counted]:
-        return counted.keeping(columns), apply_policy(counted, only(policy, columns))
+        return counted.select(columns), apply_policy(counted, only(policy, columns))
 
     alone = {name: both([name]) for name in names}
     without = {name: both([other for other in names if other != name]) for name in names if len(names) > 1}

@@ -49,8 +49,8 @@ from numpy.typing import NDArray
 
 from tightlip.arguments import flag
 from tightlip.auditing.counted import Counted
+from tightlip.auditing.leakage import tail_levels
 from tightlip.auditing.tally import Places, Tally, divide, group_rows
-from tightlip.auditing.view import tail_levels
 from tightlip.errors import InvalidInput
 from tightlip.numeric.ball import exp_bounds, log_bounds, log_exceeds
 from tightlip.numeric.parse import FloatArray, float_number
@@ -226,26 +226,26 @@ class SampleBounds:
     before: SampleBounds | None = None
 
     def above_level(self, level: Nats) -> Fraction:
-        """P{ℓ > level} at most: the bound at the largest of the levels that does not exceed it."""
+        """Bound P{ℓ > level} from above: at the largest of the levels that does not exceed it."""
         bounds = zip(self.levels, self.above, strict=True)
         return [above for known, above in bounds if not exceeds(known, level)][-1]
 
-    def mean_of_worst(self, delta: Fraction) -> Nats:
-        """An upper bound on the envelope at δ: the log of the mean of the largest lifts of probability δ."""
+    def upper_envelope(self, delta: Fraction) -> Nats:
+        """Bound the envelope at δ from above: by the log of the mean of the largest lifts of probability δ."""
         left, total = delta, Fraction(0)
         for value, mass in self._worst_first():
             used = min(mass, left)
             total, left = total + used * value, left - used
         own = Nats.of_ratio(total / delta)
-        return own if self.before is None else min(own, self.before.mean_of_worst(delta))
+        return own if self.before is None else min(own, self.before.upper_envelope(delta))
 
     def after_processing(self, levels: Sequence[Nats]) -> list[Fraction]:
-        """P{ℓ > level} at most, of whatever is made of the release: the largest δ whose worst part has mean e^level."""
+        """Bound P{ℓ > level} of whatever is made of the release: the largest δ whose worst part has mean e^level."""
         pieces = list(self._worst_first())
         return [_largest_part(pieces, Fraction(threshold(level, below=True))) for level in levels]
 
-    def reached(self, delta: Fraction) -> float:
-        """A lower bound on the envelope at δ: the largest level that is exceeded with probability δ, for sure."""
+    def lower_envelope(self, delta: Fraction) -> float:
+        """Bound the envelope at δ from below: by the largest level that is exceeded with probability δ, for sure."""
         held = [level for level, mass in zip(self.levels, self.at_least, strict=True) if mass >= delta]
         if not held:
             return 0.0
@@ -373,8 +373,13 @@ def release_bounds(
     release : the same after randomised response, in any order of secrets and cells
     odds : e^ε of columns with randomised response
     """
-    noise = {name: odds[name] for name in release.columns if name in odds and _several(release, name)}
-    _require_noise(noise)
+    columns = zip(release.columns, release.values, strict=True)
+    noise = {name: odds[name] for name, values in columns if name in odds and len(values) > 1}
+    if prod(noise.values()) > _LARGEST_ODDS:
+        raise InvalidInput(
+            "randomised response must be at most 230 nats in all columns of a sample together; "
+            "release columns with more as they are."
+        )
     rows = plain.tally.total
     scale = release.tally.total // rows
     priors = prior_bounds(release.tally.of_secret // scale, rows, errors.priors)
@@ -389,18 +394,6 @@ def release_bounds(
         cells_complete=complete,
     )
     return _noisy_bounds(_Noisy.of(release, noise, rows), priors, error / 2 / _PARTS, budget, mode, before)
-
-
-def _require_noise(odds: Mapping[str, Fraction]) -> None:
-    if prod(odds.values()) > _LARGEST_ODDS:
-        raise InvalidInput(
-            "randomised response must be at most 230 nats in all columns of a sample together; "
-            "release columns with more as they are."
-        )
-
-
-def _several(release: Counted, column: str) -> bool:
-    return len(release.values[release.columns.index(column)]) > 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

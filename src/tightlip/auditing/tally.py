@@ -72,11 +72,11 @@ class Tally:
         return np.flatnonzero(np.diff(self.cell, prepend=-1))
 
     def with_secrets(self, group: Places) -> Tally:
-        """The tally when secret x counts as group[x]: a coarser secret, or the same in another order."""
+        """Count secret x as group[x]: a coarser secret, or the same in another order."""
         return Tally.of(group[self.secret], self.cell, self.count, (int(group.max()) + 1, self.shape[1]))
 
     def with_cells(self, group: Places) -> Tally:
-        """The tally when cell y is released as group[y]."""
+        """Release cell y as group[y]."""
         return Tally.of(self.secret, group[self.cell], self.count, (self.shape[0], int(group.max()) + 1))
 
     def lift(self, pair: int) -> Fraction:
@@ -91,7 +91,7 @@ class Tally:
         return Fraction(int(self.of_secret[secret]), self.total)
 
     def share_of(self, cells: Places | slice) -> Fraction:
-        """The probability of some cells, exactly."""
+        """Compute the probability of some cells, exactly."""
         return Fraction(int(self.of_cell[cells].sum()), self.total)
 
     def chances(self) -> FloatArray:

@@ -1,4 +1,6 @@
-"""Measure one secret's view of a release when the table is the whole population: every number is exact or proved.
+"""Measure one secret's view of a release.
+
+Of a whole population every number is exact or proved; of a sample it is a confidence bound, all of them together.
 
 Statistic maximal leakage (SML) is about one secret column, a statistic of all secret columns together. The release
 depends on the whole secret θ = (a, b, …); one of its columns, g(θ) = a, is asked about. With K(y | θ) of the audited
@@ -13,11 +15,15 @@ relative 2⁻⁵⁰ of the counts, and so is every sum; both ends are widened by
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
+
 from tightlip.auditing.counted import Counted, proportional_groups
-from tightlip.auditing.envelope import tally_envelope
+from tightlip.auditing.envelope import tally_envelope, widen_ends
 from tightlip.auditing.leakage import (
     CellLeakage,
     cell_pmc,
@@ -26,20 +32,31 @@ from tightlip.auditing.leakage import (
     local_privacy_of,
     maximal_leakage_of,
     other_findings,
+    tail_levels,
 )
 from tightlip.auditing.plan import OnStage, name_of, silent
-from tightlip.auditing.result import CellRisk, ColumnEffect, Finding, SecretView, TailPoint
-from tightlip.auditing.tally import ROUNDED
+from tightlip.auditing.result import (
+    CellRisk,
+    Certified,
+    ColumnEffect,
+    Finding,
+    SecretView,
+    TailPoint,
+)
+from tightlip.auditing.sample import Errors, SampleBounds, SampleMode, release_bounds
+from tightlip.auditing.tally import Tally, divide
+from tightlip.envelopes.result import Envelope
+from tightlip.numeric.ball import log_bounds
+from tightlip.numeric.display import format_exactly
 from tightlip.numeric.quantity import Nats, Probability
-from tightlip.numeric.rounding import down, up
+from tightlip.numeric.rounding import log_up
 from tightlip.statistic.maximal import statistic_maximal_leakage
 from tightlip.statistic.result import StatisticLeakage
 
 WORK = 1_500.0  # millions of entries for each statistic column; more may bring ends together that are apart
-_SLACK = float(4 * ROUNDED)
 WORST_CELLS = 20
-_STEPS = ("1", "5/4", "3/2", "2", "5/2", "3", "4", "5", "15/2", "10")
-_DECADES = 6
+UNSEEN = -1  # a cell outside the sample
+_TELLING = 0.5  # a bound says something if it is below this part of what any cell may leak, or so near to the lower one
 
 
 def statistic_of(release: Counted, view: Counted, *, work: float = WORK) -> StatisticLeakage:
@@ -61,27 +78,7 @@ def statistic_of(release: Counted, view: Counted, *, work: float = WORK) -> Stat
     groups = [place_of[tuple(codes)] for codes in release.secret_codes[:, columns].tolist()]
     channel = release.tally.with_cells(proportional_groups(release.tally)).channel()
     found = statistic_maximal_leakage(channel, groups, work=work)
-    return found if channel.is_exact else _widen_ends(found)
-
-
-def _widen_ends(found: StatisticLeakage) -> StatisticLeakage:
-    return replace(
-        found,
-        lower=max(down(found.lower - _SLACK), 0.0),
-        upper=up(found.upper + _SLACK),
-        method=f"{found.method}; ends widened by {_SLACK:.1e} for counts stored as floats",
-        ratio=None,
-    )
-
-
-def tail_levels() -> tuple[Nats, ...]:
-    """List the levels at which tails are told: factors 1, 1.25, 1.5, 2, … up to a million; fixed, whatever the data.
-
-    >>> [str(level.ratio) for level in tail_levels()[:4]]
-    ['1', '5/4', '3/2', '2']
-    """
-    ratios = sorted({Fraction(step) * 10**decade for decade in range(_DECADES) for step in _STEPS})
-    return tuple(Nats.of_ratio(ratio) for ratio in ratios)
+    return found if channel.is_exact else widen_ends(replace(found, ratio=None))
 
 
 def population_view(
@@ -104,9 +101,9 @@ def population_view(
     return SecretView(
         name=name,
         counted=counted,
-        shares=tuple(Probability.of(tally.prior_of(place), "nearest") for place in range(tally.shape[0])),
+        shares=_shares(tally),
         worst=worst,
-        at_least=Nats.of_ratio(_ratio(worst), "down"),
+        at_least=Nats.of_ratio(tally.lift(int(gain.pair[worst.cell])), "down"),
         tail=tail_of(gain),
         envelope=found,
         attack=attack,
@@ -138,6 +135,129 @@ def _risk(gain: CellLeakage, cell: int, scale: Fraction) -> CellRisk:
     return CellRisk(cell, size, found.leakage, found.secret, found.prior, found.posterior)
 
 
-def _ratio(found: Finding) -> Fraction:
-    assert found.leakage.ratio is not None
-    return found.leakage.ratio
+def _shares(tally: Tally) -> tuple[Probability, ...]:
+    return tuple(Probability.of(tally.prior_of(secret), "nearest") for secret in range(tally.shape[0]))
+
+
+def sample_view(
+    plain: Counted,
+    release: Counted,
+    odds: Mapping[str, Fraction],
+    delta: Fraction,
+    budget: Nats | None,
+    *,
+    errors: Errors,
+    mode: SampleMode,
+    columns: tuple[ColumnEffect, ...],
+) -> SecretView:
+    """Bound the release as one secret sees it; `plain` are the counts before noise with the odds e^ε of columns."""
+    bounds = release_bounds(plain, release, odds, errors, mode, budget)
+    tally, worst = release.tally, _worst(bounds)
+    local = _local_privacy(release, odds)
+    return SecretView(
+        name=name_of(release.secret_columns),
+        counted=release,
+        shares=_shares(tally),
+        worst=worst,
+        at_least=_nats(float(bounds.cells.lower.max()), "down"),
+        tail=_tail(bounds),
+        envelope=_envelope(bounds, delta, min(bounds.upper_envelope(delta), worst.leakage), mode),
+        attack=(),
+        others={"pmc": _find_ruled_out(bounds, local)},
+        maximal_leakage=bounds.upper_envelope(Fraction(1)),
+        ldp=local,
+        sml=None,
+        share_above_budget=None if budget is None else Probability.of(bounds.above_level(budget)),
+        worst_cells=_worst_cells(bounds, Fraction(plain.tally.total, tally.total)),
+        columns=columns,
+        certified=_certify(bounds, mode),
+    )
+
+
+def _local_privacy(release: Counted, odds: Mapping[str, Fraction]) -> Nats:
+    """LDP at most: the sum of the levels where every column has noise; a column without may exclude a secret."""
+    if any(column not in odds for column in release.columns):
+        return Nats(math.inf)
+    return Nats.of_ratio(math.prod(odds.values(), start=Fraction(1)))
+
+
+def _nats(ratio: float, rounding: str) -> Nats:
+    lower, upper = log_bounds(Fraction(ratio))
+    return Nats(lower, None, "down") if rounding == "down" else Nats(upper)
+
+
+def _worst(bounds: SampleBounds) -> Finding:
+    """The largest leakage that is not excluded; without a complete list of cells it may be in one that was not seen."""
+    cells, most = bounds.cells, bounds.most
+    cell = int(np.argmax(cells.upper))
+    if most < bounds.priors.largest_lift:
+        secret, posterior = int(cells.secret[cell]), Probability(float(cells.posterior[cell]))
+        lift = _nats(min(float(cells.upper[cell]), most), "up")
+        return Finding(cell, secret, lift, _prior_in_scope(bounds, secret), posterior)
+    secret = int(np.argmin(bounds.priors.lower))
+    return Finding(UNSEEN, secret, _nats(most, "up"), _prior_in_scope(bounds, secret), Probability(1.0))
+
+
+def _prior_in_scope(bounds: SampleBounds, secret: int) -> Probability:
+    """What the bounds on a secret divide by: its proved share, or the smallest in scope, rounded as the scope is."""
+    proved, rarest = float(bounds.priors.proved[secret]), bounds.priors.rarest
+    return Probability(proved, rounding="down") if proved > rarest else Probability(rarest)
+
+
+def _tail(bounds: SampleBounds) -> tuple[TailPoint, ...]:
+    points = [
+        TailPoint(level, Probability.of(above), Probability.of(at_least, "down"))
+        for level, above, at_least in zip(bounds.levels, bounds.above, bounds.at_least, strict=True)
+    ]
+    shown = next((place for place, point in enumerate(points) if not point.above), len(points) - 1)
+    return tuple(points[: shown + 1])
+
+
+def _envelope(bounds: SampleBounds, delta: Fraction, upper: Nats, mode: SampleMode) -> Envelope:
+    sure = format_exactly(mode.level)
+    method = f"confidence bounds at {sure} from tails of the leakage; no attack is written out"
+    return Envelope(delta, min(bounds.lower_envelope(delta), float(upper)), float(upper), method)
+
+
+def _find_ruled_out(bounds: SampleBounds, local: Nats) -> Finding:
+    """The secret that a cell surely makes least likely; what else is excluded is bounded by noise alone."""
+    cells, proved = bounds.cells, bounds.priors.proved
+    fall = np.where(cells.absent >= 0, proved[cells.absent] / cells.absent_post, 0.0)
+    cell = int(np.argmax(fall))
+    secret = int(cells.absent[cell])
+    if secret < 0:  # every cell has every secret
+        return Finding(cell, 0, local, Probability(float(proved[0]), rounding="down"), Probability(1.0))
+    prior = Probability(float(proved[secret]), rounding="down")
+    return Finding(cell, secret, local, prior, Probability(float(cells.absent_post[cell])))
+
+
+def _worst_cells(bounds: SampleBounds, scale: Fraction) -> tuple[CellRisk, ...]:
+    cells, size = bounds.cells, bounds.tally.of_cell
+    order = np.lexsort((-divide(size, bounds.tally.total), -cells.upper))[:WORST_CELLS]
+    leakage = np.maximum(log_up(np.minimum(cells.upper[order], bounds.most)), 0.0)
+    return tuple(
+        CellRisk(
+            cell,
+            float(int(size[cell]) * scale),
+            Nats(amount),
+            secret,
+            _prior_in_scope(bounds, secret),
+            Probability(cells.posterior[cell]),
+        )
+        for cell, amount, secret in zip(
+            order.tolist(), leakage.tolist(), cells.secret[order].tolist(), strict=True
+        )
+    )
+
+
+def _certify(bounds: SampleBounds, mode: SampleMode) -> Certified:
+    cells = bounds.cells
+    open_ = np.flatnonzero(
+        (cells.upper >= _TELLING / bounds.priors.lower.min()) & (cells.upper > cells.lower / _TELLING)
+    )
+    return Certified(
+        confidence=mode.confidence,
+        rarest=Probability(bounds.priors.rarest),
+        uncertified_cells=len(open_),
+        uncertified_share=Probability.of(bounds.tally.share_of(open_)),
+    )

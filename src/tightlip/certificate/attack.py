@@ -41,8 +41,8 @@ class Attack:
 
     def __post_init__(self) -> None:
         height, width = self.shape
-        given = self._summed(self.outcomes, height)
-        if given is None or self._summed(self.symbols, width) is None:
+        given = self._sum_shares(self.outcomes, height)
+        if given is None or self._sum_shares(self.symbols, width) is None:
             raise InvalidInput(
                 f"attack must have an outcome below {height} and a symbol below {width} for each of its "
                 f"{len(self.shares)} shares."
@@ -57,8 +57,8 @@ class Attack:
                 f"attack must share out each outcome, got {given[worst]:.12g} of outcome {self.inputs[worst]!r}."
             )
 
-    def _summed(self, places: Places, size: int) -> NDArray[np.float64] | None:
-        """The shares of each place; None if there is not one place below the size for each."""
+    def _sum_shares(self, places: Places, size: int) -> NDArray[np.float64] | None:
+        """Add up the shares of each place; None if there is not one place below the size for each."""
         if len(places) != len(self.shares) or places.max(initial=0) >= size:
             return None
         try:
@@ -68,7 +68,7 @@ class Attack:
 
     @classmethod
     def of(cls, channel: Channel) -> Attack:
-        """The entries of a channel from outcomes to symbols."""
+        """List the entries of a channel from outcomes to symbols."""
         matrix = channel.matrix
         if is_sparse(matrix):
             entries = matrix.tocoo()

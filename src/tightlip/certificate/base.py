@@ -35,6 +35,7 @@ class Claim:
     unit : "nats", or None for a number without unit
     delta : the probability of an envelope
     gamma : γ of E_γ
+    symbols : how many an adversary may use, where that is limited
     """
 
     kind: str
@@ -43,6 +44,7 @@ class Claim:
     unit: Literal["nats"] | None = "nats"
     delta: Fraction | None = None
     gamma: Fraction | None = None
+    symbols: int | None = None
 
 
 class Certificate(ABC):

@@ -25,7 +25,7 @@ import numpy as np
 
 from tightlip.certificate.attack import Attack
 from tightlip.certificate.base import Certificate, Claim, channel_json, kind_digest
-from tightlip.certificate.rational import NORMAL, RationalRelease, Scaled, rational
+from tightlip.certificate.rational import LARGEST, NORMAL, RationalRelease, Scaled, rational, to_float
 from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
@@ -101,11 +101,11 @@ class EnvelopeProof(Certificate):
 
     @abstractmethod
     def upper_at(self, delta: Fraction) -> Fraction | None:
-        """What the upper end proves of e^ε at a probability; None if nothing."""
+        """Tell what the upper end proves of e^ε at a probability; None if nothing."""
 
     @abstractmethod
     def lower_at(self, delta: Fraction) -> Fraction:
-        """What the lower end proves of e^ε at a probability."""
+        """Tell what the lower end proves of e^ε at a probability."""
 
     @abstractmethod
     def is_about(self, channel: Channel) -> bool:
@@ -123,7 +123,7 @@ class EnvelopeProof(Certificate):
         return Claim(self.kind, lower, upper, delta=delta)
 
     def ends_at(self, delta: Fraction) -> tuple[float, float]:
-        """What a proof that holds says of ε(δ), in nats: the lower end rounded down, the upper one up.
+        """Tell what a proof that holds says of ε(δ), in nats: the lower end rounded down, the upper one up.
 
         At δ = 0 the upper end is what no post-processing exceeds at all, and the lower end is 0.
 
@@ -197,11 +197,11 @@ class EnvelopeCertificate(EnvelopeProof):
         return self.upper.mass
 
     def upper_at(self, delta: Fraction) -> Fraction | None:
-        """What the upper end proves of e^ε at a probability; None if nothing."""
+        """Tell what the upper end proves of e^ε at a probability; None if nothing."""
         return self.upper.ratio if self.upper.multipliers is None or self.upper.mass <= delta else None
 
     def lower_at(self, delta: Fraction) -> Fraction:
-        """What the lower end proves of e^ε at a probability.
+        """Tell what the lower end proves of e^ε at a probability.
 
         An attack of too small a mass m grows to δ by taking more of the rest: its ratios fall by m/δ at most.
         """
@@ -216,7 +216,7 @@ class EnvelopeCertificate(EnvelopeProof):
         return self.lower.attack.channel
 
     def digest(self) -> str:
-        """A hash of the kind, the channel and the prior that the proof is about."""
+        """Hash the kind, the channel and the prior that the proof is about."""
         return input_digest(self.kind, self.channel, self.prior)
 
     def digest_for(self, channel: Channel, prior: Prior | None, secret: Sequence[Label] | None) -> str | None:
@@ -323,15 +323,17 @@ def _check_upper(proof: UpperProof, release: RationalRelease) -> None:
 def _upper_surely_holds(proof: UpperProof, release: RationalRelease) -> bool:
     if proof.multipliers is None:
         return _no_lift_above(proof.ratio, release)
-    if len(proof.multipliers) != len(release.masses) or not (
-        proof.ratio > 0 and NORMAL < proof.mass < _RANGE[1]
-    ):
+    multipliers = np.array(proof.multipliers)
+    # rational ones are left to the rational check
+    if multipliers.dtype != np.float64 or len(multipliers) != len(release.masses):
         return False
     # NaN is not
-    if not all(0 <= multiplier < math.inf for multiplier in proof.multipliers):
+    if not 0 <= multipliers.min() <= multipliers.max() < math.inf:
         return False
-    possible = [proof.multipliers[place] for place in release.possible.tolist()]
-    return min(possible) > 0 and release.dual_surely_below(possible, proof.ratio, proof.mass)
+    if not (proof.ratio > 0 and NORMAL < to_float(proof.mass) < LARGEST):
+        return False
+    possible = multipliers[release.possible]
+    return possible.min() > 0 and release.dual_surely_below(possible, proof.ratio, proof.mass)
 
 
 def _no_lift_above(ratio: Fraction, release: RationalRelease) -> bool:
@@ -351,11 +353,8 @@ def _lower_surely_holds(proof: LowerProof, release: RationalRelease, channel: Ch
         return False
     if attack.shares.dtype != np.float64 or attack.shape != (len(release.marginal), len(proof.suspects)):
         return False
-    if (
-        not possible.issuperset(proof.suspects)
-        or not NORMAL < proof.mass < 2
-        or not 0 < proof.ratio < _RANGE[1]
-    ):
+    ratio, wanted = to_float(proof.ratio), to_float(proof.mass)
+    if not (possible.issuperset(proof.suspects) and NORMAL < wanted < 2 and 0 < ratio < LARGEST):
         return False
     outcomes, symbols, size = attack.outcomes, attack.symbols, len(proof.suspects)
     suspects = np.array([-1 if suspect is None else suspect for suspect in proof.suspects], dtype=np.intp)
@@ -369,9 +368,9 @@ def _lower_surely_holds(proof: LowerProof, release: RationalRelease, channel: Ch
         return False
     terms = int(np.bincount(outcomes).max()) + int(counts[blamed].max(initial=0))
     error = 2 * gamma(terms + 8)
-    reaches = likelihood * (1 - error) >= float(proof.ratio) * (1 + 4 * UNIT) * weight * (1 + error)
+    reaches = likelihood * (1 - error) >= ratio * (1 + 4 * UNIT) * weight * (1 + error)
     mass = math.fsum(weight.tolist()) * (1 - error) * (1 - 4 * UNIT)
-    return bool(reaches.all()) and mass >= float(proof.mass) * (1 + 4 * UNIT)
+    return bool(reaches.all()) and mass >= wanted * (1 + 4 * UNIT)
 
 
 def _check_lower(proof: LowerProof, release: RationalRelease, channel: Channel) -> None:

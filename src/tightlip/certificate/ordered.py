@@ -39,7 +39,7 @@ from tightlip.model.jsonio import check_keys
 from tightlip.model.labels import Label, Labels
 from tightlip.model.matrix import dense, take_rows
 from tightlip.model.prior import Prior
-from tightlip.numeric.display import format_exactly, grouped
+from tightlip.numeric.display import format_count, format_exactly
 from tightlip.numeric.parse import ObjectArray, exact_text, number
 
 KIND: Final = "ordered envelope"
@@ -118,15 +118,15 @@ class OrderedCertificate(EnvelopeProof):
         return self.delta
 
     def upper_at(self, delta: Fraction) -> Fraction | None:
-        """What the upper end proves of e^ε at a probability; None if nothing."""
+        """Tell what the upper end proves of e^ε at a probability; None if nothing."""
         return self.upper.ratio if self.delta <= delta else None
 
     def lower_at(self, delta: Fraction) -> Fraction:
-        """What the lower end proves of e^ε at a probability: beyond δ nothing but that no leakage is below 0."""
+        """Tell what the lower end proves of e^ε at a probability: beyond δ nothing but that no leakage is below 0."""
         return self.lower.ratio if delta <= self.delta else Fraction(1)
 
     def digest(self) -> str:
-        """A hash of the kind, the channel, with the order of its outcomes, and the prior that the proof is about."""
+        """Hash the kind, the channel, with the order of its outcomes, and the prior that the proof is about."""
         return input_digest(self.kind, self.channel, self.prior)
 
     def digest_for(self, channel: Channel, prior: Prior | None, secret: Sequence[Label] | None) -> str | None:
@@ -258,7 +258,7 @@ class OrderedCells:
 
     @classmethod
     def of(cls, channel: Channel, prior: Prior) -> OrderedCells:
-        """Of a channel whose outcomes are ordered as listed, and a prior.
+        """Weigh a channel whose outcomes are ordered as listed, and a prior.
 
         Raises
         ------
@@ -283,24 +283,24 @@ class OrderedCells:
         return len(self.masses) - 1
 
     def total(self) -> Fraction:
-        """The probability of all outcomes together: 1, but for the rounding of stored floats."""
+        """Compute the probability of all outcomes together: 1, but for the rounding of stored floats."""
         return self.mass(0, self.size)
 
     def mass(self, start: int, end: int) -> Fraction:
-        """The probability of a cell."""
+        """Compute the probability of a cell."""
         return Fraction(self.masses[end] - self.masses[start], self.unit)
 
     def ratio(self, start: int, end: int) -> Fraction:
-        """The largest P(cell | x)/P(cell) of a cell that can happen."""
+        """Compute the largest P(cell | x)/P(cell) of a cell that can happen."""
         likelihoods = self.chances[:, end] - self.chances[:, start]
         return Fraction(max(likelihoods) * self.prior_unit, self.masses[end] - self.masses[start])
 
     def suspect(self, start: int, end: int) -> int:
-        """The position of the possible secret under which a cell is likeliest."""
+        """Find the possible secret under which a cell is likeliest."""
         return int(np.argmax(self.chances[:, end] - self.chances[:, start]))
 
     def ranks(self, ratio: Fraction) -> Ranks:
-        """The order of G_x(0), …, G_x(M) for each possible secret x, equal numbers having equal ranks."""
+        """Rank G_x(0), …, G_x(M) for each possible secret x, equal numbers having equal ranks."""
         heights = self.chances * (self.prior_unit * ratio.denominator) - self.masses * ratio.numerator
         found = np.empty(heights.shape, dtype=np.min_scalar_type(self.size))
         for place, row in enumerate(heights.tolist()):
@@ -329,8 +329,8 @@ def _common(denominators: Iterable[int], count: int) -> int:
         unit = math.lcm(unit, denominator)
         if unit.bit_length() * count > _MOST_BITS:
             raise InvalidInput(
-                f"channel must have denominators with a common multiple of at most {grouped(_MOST_BITS // count)} "
-                f"bits for {grouped(count)} entries, got a longer one; give the numbers as floats."
+                f"channel must have denominators with a common multiple of at most {format_count(_MOST_BITS // count)} "
+                f"bits for {format_count(count)} entries, got a longer one; give the numbers as floats."
             )
     return unit
 

@@ -120,15 +120,15 @@ class RandomizedResponseCertificate(EnvelopeProof):
         return self.delta
 
     def upper_at(self, delta: Fraction) -> Fraction | None:
-        """What the upper end proves of e^ε at a probability; None if nothing."""
+        """Tell what the upper end proves of e^ε at a probability; None if nothing."""
         return self.upper.ratio if self.delta <= delta else None
 
     def lower_at(self, delta: Fraction) -> Fraction:
-        """What the lower end proves of e^ε at a probability; see the certificate of other channels."""
+        """Tell what the lower end proves of e^ε at a probability; see the certificate of other channels."""
         return self.lower.ratio * min(self.delta / delta, Fraction(1))
 
     def digest(self) -> str:
-        """A hash of the kind, the two entries and the prior that the proof is about."""
+        """Hash the kind, the two entries and the prior that the proof is about."""
         return response_digest(self.alpha, self.beta, self.prior)
 
     def digest_for(self, channel: Channel, prior: Prior | None, secret: Sequence[Label] | None) -> str | None:
@@ -223,7 +223,7 @@ class Outcomes:
         return self.beta * self.total + (self.alpha - self.beta) * mass
 
     def everything(self) -> Mask:
-        """All outcomes."""
+        """Choose all outcomes."""
         return np.ones(len(self.masses), dtype=np.bool_)
 
     def own_suspects(self, ratio: Fraction, *, spare: bool = False) -> Mask:
@@ -240,7 +240,7 @@ class Outcomes:
         return self.masses.at_most(bound) if inclusive else self.masses.below(bound)
 
     def weigh(self, mask: Mask) -> tuple[int, Fraction]:
-        """How many outcomes, and their probability together."""
+        """Count outcomes and add up their probability."""
         count = int(mask.sum())
         flat = count * self.beta * self.total
         return count, flat + (self.alpha - self.beta) * self.masses.total(mask)
@@ -339,7 +339,7 @@ class Masses:
 
     @classmethod
     def of(cls, masses: NDArray[Any]) -> Masses:
-        """From floats or Fractions."""
+        """Read floats or Fractions."""
         if masses.dtype != object:
             return cls(masses, Fraction(1))
         numerators = [mass.numerator for mass in masses.tolist()]
@@ -359,11 +359,11 @@ class Masses:
         )
 
     def least(self) -> Fraction:
-        """The smallest."""
+        """Find the smallest."""
         return self[int(self.values.argmin())]
 
-    def ranked(self) -> Masses:
-        """The positive ones, in ascending order."""
+    def sort_positive(self) -> Masses:
+        """Sort the positive ones in ascending order."""
         return Masses(np.sort(self.values[self.positive()]), self.unit)
 
     def positive(self) -> Mask:
@@ -371,7 +371,7 @@ class Masses:
         return np.asarray(self.values > 0, dtype=np.bool_)
 
     def total(self, chosen: Mask | slice | None = None) -> Fraction:
-        """The sum of all or of some, without rounding."""
+        """Add up all or of some, without rounding."""
         values = self.values if chosen is None else self.values[chosen]
         return exact_sum(values) if values.dtype == np.float64 else int(values.sum()) * self.unit
 
@@ -384,7 +384,7 @@ class Masses:
         return np.asarray(self.values < self._threshold(bound, math.inf), dtype=np.bool_)
 
     def _threshold(self, bound: Fraction, side: float) -> float | int:
-        """The nearest float, or whole number of units, on one side of the bound: no other lies between."""
+        """Find the nearest float, or whole number of units, on one side of the bound: no other lies between."""
         clipped = min(max(bound, Fraction(-2)), Fraction(2))  # masses are in [0, 1]
         if self.values.dtype != np.float64:
             return math.floor(clipped / self.unit) if side < 0 else math.ceil(clipped / self.unit)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from operator import mul
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ _BLOCK = 500_000
 # of nine roundings; below the second floats lose digits
 _RELATIVE, _ABSOLUTE = 2.0**-49, 1e-290
 # floats below are not trusted, and beyond sums may overflow
-NORMAL, _LARGEST = 1e-280, 1e300
+NORMAL, LARGEST = 1e-280, 1e300
 
 
 class Scaled(NamedTuple):
@@ -66,7 +66,7 @@ class RationalRelease:
 
     @classmethod
     def of(cls, channel: Channel, prior: Prior) -> RationalRelease:
-        """The channel and the prior in the channel's order of secrets."""
+        """Make a channel and a prior rational, in the channel's order of secrets."""
         matrix, weights = dense(channel.matrix), align(prior, channel).masses
         masses = [rational(mass) for mass in weights.tolist()]
         possible = np.flatnonzero([bool(mass) for mass in masses])
@@ -82,16 +82,16 @@ class RationalRelease:
         return Scaled.of(self.matrix[secrets, outcomes])
 
     def total(self) -> Fraction:
-        """The probability of all outcomes together: 1, but for the rounding of stored floats."""
+        """Compute the probability of all outcomes together: 1, but for the rounding of stored floats."""
         total = sum(self.marginal, rational(0.0))
         return Fraction(int(total.p), int(total.q))
 
     def peak(self, outcome: int) -> Any:
-        """The largest K_xy of an outcome, over possible secrets."""
+        """Find the largest K_xy of an outcome, over possible secrets."""
         return rational(self.matrix[self.possible, outcome].max())
 
     def peaks(self) -> list[Any]:
-        """The largest K_xy of each outcome, over possible secrets."""
+        """Find the largest K_xy of each outcome, over possible secrets."""
         return [rational(peak) for peak in self.matrix[self.possible].max(axis=0).tolist()]
 
     def dual_value(self, multipliers: Sequence[Fraction | float], ratio: Fraction) -> Any:
@@ -100,12 +100,12 @@ class RationalRelease:
         factors, (above, below) = Scaled.of(given), (ratio.numerator, ratio.denominator)
         rests = [below * factors.unit - above * factor for factor in factors.parts]
         weights, total = self.scaled_marginal, rational(0.0)
-        for start, value, slack in self._dual_blocks(multipliers, ratio):
-            with np.errstate(invalid="ignore"):
-                best_value = np.fmax(np.fmax.reduce(value - slack, axis=0), 0.0)
-                # what is not a number stays in
-                places, outcomes = np.nonzero(~(value + slack < best_value))
-            outcomes += start
+        for block in self._blocks():
+            least = self._dual_terms(given, ratio, block, -1)
+            most = self._dual_terms(given, ratio, block, 1)
+            # what is not a number stays in
+            places, outcomes = np.nonzero(~(most < np.fmax(np.fmax.reduce(least, axis=0), 0.0)))
+            outcomes += block.start
             chances = self.entries(self.possible[places], outcomes)
             of_chance, of_weight = below * weights.unit, chances.unit
             best: dict[int, Any] = {}
@@ -117,35 +117,42 @@ class RationalRelease:
             total += _fmpq()(sum(best.values())) / (factors.unit * chances.unit * of_chance)
         return total
 
-    def dual_surely_below(
-        self, multipliers: Sequence[Fraction | float], ratio: Fraction, mass: Fraction
-    ) -> bool:
+    def dual_surely_below(self, multipliers: FloatArray, ratio: Fraction, mass: Fraction) -> bool:
         """Filter in floats: True only if the dual objective is at most the mass; False says nothing.
 
-        Each value is rounded up by its slack, which has room for the roundings of that sum too.
+        Each term is rounded up, with room for the roundings of their sum too.
         """
         peaks: list[float] = []
-        for _, value, slack in self._dual_blocks(multipliers, ratio):
+        for block in self._blocks():
             # unlike fmax, the maximum of what is no number is none either
-            peaks += np.maximum(np.maximum.reduce(value + slack, axis=0), 0.0).tolist()
-        return max(peaks) < _LARGEST and math.fsum(peaks) * (1 + _RELATIVE) <= mass
+            most = np.maximum.reduce(self._dual_terms(multipliers, ratio, block, 1), axis=0)
+            peaks += np.maximum(most, 0.0).tolist()
+        return max(peaks) < LARGEST and math.fsum(peaks) * (1 + _RELATIVE) <= mass
 
-    def _dual_blocks(
-        self, multipliers: Sequence[Fraction | float], ratio: Fraction
-    ) -> Iterator[tuple[int, FloatArray, FloatArray]]:
-        """λ_x K_xy + (1 − λ_x T) q_y in floats and by how much these may be off, for blocks of outcomes."""
-        slopes, limit = np.array([_float(value) for value in multipliers])[:, None], _float(ratio)
+    def _blocks(self) -> Iterator[slice]:
+        """Cut the outcomes into blocks whose tables fit into memory."""
         width = max(_BLOCK // len(self.possible), 1)
-        for start in range(0, len(self.marginal), width):
-            block = slice(start, start + width)
-            chances = self.matrix[self.possible, block].astype(np.float64, copy=False)
-            with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-                taken = slopes * limit
-                first = slopes * chances
-                size = first + (1 + taken) * self.approximate_marginal[block]
-                slack = _RELATIVE * size + _ABSOLUTE * (1 + slopes + taken)
-                first += (1 - taken) * self.approximate_marginal[block]
-            yield start, first, slack
+        return (slice(start, start + width) for start in range(0, len(self.marginal), width))
+
+    def _dual_terms(
+        self, multipliers: NDArray[Any], ratio: Fraction, block: slice, side: Literal[-1, 1]
+    ) -> FloatArray:
+        """Bound λ_x K_xy + (1 − λ_x T) q_y of a block in floats: below for side −1, above for side 1.
+
+        Both factors are moved to that side by `_RELATIVE` of their size, which is more than all roundings together.
+        """
+        if multipliers.dtype != np.float64:
+            multipliers = np.array([to_float(value) for value in multipliers.tolist()])
+        slopes, relative = multipliers[:, None], side * _RELATIVE
+        # a view, where it can be
+        secrets = slice(None) if len(self.possible) == len(self.matrix) else self.possible
+        chances = self.matrix[secrets, block].astype(np.float64, copy=False)
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            taken = slopes * to_float(ratio)
+            terms = slopes * (1 + relative) * chances
+            terms += ((1 - taken) + relative * (1 + taken)) * self.approximate_marginal[block]
+            terms += side * _ABSOLUTE * (1 + slopes + taken)
+        return np.asarray(terms)
 
 
 def rational(value: Any) -> Any:
@@ -192,7 +199,7 @@ def _whole(values: FloatArray) -> tuple[list[int], int]:
     return [number << shift for number, shift in zip(numbers, shifts, strict=True)], scale
 
 
-def _float(value: Fraction | float) -> float:
+def to_float(value: Fraction | float) -> float:
     """Round to the nearest float, infinite beyond the largest."""
     try:
         return float(value)

@@ -118,7 +118,7 @@ class StatisticCertificate(Certificate):
         return Claim(self.kind, _nats(1 / most)[0] if most > 0 else math.inf, upper)
 
     def digest(self) -> str:
-        """A hash of the kind, the channel and the secrets that the proof is about."""
+        """Hash the kind, the channel and the secrets that the proof is about."""
         return statistic_digest(self.kind, self.channel, self.secret)
 
     def digest_for(self, channel: Channel, prior: Prior | None, secret: Sequence[Label] | None) -> str | None:

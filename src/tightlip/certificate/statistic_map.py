@@ -85,7 +85,7 @@ class MapCertificate(Certificate):
         return Claim(self.kind, log_bounds(lower)[0], log_bounds(upper)[1])
 
     def digest(self) -> str:
-        """A hash of the kind, the outputs and secrets that the proof is about."""
+        """Hash the kind, the outputs and secrets that the proof is about."""
         return map_digest(self.outputs, self.secret)
 
     def digest_for(self, channel: Channel, prior: Prior | None, secret: Sequence[Label] | None) -> None:

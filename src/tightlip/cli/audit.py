@@ -12,7 +12,7 @@ import typer
 
 from tightlip.cli import audit_options as option
 from tightlip.cli.arguments import Unit, read_budget, read_probabilities
-from tightlip.cli.audit_options import Outputs, PlanFlags, files_read
+from tightlip.cli.audit_options import Outputs, PlanFlags, inputs_of
 from tightlip.cli.output import print_json, print_text, stage_bar
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.parse import number
@@ -73,7 +73,7 @@ def audit(
     recodings |= {"suppress": suppress, "randomize": randomize}
     plan = PlanFlags(policy, mappings_anywhere, secret, statistic, release, min_count, recodings).plan()
     outputs = Outputs(html, risks, write_policy, id_column, force)
-    outputs.check(files_read(table, policy, plan), population=population, budget=budget)
+    outputs.check(inputs_of(table, policy, plan), population=population, budget=budget)
     allowed = None if budget is None else read_budget(budget)
     stages = stages_of(plan, sample=sample is not None, budget=allowed is not None)
     with stage_bar([*stages, "report", "writing"]) as tell, open_table(table, table=name) as opened:

@@ -6,7 +6,6 @@ The command's signature says their defaults.
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Mapping as Named
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -217,16 +216,17 @@ class Outputs:
 
     def check(self, inputs: Named[str, list[str]], *, population: bool, budget: str | None) -> None:
         """Refuse what cannot be written, and a name that is taken, used twice, that of an input or in no folder."""
+        from tightlip.files import prepare_output, require_apart
+
         self._check_risks(population)
         if self.policy is not None and budget is None:
             raise InvalidInput(
                 "--write-policy must be given with --budget; it writes a policy that meets it."
             )
         paths = [path for path in (self.html, self.risks, self.policy) if path is not None]
-        for place, path in enumerate(paths):
-            if path.resolve() in [other.resolve() for other in paths[:place]]:
-                raise InvalidInput(f"{path} is asked for twice; give each output a name of its own.")
-            self._check_path(path, inputs)
+        require_apart(paths, inputs)
+        for path in paths:
+            prepare_output(path, force=self.force)
         if self.html is not None and self.html.suffix.lower() not in (".html", ".htm"):
             raise InvalidInput(f"--html must end in .html, got {self.html.name}; browsers know a page by it.")
 
@@ -275,16 +275,8 @@ class Outputs:
                 f"--risks must end in .csv or .parquet, got {self.risks.name}; choose one of these."
             )
 
-    def _check_path(self, path: Path, inputs: Named[str, list[str]]) -> None:
-        from tightlip.files import prepare_output
 
-        for what, files in inputs.items():
-            if any(os.path.exists(file) and path.exists() and path.samefile(file) for file in files):
-                raise InvalidInput(f"{path} must not be {what} itself; choose another name.")
-        prepare_output(path, force=self.force)
-
-
-def files_read(table: str, policy: Path | None, plan: Policy) -> dict[str, list[str]]:
+def inputs_of(table: str, policy: Path | None, plan: Policy) -> dict[str, list[str]]:
     """The files that an audit reads, by what they are."""
     hierarchies = [getattr(item.recoding, "hierarchy", None) for item in plan.release]
     return {

@@ -11,7 +11,7 @@ import typer
 from tightlip.cli.arguments import Unit, read_channel_file, read_level
 from tightlip.cli.output import print_json, print_text
 from tightlip.errors import InvalidInput
-from tightlip.files import whole_file
+from tightlip.files import require_apart, whole_file
 from tightlip.numeric.parse import number
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def contraction(
         level_record,
     )
 
+    require_apart([chart], {"the channel file": [channel]})
     if chart is not None:
         check_chart_path(chart, force=force)
     mass = Fraction(0) if min_mass is None else Fraction(number(min_mass, "min-mass"))

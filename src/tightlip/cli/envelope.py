@@ -28,7 +28,6 @@ _IN_PYTHON = {  # what messages advise, and how it is written here
     'adversary="any"': "--adversary any",
     "BoundedSecret has": "--secret bounded:LOW,HIGH has",
 }
-_PROVED = ("any", "ordered")
 
 
 def _discrete(*atoms: str) -> DiscreteSecret:
@@ -65,7 +64,7 @@ def envelope_of_noise(
     secret: str, noise: str, deltas: list[Fraction], adversary: Adversary, *, unit: LeakageUnit, compare: bool
 ) -> tuple[dict[str, Any], list[Any]]:
     """Solve for the envelope of one noisy value; its record and its points."""
-    from tightlip.noise.compared import comparisons, endless_attack
+    from tightlip.noise.dispatch import comparisons, endless_attack
     from tightlip.noise.dispatch import envelope as noise_envelope
     from tightlip.report.envelope import envelope_record, noise_attack_words
 
@@ -134,7 +133,7 @@ def envelope(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the proof for `tightlip verify` (one --delta, adversary any or ordered).",
+            help="Write the proof for `tightlip verify` (one --delta).",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
@@ -149,11 +148,11 @@ def envelope(
 
     deltas = read_probabilities(delta, or_one=True)
     _check_request(channel, secret, noise, adversary, symbols)
-    require_apart([path for path in (chart, certificate) if path is not None], channel)
+    require_apart([chart, certificate], {"the channel file": [channel]})
     if chart is not None:
         check_chart_path(chart, force=force)
     if certificate is not None:
-        _check_certificate(certificate, deltas, adversary, noise, force)
+        _check_certificate(certificate, deltas, force)
     compared = compare or chart is not None
     if secret is not None and noise is not None:
         record, points = envelope_of_noise(
@@ -223,16 +222,9 @@ def _check_request(
         )
 
 
-def _check_certificate(
-    path: Path, deltas: list[Fraction], adversary: Adversary, noise: str | None, force: bool
-) -> None:
-    if len(deltas) != 1 or adversary not in _PROVED:
+def _check_certificate(path: Path, deltas: list[Fraction], force: bool) -> None:
+    if len(deltas) != 1:
         raise InvalidInput(
-            "--certificate needs one --delta and --adversary any or ordered, "
-            f"got {len(deltas)} and {adversary}; a proof is about one number."
-        )
-    if noise is not None:
-        raise InvalidInput(
-            "--certificate needs a channel file, got --noise, whose ends are proved as they are made."
+            f"--certificate needs one --delta, got {len(deltas)}; a proof is about one number."
         )
     prepare_output(path, force=force)

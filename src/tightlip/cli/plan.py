@@ -12,7 +12,7 @@ import typer
 from tightlip.cli.arguments import read_channel_file, read_levels, read_text
 from tightlip.cli.output import print_json, print_text
 from tightlip.errors import InvalidInput, TightlipError
-from tightlip.files import whole_file
+from tightlip.files import require_apart, whole_file
 from tightlip.model.jsonio import as_object, check_keys
 from tightlip.model.labels import label_from_json, labels_from_json
 from tightlip.model.prior import Prior
@@ -63,6 +63,7 @@ def plan(
     from tightlip.report.chart import check_chart_path, save_chart
     from tightlip.report.plan import plan_chart, plan_record, plan_text
 
+    require_apart([chart], {"the study": [study], "the channel file": [channel]})
     if chart is not None:
         check_chart_path(chart, force=force)
     levels = _levels(epsilon, currency, min_mass, channel)

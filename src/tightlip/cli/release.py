@@ -101,7 +101,7 @@ def histogram(
     from tightlip.table.source import open_table
 
     prepare_output(out, force=force)
-    require_apart([out], Path(table))
+    require_apart([out], {"the table": [table], "the list of feasible combinations": [feasible]})
     names = [column.strip() for column in columns.split(",")]
     protected = _secret(secret, within, compared_with, resolution)
     level = None if epsilon is None else read_level(epsilon)

@@ -60,4 +60,4 @@ def _require_free(certificate: Path, channel: Path, *, force: bool) -> None:
     from tightlip.files import prepare_output, require_apart
 
     prepare_output(certificate, force=force)
-    require_apart([certificate], channel)
+    require_apart([certificate], {"the channel file": [channel]})

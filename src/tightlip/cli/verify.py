@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def verify(
     certificate: Annotated[
-        Path, typer.Argument(help="A file that --certificate of `tightlip envelope` or `sml` wrote.")
+        Path, typer.Argument(help="A file that --certificate of a command, or save() in Python, wrote.")
     ],
     channel: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The channel file that the proof must be about.")

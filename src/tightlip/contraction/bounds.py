@@ -57,6 +57,7 @@ from tightlip.numeric.ball import Ball, ball, enclose, exp_bounds, log_exceeds
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Probability, exact_level, exact_ratio, level, real_end
 from tightlip.numeric.rounding import up
+from tightlip.showing import Shown
 
 Which = Literal["exact", "paper"]
 _MOST = Fraction(2) ** 200
@@ -257,7 +258,7 @@ def _two_outcomes(column: list[Fraction]) -> Channel:
     return Channel(np.array([[entry, 1 - entry] for entry in column], dtype=object))
 
 
-class DivergenceBound(float):
+class DivergenceBound(Shown, float):
     """An upper bound on D_f(PK‖QK): one end, rounded up; no channel is said to reach it.
 
     Attributes

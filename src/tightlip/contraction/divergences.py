@@ -15,15 +15,28 @@ from fractions import Fraction
 from typing import Any, Literal, Self, get_args
 
 from tightlip.arguments import choice
+from tightlip.certificate.recomputation import (
+    CHI_SQUARED_DIVERGENCE,
+    HELLINGER_DISTANCE,
+    KL_DIVERGENCE,
+    TOTAL_VARIATION,
+    certify_by_recomputation,
+)
 from tightlip.errors import InvalidInput
 from tightlip.model.labels import match
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import Ball, ball, enclose
-from tightlip.numeric.proved import Proved
+from tightlip.numeric.proved import Proof, Proved
 from tightlip.numeric.quantity import real_end
 
 Kind = Literal["tv", "kl", "chi2", "h2"]
 Masses = list[tuple[Fraction, Fraction]]
+_PROOFS = {
+    "tv": TOTAL_VARIATION,
+    "kl": KL_DIVERGENCE,
+    "chi2": CHI_SQUARED_DIVERGENCE,
+    "h2": HELLINGER_DISTANCE,
+}
 
 
 class Divergence(Proved, float):
@@ -32,17 +45,24 @@ class Divergence(Proved, float):
     `fraction` is the rational value of tv and chi2 where both distributions were exact.
     """
 
-    __slots__ = ("fraction", "lower")
+    __slots__ = ("certificate", "fraction", "lower")
     lower: float
     fraction: Fraction | None
+    certificate: Proof | None
 
-    def __new__(cls, lower: float, upper: float, fraction: Fraction | None = None) -> Self:
+    def __new__(
+        cls,
+        lower: float,
+        upper: float,
+        fraction: Fraction | None = None,
+        certificate: Proof | None = None,
+    ) -> Self:
         """Check that the ends are in order."""
         lower, upper = real_end(lower, "lower"), real_end(upper, "upper")
         if not 0 <= lower <= upper:
             raise InvalidInput(f"lower must be in [0, upper], got lower={lower!r} and upper={upper!r}.")
         self = super().__new__(cls, upper)
-        self.lower, self.fraction = lower, fraction
+        self.lower, self.fraction, self.certificate = lower, fraction, certificate
         return self
 
     @property
@@ -55,12 +75,8 @@ class Divergence(Proved, float):
         """How it was found."""
         return "ball arithmetic" if self.fraction is None else "in rationals"
 
-    @property
-    def certificate(self) -> None:
-        """None: the ends were proved as they were computed."""
-
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.lower, float(self), self.fraction)
+        return type(self), (self.lower, float(self), self.fraction, self.certificate)
 
 
 def divergence(p: Any, q: Any, kind: Kind) -> Divergence:
@@ -85,6 +101,11 @@ def divergence(p: Any, q: Any, kind: Kind) -> Divergence:
     check_kind(kind, "kind")
     first, second = _read(p, "p"), _read(q, "q")
     order = match(first.labels, second.labels, "labels of q", "the labels of p")
+    return certify_by_recomputation(_PROOFS[kind], _of(first, second, order, kind), p=first, q=second)
+
+
+def _of(first: Prior, second: Prior, order: Any, kind: Kind) -> Divergence:
+    """D(p‖q), with q in the order of p."""
     known = first.is_exact and second.is_exact
     own, other = first.exact().masses, second.exact().masses
     pairs = [(a, b) for a, b in zip(own, other if order is None else other[order], strict=True) if a or b]

@@ -21,12 +21,28 @@ Fraction(2, 1)
 
 from tightlip.convert.consequences import Implied, Reasons, implied
 from tightlip.convert.figure import Curve, Region, compare, region
-from tightlip.convert.from_alip import alip_to_ldp, alip_to_lip, alip_to_pmc, alip_to_pml
 from tightlip.convert.from_ldp import ldp_to_alip, ldp_to_lip, ldp_to_pmc, ldp_to_pml
-from tightlip.convert.from_lip import lip_to_alip, lip_to_ldp, lip_to_pmc, lip_to_pml
-from tightlip.convert.from_pmc import pmc_to_alip, pmc_to_ldp, pmc_to_lip, pmc_to_pml
-from tightlip.convert.from_pml import pml_to_alip, pml_to_ldp, pml_to_lip, pml_to_pmc
-from tightlip.numeric.alip import Alip
+from tightlip.convert.from_lip import (
+    alip_to_ldp,
+    alip_to_lip,
+    alip_to_pmc,
+    alip_to_pml,
+    lip_to_alip,
+    lip_to_ldp,
+    lip_to_pmc,
+    lip_to_pml,
+)
+from tightlip.convert.from_pointwise import (
+    pmc_to_alip,
+    pmc_to_ldp,
+    pmc_to_lip,
+    pmc_to_pml,
+    pml_to_alip,
+    pml_to_ldp,
+    pml_to_lip,
+    pml_to_pmc,
+)
+from tightlip.numeric.quantity import Alip
 
 __all__ = [
     "Alip",

@@ -68,7 +68,7 @@ class Amount:
         return self.exact == 0
 
     def nats(self) -> Nats:
-        """ε rounded up; with its exact ratio where every number it came from was exact."""
+        """Compute ε rounded up; with its exact ratio where every number it came from was exact."""
         if self.exact is None:
             return Nats(enclose(self.log)[1])
         if self.exact == 0:
@@ -188,41 +188,26 @@ def proves_positive(expression: Callable[[], Ball]) -> bool:
     return False
 
 
-def _ldp_pml(p: Any, u: Any) -> Any:
-    return p + u * (1 - p)
-
-
-def _ldp_pmc(p: Any, u: Any) -> Any:
-    return u / (p * u + (1 - p))
-
-
-def _pml_pmc(p: Any, u: Any) -> Any:
-    return (u - (1 - p)) / (p * u)
-
-
-def _pmc_pml(p: Any, u: Any) -> Any:
-    return p / (1 - u * (1 - p))
-
-
 def pml_from_ldp(epsilon: Amount, mass: Mass) -> Amount:
     """Apply Proposition 1: the PML level that LDP implies."""
-    return derive(_ldp_pml, mass, epsilon)
+    return derive(lambda p, u: p + u * (1 - p), mass, epsilon)
 
 
 def pmc_from_ldp(epsilon: Amount, mass: Mass) -> Amount:
     """Apply Proposition 3: the PMC level that LDP implies."""
-    return derive(_ldp_pmc, mass, epsilon)
+    return derive(lambda p, u: u / (p * u + (1 - p)), mass, epsilon)
 
 
 def pml_from_pmc(epsilon: Amount, mass: Mass) -> Amount:
     """Apply Theorem 4.2: the PML level that PMC implies."""
-    return derive(_pmc_pml, mass, epsilon)
+    return derive(lambda p, u: p / (1 - u * (1 - p)), mass, epsilon)
 
 
 def pmc_from_pml(epsilon: Amount, mass: Mass) -> Amount:
     """Apply Theorem 4.1: the PMC level that PML implies; infinite from log 1/(1−p_min) on."""
-    limit = exact_amount(1 - mass.value)
-    return derive(_pml_pmc, mass, epsilon) if at_least(limit, epsilon) else UNBOUNDED
+    if not at_least(exact_amount(1 - mass.value), epsilon):
+        return UNBOUNDED
+    return derive(lambda p, u: (u - (1 - p)) / (p * u), mass, epsilon)
 
 
 def cap(mass: Mass) -> Amount:
@@ -256,12 +241,12 @@ def require_pmc(epsilon: Amount, mass: Mass) -> Amount:
 
 
 def limit_of(mass: Mass) -> float:
-    """log 1/(1−p_min) as a float, rounded down, for messages."""
+    """Compute log 1/(1−p_min) as a float, rounded down, for messages."""
     return enclose(lambda: -(1 - ball(mass.value)).log())[0]
 
 
 def limit_words(mass: Mass, digits: int = 6) -> str:
-    """The same as text, never above it; of a mass too small for a float, that mass, which is below the logarithm."""
+    """Write it, never above it; of a mass too small for a float, that mass, which is below the logarithm."""
     return format_down(limit_of(mass) or mass.value, digits)
 
 

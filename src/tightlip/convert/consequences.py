@@ -23,9 +23,8 @@ from tightlip.convert._theory import (
     total,
 )
 from tightlip.errors import InvalidInput, quoted
-from tightlip.numeric.alip import Alip
 from tightlip.numeric.display import format_up
-from tightlip.numeric.quantity import Nats
+from tightlip.numeric.quantity import Alip, Nats
 
 Kind = Literal["ldp", "pml", "pmc", "lip", "alip"]
 

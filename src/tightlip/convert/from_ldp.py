@@ -7,8 +7,7 @@ between the least likely secret and the rest: K(1|x*) = e^ε/(1+e^ε), K(1|x) = 
 from __future__ import annotations
 
 from tightlip.convert._theory import pmc_from_ldp, pml_from_ldp, read_level, read_mass
-from tightlip.numeric.alip import Alip
-from tightlip.numeric.quantity import Nats
+from tightlip.numeric.quantity import Alip, Nats
 
 
 def ldp_to_pml(epsilon: object, p_min: object) -> Nats:

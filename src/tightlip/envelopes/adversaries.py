@@ -2,8 +2,8 @@
 
 | adversary | who | how |
 |---|---|---|
-| any | any randomised function of the outcome | `exact`, with certificate |
-| ordered | deterministic monotone functions of outcomes ordered as listed | `ordered`, with certificate |
+| any | any randomised function of the outcome | `exact`, with a short proof |
+| ordered | deterministic monotone functions of outcomes ordered as listed | `ordered`, with a short proof |
 | deterministic | functions without randomness, to at most `symbols` symbols if given | `deterministic` |
 | k-ary | randomised functions to at most `symbols` symbols | `kary` |
 | binary | one randomised event | `binary` |
@@ -15,6 +15,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tightlip.arguments import choice
+from tightlip.certificate.recomputation import (
+    BINARY_ENVELOPE,
+    DETERMINISTIC_ENVELOPE,
+    K_ARY_ENVELOPE,
+    certify_by_recomputation,
+)
 from tightlip.envelopes.binary import binary_envelope, binary_envelope_curve
 from tightlip.envelopes.curve import EnvelopeCurve
 from tightlip.envelopes.deterministic import deterministic_attack
@@ -24,6 +30,7 @@ from tightlip.envelopes.kary import kary_attack
 from tightlip.envelopes.ordered import ordered_points
 from tightlip.envelopes.result import ADVERSARIES, Adversary, Envelope, read_delta, read_deltas
 from tightlip.errors import InvalidInput
+from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 
@@ -102,9 +109,10 @@ def envelope_curve(
     wanted = read_deltas(deltas)
     _check_adversary(adversary, symbols)
     if adversary == "binary":
-        return EnvelopeCurve(binary_envelope_curve(channel, prior, wanted))
+        points = iter(binary_envelope_curve(channel, prior, wanted))
+        return EnvelopeCurve(_recomputed(points, BINARY_ENVELOPE, channel, prior))
     # an attack for a larger δ serves a smaller one
-    order = sorted(dict.fromkeys(wanted), reverse=True)
+    order = sorted(dict.fromkeys(wanted), key=float, reverse=True)
     points = envelope_points(channel, prior, order, adversary=adversary, symbols=symbols, gap=gap)
     found = dict(zip(order, points, strict=True))
     return EnvelopeCurve(found[delta] for delta in wanted)
@@ -127,9 +135,21 @@ def envelope_points(
     if adversary == "ordered":
         return ordered_points(channel, prior, wanted)
     if adversary == "binary":
-        return (binary_envelope(channel, prior, delta) for delta in wanted)
-    attack = kary_attack if adversary == "k-ary" else deterministic_attack
-    return (attack(channel, prior, delta, symbols=symbols) for delta in wanted)
+        events = (binary_envelope(channel, prior, delta) for delta in wanted)
+        return _recomputed(events, BINARY_ENVELOPE, channel, prior)
+    many = adversary == "k-ary"
+    attack = kary_attack if many else deterministic_attack
+    found = (attack(channel, prior, delta, symbols=symbols) for delta in wanted)
+    kind = K_ARY_ENVELOPE if many else DETERMINISTIC_ENVELOPE
+    return _recomputed(found, kind, channel, prior, symbols=symbols)
+
+
+def _recomputed(
+    points: Iterator[Envelope], kind: str, channel: Channel, prior: Prior, **options: Any
+) -> Iterator[Envelope]:
+    """The points, each with a certificate that finds it again."""
+    own = {"channel": channel, "prior": align(prior, channel), **options}
+    return (certify_by_recomputation(kind, point, delta=point.delta, **own) for point in points)
 
 
 def _check_adversary(adversary: Adversary, symbols: int | None) -> None:

@@ -60,7 +60,7 @@ class Shares:
         return weights
 
     def totals(self, pairs: Pairs) -> FloatArray:
-        """How much of each outcome is given away."""
+        """Add up how much of each outcome is given away."""
         return np.bincount(pairs.outcome[self.places], self.values, pairs.outcomes).astype(np.float64)
 
 

@@ -105,7 +105,7 @@ class _Ends(NamedTuple):
 
 
 def _float_ends(joint: FloatJoint, levels: Levels) -> _Ends:
-    """Both ends of ε_b at each level, and the secret that reaches the lower one."""
+    """Compute both ends of ε_b at each level, and the secret that reaches the lower one."""
     lower = np.full(len(levels.above), -math.inf)
     upper, suspects = lower.copy(), np.zeros(len(lower), dtype=np.intp)
     for first, fill in _fills(joint, levels):
@@ -141,7 +141,7 @@ def _fills(joint: FloatJoint, levels: Levels) -> Iterator[tuple[int, Knapsacks]]
 def _float_weights(
     channel: Channel, joint: FloatJoint, levels: Levels, suspect: int
 ) -> tuple[FloatArray, float]:
-    """The event that points to a secret, and the leakage in nats that it surely reaches."""
+    """Find the event that points to a secret, and the leakage in nats that it surely reaches."""
     row = dense_row(joint.matrix, suspect)[joint.places][None, :]
     fill = Knapsacks.of(row, levels.least, levels.most)
     weights = np.zeros(channel.shape[1])
@@ -166,6 +166,6 @@ def _exact_weights(channel: Channel, joint: ExactJoint, fill: ExactKnapsack) -> 
 def _event(
     channel: Channel, joint: ExactJoint | FloatJoint, suspect: int, weights: FloatArray | ObjectArray
 ) -> Channel:
-    """The event as a channel: one symbol named after the secret it points to, one for the rest."""
+    """Write the event as a channel: one symbol named after the secret it points to, one for the rest."""
     name = joint.secrets[suspect]
     return Channel(np.column_stack([weights, 1 - weights]), channel.outputs, [name, rest_label([name])])

@@ -68,12 +68,12 @@ class Bracket(NamedTuple):
 
     def tighten_below(self, pairs: Pairs, goal: Goal, attack: Shares, ratio: float) -> Bracket:
         """Raise the lower end to what an attack reaches; one that misses the ratio is tried again repaired."""
-        bracket, reached = self._with_attack(pairs, goal, attack)
+        bracket, reached = self._try_attack(pairs, goal, attack)
         if not reached >= ratio * (1 - goal.limits.ratio_missed):
-            bracket, _ = bracket._with_attack(pairs, goal, repair(pairs, attack, ratio))
+            bracket, _ = bracket._try_attack(pairs, goal, repair(pairs, attack, ratio))
         return bracket
 
-    def _with_attack(self, pairs: Pairs, goal: Goal, attack: Shares) -> tuple[Bracket, float]:
+    def _try_attack(self, pairs: Pairs, goal: Goal, attack: Shares) -> tuple[Bracket, float]:
         """Raise the lower end to what the attack reaches, if that is more; it takes more outcomes where it lacks mass.
 
         The rarest ones cost nothing; any others as much of the ratio as it lacks.
@@ -105,28 +105,28 @@ class Breakpoints:
     clear: float = LIMITS.clear
 
     def between(self, low: float, high: float) -> list[float]:
-        """Those from `low` on and below `high`."""
+        """List those from `low` on and below `high`."""
         return self.ratios[bisect_left(self.ratios, low) : bisect_left(self.ratios, high)]
 
     def before(self, jump: float) -> float:
-        """Just below a breakpoint."""
+        """Step just below a breakpoint."""
         return jump * (1 - self.step / 2)
 
     def after(self, jump: float) -> float:
-        """Just above a breakpoint; a solver sees no closer."""
+        """Step just above a breakpoint; a solver sees no closer."""
         return jump * (1 + 1.5 * self.step)
 
     def clear_of(self, jump: float) -> float:
-        """So far above a breakpoint that a solver surely sees it."""
+        """Step so far above a breakpoint that a solver surely sees it."""
         return jump * (1 + max(self.clear, 1.5 * self.step))
 
     def just_below(self, ratio: float) -> float | None:
-        """The breakpoint that a ratio is just above."""
+        """Find the breakpoint that a ratio is just above."""
         found = self.between(ratio * (1 - 2 * self.step), ratio)
         return found[-1] if found else None
 
     def smooth_around(self, ratio: float) -> tuple[float, float]:
-        """The nearest ratios, below and above, beside a breakpoint."""
+        """Find the nearest ratios, below and above, beside a breakpoint."""
         above = bisect_left(self.ratios, ratio)
         lowest = self.after(self.ratios[above - 1]) if above else 1.0
         highest = self.before(self.ratios[above]) if above < len(self.ratios) else math.inf
@@ -222,7 +222,7 @@ class RootFinder:
         return self._before_guess(low, guess) or max(guess * (1 - self._step), least)
 
     def _before_guess(self, low: float, guess: float) -> float | None:
-        """Clear of the first of few breakpoints on the way to the guess, which was made without them."""
+        """Step clear of the first of few breakpoints on the way to the guess, which was made without them."""
         if not self.samples:
             return None
         passed = self.breakpoints.between(max(low, self.samples[-1].ratio), guess)
@@ -232,12 +232,12 @@ class RootFinder:
         return clear if low * (1 + self._step / 4) < clear < guess else None
 
     def _clear_of(self, jump: float, highest: float) -> float:
-        """Above a breakpoint: just above only where that has been tried."""
+        """Step above a breakpoint: just above only where that has been tried."""
         clear = self.breakpoints.clear_of(jump)
         return clear if clear < highest and clear != self._last else self.breakpoints.after(jump)
 
     def _across(self, low: float, high: float) -> float | None:
-        """The other side of a breakpoint that an end of the bracket stands beside."""
+        """Step to the other side of a breakpoint that an end of the bracket stands beside."""
         inside = self.breakpoints.between(low, high)
         if 0 < len(inside) <= self._limits.few_breakpoints:
             before, after = self.breakpoints.before(inside[-1]), self.breakpoints.after(inside[-1])
@@ -249,7 +249,7 @@ class RootFinder:
         return None
 
     def _secant(self, low: float, high: float) -> float:
-        """Where log V meets log δ between the nearest samples on both sides, V's jumps evened out.
+        """Find where log V meets log δ between the nearest samples on both sides, V's jumps evened out.
 
         Else a Newton step: thresholds prove an upper end where their line meets δ.
         """
@@ -263,7 +263,7 @@ class RootFinder:
         return min(max(above.ratio + share * (below.ratio - above.ratio), low), high)
 
     def _bisect(self, low: float, high: float) -> float:
-        """The middle of the bracket, or beside its middle breakpoint if it is narrow."""
+        """Halve the bracket, or step beside its middle breakpoint if it is narrow."""
         if high > low * self._limits.narrow:
             return math.sqrt(low * high)
         near = self.breakpoints.between(low * (1 - 2 * self._step), high * (1 + self._step))
@@ -281,7 +281,7 @@ class RootFinder:
         return not self.breakpoints.between(min(one, other), max(one, other))
 
     def _extrapolate(self) -> float:
-        """Where V meets δ by the last samples; infinite where there are none."""
+        """Extrapolate to where V meets δ by the last samples; infinite where there are none."""
         if not self.samples:
             return math.inf
         here = self.samples[-1]
@@ -304,10 +304,10 @@ class Factors(Protocol):
         """Whether the factors still are those of the model."""
 
     def next_weights(self, weights: FloatArray) -> FloatArray:
-        """w_k from w_{k−1}."""
+        """Compute w_k from w_{k−1}."""
 
     def next_multipliers(self, multipliers: FloatArray) -> FloatArray:
-        """λ_k from λ_{k−1}."""
+        """Compute λ_k from λ_{k−1}."""
 
 
 class Predictor:
@@ -344,7 +344,7 @@ class Predictor:
         return self._basis.is_current
 
     def crossing(self, delta: float, lowest: float, highest: float) -> float | None:
-        """The ratio at which V is δ by the series, or the end of the range beyond which it must be.
+        """Find the ratio at which V is δ by the series, or the end of the range beyond which it must be.
 
         None where the series do not reach so far, the basis ends before, or V does not fall.
         """
@@ -366,7 +366,7 @@ class Predictor:
         return None
 
     def _missing_terms(self, step: float, allowed: float) -> int:
-        """About how many more terms of V there must be until the last one is no more than allowed."""
+        """Estimate how many more terms of V there must be until the last one is no more than allowed."""
         last, before = (abs(self._values[-back]) * abs(step) ** (len(self._values) - back) for back in (1, 2))
         if last <= allowed:
             return 0
@@ -381,7 +381,7 @@ class Predictor:
             self._values.append(float(following @ self._basis.weight))
 
     def _solve_series(self, step: float, delta: float, least: float, most: float) -> float | None:
-        """Where the series of V meets δ, or the end of the range that is nearest to it, by Newton's method."""
+        """Find where the series of V meets δ, or the end of the range that is nearest to it, by Newton's method."""
         for _ in range(self._limits.newton_steps):
             value, slope = 0.0, 0.0
             for term in reversed(self._values):
@@ -395,11 +395,11 @@ class Predictor:
         return step
 
     def weights_at(self, ratio: float) -> FloatArray:
-        """The weights of `places`; a basis that has ended gives negative ones."""
+        """Evaluate the weights of `places`; a basis that has ended gives negative ones."""
         return self._weights.at(ratio - self.ratio)
 
     def multipliers_at(self, ratio: float) -> FloatArray:
-        """λ of each secret."""
+        """Evaluate λ of each secret."""
         while self._multipliers.count < self._weights.count:
             self._multipliers.append(self._basis.next_multipliers(self._multipliers.last))
         return self._multipliers.at(ratio - self.ratio)

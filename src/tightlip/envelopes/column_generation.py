@@ -89,14 +89,14 @@ class ColumnGeneration:
         return self._last is not None
 
     def attack_for(self, delta: float) -> Bracket | None:
-        """The last bracket, if its attack has probability δ because it was found for a larger one.
+        """Recall the last bracket, if its attack has probability δ because it was found for a larger one.
 
         Another δ of the same float may be the larger one.
         """
         return self._last[1] if self._last is not None and delta < self._last[0] else None
 
     def proof_for(self, delta: float) -> Bracket | None:
-        """The last bracket, if its thresholds prove its upper end at δ because it was found for a smaller one."""
+        """Recall the last bracket, if its thresholds prove its upper end at δ: it was found for a smaller one."""
         if self._last is None or self._last[0] >= delta or self._last[1].thresholds is None:
             return None
         return self._last[1]
@@ -229,7 +229,7 @@ class ColumnGeneration:
 
 
 def _common_threshold(pairs: Pairs, delta: float) -> FloatArray:
-    """One threshold for all secrets: the largest lift that the worst outcomes of probability δ all have."""
+    """Choose one threshold for all secrets: the largest lift that the worst outcomes of probability δ all have."""
     peaks = pairs.best(pairs.lift)
     order = np.argsort(-peaks)
     last = np.searchsorted(np.cumsum(pairs.marginal[order]), delta)

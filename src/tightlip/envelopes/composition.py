@@ -19,8 +19,7 @@ from tightlip.envelopes.result import read_delta
 from tightlip.errors import InvalidInput, ShapeMismatch, quoted
 from tightlip.model.channel import Channel, as_channel
 from tightlip.model.labels import Label, match
-from tightlip.model.matrix import dense, multiply
-from tightlip.model.reduction import REDUCE_TOLERANCE, merge_proportional
+from tightlip.model.matrix import REDUCE_TOLERANCE, dense, merge_proportional, multiply
 from tightlip.numeric.ball import Ball, ball, enclose
 from tightlip.numeric.quantity import Nats, exact_ratio, level
 
@@ -29,7 +28,7 @@ _MAX_RATIONALS = 1_000_000
 
 
 def compose(channels: Sequence[Channel]) -> Channel:
-    """All channels run independently on one secret, joint outcomes that say the same merged.
+    """Compose channels that run independently on one secret, joint outcomes that say the same merged.
 
     Parameters
     ----------
@@ -57,19 +56,19 @@ def compose(channels: Sequence[Channel]) -> Channel:
     parts = _read(channels)
     exact = all(part.is_exact for part in parts)
     first = parts[0]
-    rows, labels = _merged(_rows(first, first, exact), [(label,) for label in first.outputs])
+    rows, labels = _merge_outcomes(_rows(first, first, exact), [(label,) for label in first.outputs])
     for part in parts[1:]:
-        other, names = _merged(_rows(part, first, exact), list(part.outputs))
+        other, names = _merge_outcomes(_rows(part, first, exact), list(part.outputs))
         columns = rows.shape[1] * other.shape[1]
         _require_size(rows.shape[0], columns, exact, "composed channel")
         joint = multiply(rows[:, :, None], other[:, None, :], "composed channel")
         pairs = [(*earlier, name) for earlier in labels for name in names]
-        rows, labels = _merged(joint.reshape(-1, columns), pairs)
+        rows, labels = _merge_outcomes(joint.reshape(-1, columns), pairs)
     return Channel(rows, first.inputs, labels)
 
 
 def power(channel: Channel, uses: int) -> Channel:
-    """The channel run `uses` times independently on one secret, by the histogram of its outcomes.
+    """Compose a channel with itself, run `uses` times independently on one secret, by the histogram of its outcomes.
 
     Parameters
     ----------
@@ -98,7 +97,7 @@ def power(channel: Channel, uses: int) -> Channel:
     """
     as_channel(channel)
     uses = whole(uses, "uses", 1)
-    rows, _ = _merged(_rows(channel, channel, channel.is_exact), list(channel.outputs))
+    rows, _ = _merge_outcomes(_rows(channel, channel, channel.is_exact), list(channel.outputs))
     _require_size(
         rows.shape[0],
         histogram_count(uses, rows.shape[1]),
@@ -111,7 +110,7 @@ def power(channel: Channel, uses: int) -> Channel:
 
 
 def composition_bound(leakages: Iterable[float], delta: object) -> Nats:
-    """ε_c(δ) ≤ Σ_i ℒ(Y_i | Y^{i−1}) + log 1/δ for releases that may depend on earlier ones, rounded up.
+    """Bound ε_c(δ) ≤ Σ_i ℒ(Y_i | Y^{i−1}) + log 1/δ for releases that may depend on earlier ones, rounded up.
 
     Parameters
     ----------
@@ -168,13 +167,13 @@ def _read(channels: Sequence[Channel]) -> list[Channel]:
 
 
 def _rows(part: Channel, first: Channel, exact: bool) -> Any:
-    """The entries in the order of the first channel's secrets."""
+    """Put the entries in the order of the first channel's secrets."""
     rows = dense(part.matrix if exact else part.floats)
     order = match(first.inputs, part.inputs, "inputs of a later channel", "the first channel's inputs")
     return rows if order is None else rows[order]
 
 
-def _merged(rows: Any, labels: list[Label]) -> tuple[Any, list[Label]]:
+def _merge_outcomes(rows: Any, labels: list[Label]) -> tuple[Any, list[Label]]:
     merged, groups = merge_proportional(rows, REDUCE_TOLERANCE)
     return merged, [labels[group[0]] for group in groups]
 

@@ -67,7 +67,7 @@ def deterministic_attack(
         method = f"enumeration of set partitions{suffix}"
     else:
         cells = _search(joint, wanted, few)
-        ratio = _reached(joint, cells, wanted)
+        ratio = _evaluate(joint, cells, wanted)
         lower = max(0.0, log_bounds(ratio)[0])
         upper = general_upper(channel, prior, wanted, joint, few)
         method = f"heuristic: greedy cover and bisection{suffix}; upper end from general bounds"
@@ -76,7 +76,7 @@ def deterministic_attack(
 
 
 def _enumerate(exact: Rationals, delta: Fraction, symbols: int | None) -> tuple[Fraction, Cells]:
-    """The best ratio and its cells, the rest last."""
+    """Enumerate partitions for the best ratio and its cells, the rest last."""
     masses = _subset_sums(exact.marginal)
     peaks = np.max([_subset_sums(row) for row in exact.rows], axis=0)
     ratios = [peak / mass for peak, mass in zip(peaks[1:], masses[1:], strict=True)]
@@ -95,7 +95,7 @@ def _enumerate(exact: Rationals, delta: Fraction, symbols: int | None) -> tuple[
 
 
 def _subset_sums(values: Sequence[Fraction]) -> NDArray[Any]:
-    """The sum over each set of places, sets being read as binary numbers."""
+    """Add up over each set of places, sets being read as binary numbers."""
     sums = np.array([Fraction(0)], dtype=object)
     for value in values:
         sums = np.concatenate([sums, sums + value])
@@ -163,7 +163,7 @@ def _search(joint: ExactJoint | FloatJoint, delta: Fraction, symbols: int | None
     candidates = [_single_event(rows, marginal, wanted)] if symbols != 1 else [np.zeros(len(marginal), int)]
     if found is not None:
         candidates.append(found)
-    return max(map(_grouped, candidates), key=lambda cells: _reached(joint, cells, delta))
+    return max(map(_group_by_owner, candidates), key=lambda cells: _evaluate(joint, cells, delta))
 
 
 def _any_cover(
@@ -218,7 +218,7 @@ def _cover(
 
 
 def _single_event(rows: FloatArray, marginal: FloatArray, wanted: float) -> NDArray[np.int64]:
-    """The outcomes of largest lift for one secret, until they have the mass."""
+    """Take the outcomes of largest lift for one secret, until they have the mass."""
     best, event = -1.0, np.zeros(0, dtype=np.intp)
     for row in rows:
         order = np.argsort(-row / marginal)
@@ -232,16 +232,16 @@ def _single_event(rows: FloatArray, marginal: FloatArray, wanted: float) -> NDAr
     return owners
 
 
-def _grouped(owners: NDArray[np.int64]) -> Cells:
-    """Cells by owner, the rest last."""
+def _group_by_owner(owners: NDArray[np.int64]) -> Cells:
+    """Group outcomes to cells by owner, the rest last."""
     names = [name for name in np.unique(owners) if name >= 0]
     groups = [np.flatnonzero(owners == name).tolist() for name in [*names, -1]]
     return [group for group in groups if group]
 
 
-def _reached(joint: ExactJoint | FloatJoint, cells: Cells, delta: Fraction) -> Fraction:
-    """The right quantile of a deterministic map, as a ratio, from the stored numbers."""
-    weighed = (_weighed(joint, cell) for cell in cells)
+def _evaluate(joint: ExactJoint | FloatJoint, cells: Cells, delta: Fraction) -> Fraction:
+    """Compute the right quantile of a deterministic map, as a ratio, from the stored numbers."""
+    weighed = (_weigh_cell(joint, cell) for cell in cells)
     found = sorted(((max(likelihoods) / mass, mass) for likelihoods, mass in weighed), reverse=True)
     total = Fraction(0)
     for ratio, mass in found:
@@ -251,8 +251,8 @@ def _reached(joint: ExactJoint | FloatJoint, cells: Cells, delta: Fraction) -> F
     return found[-1][0]
 
 
-def _weighed(joint: ExactJoint | FloatJoint, cell: list[int]) -> tuple[list[Fraction], Fraction]:
-    """The probability of a cell given each possible secret, and of the cell."""
+def _weigh_cell(joint: ExactJoint | FloatJoint, cell: list[int]) -> tuple[list[Fraction], Fraction]:
+    """Compute the probability of a cell given each possible secret, and of the cell."""
     likelihoods = [
         exact_sum(row) for row in dense_columns(joint.given_matrix, joint.places[np.asarray(cell)])
     ]
@@ -263,10 +263,10 @@ def _weighed(joint: ExactJoint | FloatJoint, cell: list[int]) -> tuple[list[Frac
 def _deterministic_channel(
     channel: Channel, joint: ExactJoint | FloatJoint, cells: Cells, ratio: Fraction
 ) -> Channel:
-    """One symbol for each secret that a cell of this ratio points to, named after it, and the rest."""
+    """Write the attack down: one symbol for each secret that a cell of this ratio points to, and one for the rest."""
     owned: dict[int, list[int]] = {}
     for cell in cells:
-        likelihoods, mass = _weighed(joint, cell)
+        likelihoods, mass = _weigh_cell(joint, cell)
         peak = max(likelihoods)
         owned.setdefault(likelihoods.index(peak) if peak >= ratio * mass else -1, []).extend(cell)
     rest = owned.pop(-1, None)

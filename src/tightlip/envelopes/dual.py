@@ -45,7 +45,7 @@ def proved_ratio(pairs: Pairs, thresholds: FloatArray, delta: float, low: float,
     margin = 1 + 4 * rounding(pairs)
     chosen = pairs.above(thresholds)
     if not len(chosen):
-        return _with_margin(pairs, thresholds, delta, max(low, float(thresholds.max())) * margin, high)
+        return _prove_with_margin(pairs, thresholds, delta, max(low, float(thresholds.max())) * margin, high)
     starts = np.flatnonzero(np.diff(pairs.outcome[chosen], prepend=-1))
     floor = thresholds[pairs.secret[chosen]]
     above = pairs.chance[chosen] - floor * pairs.weight[chosen]
@@ -61,10 +61,12 @@ def proved_ratio(pairs: Pairs, thresholds: FloatArray, delta: float, low: float,
             middle = math.sqrt(left) * math.sqrt(high)
             left, high = (middle, high) if value(middle) > delta else (left, middle)
         left = float(brentq(lambda ratio: value(ratio) - delta, left, high, xtol=1e-15 * left, rtol=1e-15))
-    return _with_margin(pairs, thresholds, delta, left * margin, highest)
+    return _prove_with_margin(pairs, thresholds, delta, left * margin, highest)
 
 
-def _with_margin(pairs: Pairs, thresholds: FloatArray, delta: float, ratio: float, high: float) -> float:
+def _prove_with_margin(
+    pairs: Pairs, thresholds: FloatArray, delta: float, ratio: float, high: float
+) -> float:
     step = 1e-15
     while ratio <= high * (1 + 1e-9):
         proved = dual_bound(pairs, thresholds, ratio)

@@ -10,11 +10,10 @@ many outcomes (aggregation.py). The rest is column generation (column_generation
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from tightlip.envelopes.column_generation import ColumnGeneration
 from tightlip.envelopes.limits import LIMITS, Limits
 from tightlip.envelopes.pairs import Pairs, Places, pairs_of
 from tightlip.envelopes.response import channel_envelope
-from tightlip.envelopes.result import Envelope, read_deltas
+from tightlip.envelopes.result import COLUMN_GENERATION, Envelope
 from tightlip.envelopes.two_secrets import solve_two_secrets
 from tightlip.errors import InvalidInput
 from tightlip.measures.distribution import PointwiseLeakage
@@ -48,67 +47,23 @@ _MOST_RESPONSES = 200
 _NEAR_ALL = Fraction(999, 1000)
 
 
-def envelope(channel: Channel, prior: Prior, delta: Any, *, gap: float = GAP) -> Envelope:
-    """ε_c(δ): the largest leakage that some post-processing reaches with probability at least δ.
-
-    Parameters
-    ----------
-    channel : Channel
-    prior : Prior
-    delta : probability in (0, 1]
-    gap : float
-        The relative gap allowed between the ends of e^ε.
-
-    Returns
-    -------
-    Envelope
-        Two sound ends in nats, the attack that reaches the lower one, and the certificate of both.
-
-    >>> from tightlip import papers, Prior
-    >>> found = envelope(papers.env_example_1(), Prior.uniform(4), "0.2")
-    >>> round(float(found.value), 9), round(float(np.exp(found.lower)), 6)
-    (0.893817876, 2.444444)
-    >>> found.verify()
-    """
-    return envelope_curve(channel, prior, [delta], gap=gap)[0]
-
-
-def envelope_curve(
-    channel: Channel, prior: Prior, deltas: Iterable[Any], *, gap: float = GAP
-) -> list[Envelope]:
-    """The envelope at several δ, in the order given; work is shared between them.
-
-    With up to 10⁵ pairs of secret and outcome each point's proof is checked before it is returned: in floats with a
-    bound on every rounding, and in rationals where these cannot tell. `verify()` of a point does it in rationals.
-
-    >>> from tightlip import papers, Prior
-    >>> curve = envelope_curve(papers.env_example_1(), Prior.uniform(4), ["0.1", "0.5"])
-    >>> [round(point.upper, 6) for point in curve]
-    [1.386294, 0.412845]
-    """
-    wanted = read_deltas(deltas)
-    # an attack for a larger δ serves a smaller one
-    order = sorted(dict.fromkeys(wanted), key=float, reverse=True)
-    found = dict(zip(order, _points(channel, prior, order, gap), strict=True))
-    return [found[delta] for delta in wanted]
-
-
 def envelope_points(
-    channel: Channel, prior: Prior, deltas: Iterable[Any], *, gap: float = GAP
+    channel: Channel, prior: Prior, deltas: Sequence[Fraction], *, gap: float = GAP
 ) -> Iterator[Envelope]:
-    """The points of `envelope_curve` as they are found; of small channels many at once."""
-    yield from _points(channel, prior, read_deltas(deltas), gap)
+    """Compute ε_c(δ) at one δ after another, in the order given; work is shared between them, most if δ falls.
 
-
-def _points(channel: Channel, prior: Prior, wanted: list[Fraction], gap: float) -> Iterator[Envelope]:
+    `gap` is the relative gap allowed between the ends of e^ε. With up to `Limits.verified_pairs` pairs each point's
+    proof is checked before it is returned: in rationals, or of several points in floats with a bound on every rounding
+    where these can tell.
+    """
     allowed = float_number(gap, "gap")
     if not 1e-12 <= allowed < 1:
         raise InvalidInput(f"gap must be in [1e-12, 1), got {allowed!r}; 1e-9 is the default.")
     aligned = align(prior, channel)
     if 2 < channel.shape[0] <= _MOST_RESPONSES and response_pair(channel) is not None:
-        yield from (channel_envelope(channel, aligned, delta) for delta in wanted)
+        yield from (channel_envelope(channel, aligned, delta) for delta in deltas)
         return
-    yield from Solver(Release.of(channel, aligned)).envelopes(wanted, allowed)
+    yield from Solver(Release.of(channel, aligned)).envelopes(deltas, allowed)
 
 
 @dataclass(frozen=True)
@@ -209,20 +164,23 @@ class Solver:
         return 0 if self._search is None else self._search.columns
 
     def envelope(self, delta: Fraction, gap: float) -> Envelope:
-        """ε_c(δ) with its certificate, which is checked where the release is small enough."""
+        """Compute ε_c(δ) with its certificate, which is checked where the release is small enough."""
         return next(self.envelopes([delta], gap))
 
-    def envelopes(self, deltas: list[Fraction], gap: float) -> Iterator[Envelope]:
-        """Find one point after another."""
+    def envelopes(self, deltas: Sequence[Fraction], gap: float) -> Iterator[Envelope]:
+        """Find one point after another; of small releases several are solved, then proved: either is faster so."""
         release = self.release
-        for delta in deltas:
-            mass, bracket = self._solve(delta, gap)
-            certificate = release.certificate(bracket, mass)
-            # a solver's answer is none until its proof is checked
-            if release.is_always_verified:
-                certificate.verify_for(release.rationals, filtered=len(deltas) > 1)
-            method = describe(bracket, gap, by_sorting=release.pairs.secrets == 2)
-            yield _result(certificate, delta, method, bracket.solves)
+        several = max(release.limits.verified_pairs // len(release.pairs.chance), 1)
+        for start in range(0, len(deltas), several):
+            batch = deltas[start : start + several]
+            brackets = [self._solve(delta, gap) for delta in batch]
+            for delta, (mass, bracket) in zip(batch, brackets, strict=True):
+                certificate = release.certificate(bracket, mass)
+                # a solver's answer is none until its proof is checked
+                if release.is_always_verified:
+                    certificate.verify_for(release.rationals, filtered=len(deltas) > 1)
+                method = describe(bracket, gap, by_sorting=release.pairs.secrets == 2)
+                yield _result(certificate, delta, method, bracket.solves)
 
     def _solve(self, delta: Fraction, gap: float) -> tuple[Fraction, Bracket]:
         """Bracket e^{ε_c(δ)}, beside the probability that it is proved for."""
@@ -287,23 +245,17 @@ def _worst_outcomes(release: Release, goal: Goal) -> Bracket:
 
 
 def describe(found: Bracket, gap: float, *, by_sorting: bool) -> str:
-    """Say in words how a bracket was found, and why its ends do not meet where they do not."""
+    """Name the method by which a bracket was found, and why its ends do not meet where they do not."""
     if found.thresholds is None and found.solves == 0:
         text = "the worst outcomes decide"
     else:
-        how = "sorting two secrets" if by_sorting else f"linear program, {_solves(found.solves)}"
-        text = f"{how}, proved by thresholds and an attack"
+        text = "sorting two secrets" if by_sorting else COLUMN_GENERATION
     if found.high > found.low * (1 + gap):
         apart = log_bounds(Fraction(found.high) / Fraction(found.low))[1]
         text += f"; the ends could not be brought closer than {format_up(apart, 2)} nats"
         if found.stopped:
             text += f", since the solver stopped: {found.stopped}"
     return text
-
-
-def _solves(count: int) -> str:
-    """Say how often the program was solved for one δ; an optimum that is moved from another δ needs none."""
-    return "no solve of its own" if not count else f"{count} solve{'s' if count > 1 else ''}"
 
 
 def _result(certificate: EnvelopeCertificate, delta: Fraction, method: str, solves: int) -> Envelope:

@@ -118,7 +118,7 @@ def failure_probability(channel: Channel, prior: Prior, epsilon: Any) -> Failure
 
 
 def _impossible(release: Release, epsilon: float, worst: Fraction) -> FailureProbability:
-    """No lift is above the level: proved by the largest one, and no attack is needed."""
+    """Prove that no lift is above the level, by the largest one; no attack is needed."""
     channel = release.channel
     silent = Channel(
         np.ones((channel.shape[1], 1)), channel.outputs if channel.outputs.given else None, ["rest"]
@@ -179,7 +179,7 @@ def _optimum_at(program: RestrictedMaster, ratio: float) -> Optimum:
 
 
 def _upper_proof(release: Release, thresholds: FloatArray, below: Fraction) -> UpperProof:
-    """What the thresholds prove just below the level."""
+    """Write down what the thresholds prove just below the level."""
     floor = math.nextafter(float(below), 0.0)
     thresholds = np.minimum(thresholds, floor * (1 - 1e-9))
     proved = dual_bound(release.pairs, thresholds, floor)

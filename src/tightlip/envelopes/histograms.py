@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.errors import InvalidInput
-from tightlip.model.matrix import SMALLEST
-from tightlip.model.reduction import REDUCE_TOLERANCE, Groups, merge_proportional
+from tightlip.model.matrix import REDUCE_TOLERANCE, SMALLEST, Groups, merge_proportional
 from tightlip.numeric.parse import FloatArray, ObjectArray
 
 _BITS = 128
@@ -28,7 +27,7 @@ Counts = NDArray[np.int64]
 
 
 def histogram_count(uses: int, outcomes: int) -> int:
-    """How many histograms there are: C(n + m − 1, m − 1).
+    """Count histograms: C(n + m − 1, m − 1).
 
     >>> histogram_count(100, 3)
     5151
@@ -37,7 +36,7 @@ def histogram_count(uses: int, outcomes: int) -> int:
 
 
 def histograms(uses: int, outcomes: int) -> Counts:
-    """All ways to spread n uses over m outcomes, one per row, starting with all uses on the first.
+    """List all ways to spread n uses over m outcomes, one per row, starting with all uses on the first.
 
     >>> histograms(2, 2)
     array([[2, 0],
@@ -54,7 +53,7 @@ def histograms(uses: int, outcomes: int) -> Counts:
 
 
 def exact_histograms(rows: ObjectArray, uses: int) -> tuple[ObjectArray, list[tuple[int, ...]]]:
-    """The n-fold channel in rationals, and of each column the first histogram merged into it."""
+    """Compute the n-fold channel in rationals, and of each column the first histogram merged into it."""
     scale = math.lcm(*(entry.denominator for row in rows.tolist() for entry in row))
     powers = [[_powers(int(entry * scale), uses) for entry in row] for row in rows.tolist()]
     factorials = [math.factorial(times) for times in range(uses + 1)]
@@ -76,7 +75,7 @@ def exact_histograms(rows: ObjectArray, uses: int) -> tuple[ObjectArray, list[tu
 
 
 def float_histograms(rows: FloatArray, uses: int) -> tuple[FloatArray, list[tuple[int, ...]]]:
-    """The n-fold channel in floats, and of each column the first histogram merged into it.
+    """Compute the n-fold channel in floats, and of each column the first histogram merged into it.
 
     Before merging, each entry is within a relative (2m + 2)·2⁻⁵³. Merged are columns that are proportional
     within about a relative 1e-12.
@@ -158,7 +157,7 @@ def _split_factorial(uses: int) -> tuple[float, int]:
 
 
 def _split(value: Any) -> tuple[float, int]:
-    """A positive ball as mantissa and exponent."""
+    """Split a positive ball into mantissa and exponent."""
     mantissa, exponent = value.mid().man_exp()
     size = int(mantissa).bit_length()
     return int(mantissa) / (1 << size), int(exponent) + size

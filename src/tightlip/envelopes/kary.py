@@ -99,7 +99,7 @@ class _Cover(NamedTuple):
 
 
 def _sizes(exact: Rationals, delta: Fraction, symbols: int) -> list[tuple[int, Fraction]]:
-    """How many suspects, and the mass they must cover: k − 1 beside a rest, or k for everything."""
+    """Choose how many suspects, and the mass they must cover: k − 1 beside a rest, or k for everything."""
     secrets, total = len(exact.rows), sum(exact.marginal, Fraction(0))
     wanted = min(delta, total)
     sizes = [(symbols, total)] if symbols <= secrets else []
@@ -109,7 +109,7 @@ def _sizes(exact: Rationals, delta: Fraction, symbols: int) -> list[tuple[int, F
 
 
 def _tasks(exact: Rationals, delta: Fraction, symbols: int) -> tuple[Iterator[_Task], int]:
-    """All sets of suspects, and the work they are."""
+    """List all sets of suspects, and the work they are."""
     sizes = _sizes(exact, delta, symbols)
     secrets = range(len(exact.rows))
     work = sum(math.comb(len(secrets), size) * size * len(exact.marginal) for size, _ in sizes)
@@ -122,7 +122,7 @@ def _tasks(exact: Rationals, delta: Fraction, symbols: int) -> tuple[Iterator[_T
 
 
 def _greedy_tasks(exact: Rationals, delta: Fraction, symbols: int) -> Iterator[_Task]:
-    """One set of suspects of each size, each suspect being the one that raises the bound most."""
+    """Choose one set of suspects of each size, each suspect being the one that raises the bound most."""
     for size, mass in _sizes(exact, delta, symbols):
         chosen: tuple[int, ...] = ()
         for _ in range(size):
@@ -132,7 +132,7 @@ def _greedy_tasks(exact: Rationals, delta: Fraction, symbols: int) -> Iterator[_
 
 
 def _solve_all(exact: Rationals, tasks: Iterable[_Task]) -> tuple[_Cover, float]:
-    """The best cover, and a sound upper end over all tasks; hopeless tasks are skipped by their bound."""
+    """Find the best cover, and a sound upper end over all tasks; hopeless tasks are skipped by their bound."""
     best, highest = None, Fraction(0)
     for task in sorted(tasks, key=lambda task: task.bound, reverse=True):
         if best is not None and task.bound <= best.ratio:
@@ -146,7 +146,7 @@ def _solve_all(exact: Rationals, tasks: Iterable[_Task]) -> tuple[_Cover, float]
 
 
 def _solve(exact: Rationals, task: _Task, enough: Fraction) -> tuple[_Cover, Fraction]:
-    """A cover and a proved upper ratio for one set of suspects: Newton steps on D, bisection where they creep.
+    """Find a cover and a proved upper ratio for one set of suspects: Newton steps on D, bisection where they creep.
 
     Ends early where the suspects surely reach no more than `enough`, or where the solver's tolerance is met.
     """
@@ -154,10 +154,10 @@ def _solve(exact: Rationals, task: _Task, enough: Fraction) -> tuple[_Cover, Fra
     level, upper, best = float(enough or task.bound), task.bound, None  # one program rules most suspects out
     for _ in range(_ROUNDS):
         shares, multipliers = program.at(level)
-        cover = _repaired(exact, task, shares)
+        cover = _repair(exact, task, shares)
         gap = upper - (best.ratio if best else 0)
         best = cover if best is None or cover.ratio > best.ratio else best
-        upper = min(upper, _proved(exact, task, multipliers, program.root(multipliers)))
+        upper = min(upper, _prove_upper(exact, task, multipliers, program.root(multipliers)))
         left = upper - best.ratio
         if upper <= enough or left <= upper / 10**12 or (halving and 10 * left > 9 * gap):
             break
@@ -204,7 +204,7 @@ class _Program:
         return shares, np.maximum(-found.duals[:suspects], 0.0)
 
     def root(self, multipliers: FloatArray) -> float:
-        """Where D falls to the mass: Newton from the left, finite since D is convex and piecewise linear."""
+        """Find where D falls to the mass: Newton from the left, finite since D is convex and piecewise linear."""
         level = 0.0
         for _ in range(100):
             values = 1 + multipliers[:, None] * (self.lifts - level)
@@ -217,8 +217,8 @@ class _Program:
         return level
 
 
-def _proved(exact: Rationals, task: _Task, multipliers: FloatArray, level: float) -> Fraction:
-    """A ratio a little above the level at which D < mass holds in rationals, or else the task's bound."""
+def _prove_upper(exact: Rationals, task: _Task, multipliers: FloatArray, level: float) -> Fraction:
+    """Prove a ratio a little above the level, at which D < mass holds in rationals, or else the task's bound."""
     weights = [Fraction(value) for value in multipliers.tolist()]
     columns = list(zip(*(exact.rows[place] for place in task.suspects), strict=True))
     for digits in (15, 12, 9, 6) if all(weights) else ():
@@ -232,8 +232,8 @@ def _proved(exact: Rationals, task: _Task, multipliers: FloatArray, level: float
     return task.bound
 
 
-def _repaired(exact: Rationals, task: _Task, shares: FloatArray) -> _Cover:
-    """The solver's shares as rationals that cover the mass exactly, and the ratio they reach."""
+def _repair(exact: Rationals, task: _Task, shares: FloatArray) -> _Cover:
+    """Round the solver's shares to rationals that cover the mass exactly, and the ratio they reach."""
     weights = [[Fraction(share) for share in row] for row in shares.tolist()]
     totals = [max(Fraction(1), sum(column, Fraction(0))) for column in zip(*weights, strict=True)]
     weights = [[share / total for share, total in zip(row, totals, strict=True)] for row in weights]
@@ -245,7 +245,7 @@ def _repaired(exact: Rationals, task: _Task, shares: FloatArray) -> _Cover:
     pairs = [(_dot(row, w), _dot(exact.marginal, w)) for row, w in zip(rows, weights, strict=True)]
 
     def ratio_if(place: int) -> Fraction:
-        """The least ratio when this suspect takes what is missing."""
+        """Compute the least ratio when this suspect takes what is missing."""
         raised = (pairs[place][0] + part * _dot(rows[place], spare), pairs[place][1] + part * free)
         return min(gain / mass for gain, mass in [*pairs[:place], raised, *pairs[place + 1 :]] if mass)
 
@@ -262,7 +262,7 @@ def _dot(first: Iterable[Fraction], second: Iterable[Fraction]) -> Fraction:
 def _randomised_channel(
     channel: Channel, joint: ExactJoint | FloatJoint, exact: Rationals, cover: _Cover
 ) -> Channel:
-    """One symbol for each suspect that is used, named after it, and the rest where there is one."""
+    """Write the attack down: one symbol for each suspect that is used, and one for the rest where there is one."""
     used = [place for place, row in enumerate(cover.weights) if any(row)]
     names: list[Any] = [joint.secrets[cover.task.suspects[place]] for place in used]
     columns = [cover.weights[place] for place in used]

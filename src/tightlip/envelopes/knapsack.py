@@ -147,13 +147,13 @@ class Knapsacks:
         return weights
 
     def _boundary(self, levels: Levels) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """The outcome taken in part, and where no number of outcomes surely has the mass."""
+        """Find the outcome taken in part, and where no number of outcomes surely has the mass."""
         at = np.array([np.searchsorted(row, levels.above) for row in self.leasts[:, 1:]], dtype=np.intp)
         last = self.rows.shape[1] - 1
         return np.minimum(at, last), at > last
 
     def _share(self, levels: Levels, at: NDArray[np.intp]) -> FloatArray:
-        """The part that is surely enough, also after a row (w, 1 − w) of floats is scaled to sum to 1."""
+        """Compute the part that is surely enough, also after a row (w, 1 − w) of floats is scaled to sum to 1."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             share = (levels.above - self._pick(self.leasts, at)) / self._pick(self.least, at)
             share = np.nextafter(share * (1 + 16 * UNIT), math.inf)

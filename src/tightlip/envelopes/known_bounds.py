@@ -20,12 +20,13 @@ mean is e^ℒ, so over a part of mass δ it is at most e^ℒ/δ.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from tightlip.certificate.recomputation import ENVELOPE_BOUNDS, Recomputation, certify_by_recomputation
 from tightlip.envelopes.binary import binary_envelope_curve
 from tightlip.envelopes.knapsack import Knapsacks, Levels, solve_exactly
 from tightlip.envelopes.result import read_delta
@@ -36,6 +37,7 @@ from tightlip.measures.local import ldp
 from tightlip.measures.maximal import maximal_leakage
 from tightlip.measures.pointwise import from_joint
 from tightlip.measures.profile import privacy_profile
+from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.matrix import column_max, dense
 from tightlip.model.prior import Prior
@@ -44,13 +46,14 @@ from tightlip.numeric.display import format_down, format_python, format_up
 from tightlip.numeric.parse import FloatArray, number
 from tightlip.numeric.quantity import Nats, ProvedLeakage
 from tightlip.numeric.rounding import up
+from tightlip.showing import Tabled
 
 ROW_SUM_SLACK = 2.0**-48  # rows and priors of floats may miss the sum 1 by 2⁻⁵⁰ each
 _EXACT_WORK = 30_000  # pairs of secrets × outcomes up to which floats are compared as rationals
 
 
 @dataclass(frozen=True, slots=True)
-class EnvelopeBounds(ProvedLeakage):
+class EnvelopeBounds(ProvedLeakage, Tabled):
     """Every cheap bound on ε_c(δ) in nats, each rounded to its own side.
 
     Attributes
@@ -59,6 +62,7 @@ class EnvelopeBounds(ProvedLeakage):
     maximal_leakage, worst_outcome, outcome_count, tail_mean : bounds from above
     quantile, event : bounds from below
     lower, upper : the best of them; `value` is `upper`, and `method` names both
+    certificate : the proof of both, which computes them again
     """
 
     delta: Fraction
@@ -68,6 +72,7 @@ class EnvelopeBounds(ProvedLeakage):
     tail_mean: Nats
     quantile: Nats
     event: Nats
+    certificate: Recomputation | None = field(default=None, repr=False, compare=False)
 
     @property
     def uppers(self) -> dict[str, Nats]:
@@ -99,10 +104,6 @@ class EnvelopeBounds(ProvedLeakage):
     def method(self) -> str:
         """The names of the best bounds, from below and from above."""
         return f"{self.lower_from} and {self.upper_from}"
-
-    @property
-    def certificate(self) -> None:
-        """None: the ends were proved as they were computed."""
 
     @property
     def upper_from(self) -> str:
@@ -145,7 +146,7 @@ def bounds(channel: Channel, prior: Prior, delta: object) -> EnvelopeBounds:
     wanted = read_delta(delta)
     joint = join(channel, prior)
     leak = from_joint(joint, "pml")
-    return EnvelopeBounds(
+    found = EnvelopeBounds(
         delta=wanted,
         maximal_leakage=_plus_log(maximal_leakage(channel, prior), wanted, exact=joint.exact),
         worst_outcome=leak.worst,
@@ -153,6 +154,9 @@ def bounds(channel: Channel, prior: Prior, delta: object) -> EnvelopeBounds:
         tail_mean=tail_mean(joint, wanted),
         quantile=_quantile(leak, wanted),
         event=_event(channel, prior, joint, wanted),
+    )
+    return certify_by_recomputation(
+        ENVELOPE_BOUNDS, found, channel=channel, prior=align(prior, channel), delta=wanted
     )
 
 
@@ -202,7 +206,7 @@ def comparisons(channel: Channel, prior: Prior, delta: Any) -> dict[str, Nats]:
 
 
 def dp_epsilon(channel: Channel, delta: object, prior: Prior | None = None) -> Nats:
-    """The smallest ε ≥ 0 for which the channel is (ε, δ)-LDP, rounded up; infinite if there is none.
+    """Find the smallest ε ≥ 0 for which the channel is (ε, δ)-LDP, rounded up; infinite if there is none.
 
         e^ε = max(1, max over secrets x, x' and events E of (P(E|x) − δ)/P(E|x')),
 
@@ -251,7 +255,7 @@ def _plus_log(leakage: Nats, delta: Fraction, *, exact: bool) -> Nats:
 
 
 def _quantile(leak: PointwiseLeakage, delta: Fraction) -> Nats:
-    """The right quantile rounded down: the least that the outcomes at or above it leak."""
+    """Compute the right quantile rounded down: the least that the outcomes at or above it leak."""
     level = leak.quantile(delta)
     if level.ratio is not None:
         return Nats.of_ratio(level.ratio, "down")
@@ -293,7 +297,7 @@ def _pair_ratio(one: list[Fraction], other: list[Fraction], delta: Fraction) -> 
 
 
 def _float_dp(channel: Channel, delta: Fraction) -> Nats:
-    """A level near the closed form, moved up until the privacy profile proves it."""
+    """Find a level near the closed form, moved up until the privacy profile proves it."""
     ratio = _float_dp_ratio(dense(channel.floats), float(delta))
     if math.isinf(ratio):
         return Nats(math.inf)

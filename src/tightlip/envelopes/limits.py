@@ -25,6 +25,8 @@ class Limits:
     # Columns added at once for each outcome: more make solves slower and rounds of pricing fewer, above all where many
     # columns of an outcome are worth nearly the same.
     added_columns: int = 10
+    # The same when columns are priced for the first time: far from the optimum many seem to be of use that are not.
+    first_added_columns: int = 3
     # Columns whose reduced cost misses 0 by at most this much of q are added with those that improve: most would be
     # priced in at a neighbouring ratio.
     added_within: float = 0.3

@@ -80,6 +80,7 @@ class RestrictedMaster:
         self.ratio = math.nan
         self.chosen: Places = np.array([], dtype=np.intp)
         self._limits = limits
+        self._priced = False
         self._has = np.zeros(len(pairs.chance), dtype=bool)
         self._scale = 1 / float(pairs.marginal.mean())
         self._infinite = highspy.kHighsInf
@@ -157,7 +158,7 @@ class RestrictedMaster:
         self._columns = self._columns_of(self.chosen)
 
     def absent(self, places: Places) -> Places:
-        """Those of some pairs that are no columns yet."""
+        """List those of some pairs that are no columns yet."""
         return places[~self._has[places]]
 
     def move(self, ratio: float) -> None:
@@ -245,7 +246,7 @@ class RestrictedMaster:
             self._solver.setOptionValue(name, tolerance)
 
     def basis(self) -> Basis | None:
-        """The optimal basis just found; None where HiGHS has no factors of it."""
+        """Read the optimal basis just found; None where HiGHS has no factors of it."""
         status, basic = self._solver.getBasicVariables()
         return Basis(self, self._solver, basic, self._scale) if status == self._statuses.kOk else None
 
@@ -269,7 +270,7 @@ class RestrictedMaster:
         return self.pairs.score(factor, -factor * thresholds)
 
     def outcome_prices(self, values: FloatArray) -> FloatArray:
-        """The dual price of each outcome's row, of q: the largest value of its columns, or 0."""
+        """Compute the dual price of each outcome's row, of q: the largest value of its columns, or 0."""
         found = np.zeros(self.pairs.outcomes)
         np.maximum.at(found, self.pairs.outcome[self.chosen], values[self.chosen])
         return found
@@ -284,14 +285,16 @@ class RestrictedMaster:
         prices = self.outcome_prices(values) + 1e-12
         if (pairs.best(values) <= prices).all():
             return np.array([], dtype=np.intp)
+        most = limits.added_columns if self._priced else limits.first_added_columns
+        self._priced = True
         places = self.absent(np.flatnonzero(values > (prices - limits.added_within)[pairs.outcome]))
         outcome = pairs.outcome[places]
-        turn = (pairs.secret[places] - limits.added_columns * outcome) % pairs.secrets
+        turn = (pairs.secret[places] - most * outcome) % pairs.secrets
         order = np.lexsort((limits.tie * turn - values[places], outcome))
-        return np.asarray(places[order[_ranks(outcome) < limits.added_columns]])
+        return np.asarray(places[order[_ranks(outcome) < most]])
 
     def attack(self, found: Optimum) -> Shares:
-        """The optimum as an attack."""
+        """Read the optimum as an attack."""
         return Shares.clean(self.pairs, found.places, found.weights)
 
 
@@ -318,14 +321,14 @@ class Basis:
         return self._version == self._master.version
 
     def next_weights(self, weights: FloatArray) -> FloatArray:
-        """w_k of the basic columns from w_{k−1}."""
+        """Compute w_k of the basic columns from w_{k−1}."""
         outcomes, secrets = self._sizes
         right = np.zeros(outcomes + secrets)
         right[outcomes:] = np.bincount(self._secret, self._scaled * weights, secrets)
         return np.asarray(self._solver.getBasisSolve(right)[1])[self._rows]
 
     def next_multipliers(self, multipliers: FloatArray) -> FloatArray:
-        """The same for the secrets' duals, by the transposed basis."""
+        """Do the same for the secrets' duals, by the transposed basis."""
         outcomes, secrets = self._sizes
         right = np.zeros(outcomes + secrets)
         right[self._rows] = self._scaled * multipliers[self._secret]
@@ -333,7 +336,7 @@ class Basis:
 
 
 def _largest_lifts(pairs: Pairs, each: int) -> Places:
-    """The `each` pairs of largest lift of every outcome and of every secret."""
+    """Find the `each` pairs of largest lift of every outcome and of every secret."""
     if pairs.complete:
         table = pairs.lift.reshape(pairs.outcomes, pairs.secrets)
         most = [min(each, size) for size in table.shape]
@@ -350,6 +353,6 @@ def _largest_lifts(pairs: Pairs, each: int) -> Places:
 
 
 def _ranks(owner: Places) -> Places:
-    """The place of each entry among those of its owner, from 0; equal owners stand together."""
+    """Rank each entry among those of its owner, from 0; equal owners stand together."""
     first = np.flatnonzero(np.diff(owner, prepend=-1))
     return np.arange(len(owner)) - np.repeat(first, np.diff(np.append(first, len(owner))))

@@ -43,7 +43,7 @@ from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
-from tightlip.numeric.display import grouped
+from tightlip.numeric.display import format_count
 from tightlip.numeric.parse import FloatArray, ObjectArray
 
 _MOST_OUTCOMES = 5_000  # their ratios are 200 MB
@@ -91,7 +91,7 @@ def ordered_envelope(channel: Channel, prior: Prior, delta: object) -> Envelope:
 
 
 def ordered_envelope_curve(channel: Channel, prior: Prior, deltas: Iterable[object]) -> tuple[Envelope, ...]:
-    """The same at many probabilities, weighing the cells once.
+    """Compute the same at many probabilities, weighing the cells once.
 
     >>> from tightlip import Prior, papers
     >>> curve = ordered_envelope_curve(papers.env_example_1(), Prior.uniform(4), ["1/10", "1/5", 1])
@@ -102,13 +102,13 @@ def ordered_envelope_curve(channel: Channel, prior: Prior, deltas: Iterable[obje
 
 
 def ordered_points(channel: Channel, prior: Prior, deltas: Sequence[Fraction]) -> Iterator[Envelope]:
-    """One envelope after the other, as they are found."""
+    """Compute one envelope after the other, as they are found."""
     _require_size(channel)
     cells = OrderedCells.of(channel, prior)
     guess = _Guess.of(cells)
     for delta in deltas:
         mass = min(delta, cells.total())
-        attack, upper = _closed_in(cells, mass, guess.level(float(mass)))
+        attack, upper = _search(cells, mass, guess.level(float(mass)))
         lower = _lower_proof(cells, attack)
         proof = OrderedCertificate(channel, prior, delta, upper, lower)
         ends = max(log_bounds(lower.ratio)[0], 0.0), max(log_bounds(upper.ratio)[1], 0.0)
@@ -121,14 +121,14 @@ def _require_size(channel: Channel) -> None:
     secrets, outcomes = channel.shape
     if outcomes > _MOST_OUTCOMES:
         raise InvalidInput(
-            f"channel must have at most {grouped(_MOST_OUTCOMES)} outcomes for an ordered adversary, "
-            f"got {grouped(outcomes)}; merge neighbouring outcomes first, or use any adversary."
+            f"channel must have at most {format_count(_MOST_OUTCOMES)} outcomes for an ordered adversary, "
+            f"got {format_count(outcomes)}; merge neighbouring outcomes first, or use any adversary."
         )
     most = _MOST_WORK // (outcomes * max(outcomes, 2000))
     if secrets > most:
         raise InvalidInput(
-            f"channel must have at most {grouped(most)} secrets where it has {grouped(outcomes)} outcomes, "
-            f"got {grouped(secrets)}; merge neighbouring outcomes first, or use any adversary."
+            f"channel must have at most {format_count(most)} secrets where it has {format_count(outcomes)} outcomes, "
+            f"got {format_count(secrets)}; merge neighbouring outcomes first, or use any adversary."
         )
 
 
@@ -146,8 +146,8 @@ class _Cover(NamedTuple):
     cells: list[Cell]
 
 
-def _closed_in(cells: OrderedCells, mass: Fraction, level: float) -> tuple[_Attack, OrderedUpperProof]:
-    """The best attack and the proof that it is, from a level that floats suggest.
+def _search(cells: OrderedCells, mass: Fraction, level: float) -> tuple[_Attack, OrderedUpperProof]:
+    """Search for the best attack and the proof that it is, from a level that floats suggest.
 
     The best cover of ratios above a trial either has the mass, then it is a better attack, or it proves the trial.
     An attack's own ratio is tried first: where the attack is best that ends the search. In turn with it comes the
@@ -173,7 +173,7 @@ def _closed_in(cells: OrderedCells, mass: Fraction, level: float) -> tuple[_Atta
 
 
 def _middle(low: Fraction, high: Fraction) -> Fraction:
-    """A short number about half way; the higher one where they are too close to tell."""
+    """Choose a short number about half way; the higher one where they are too close to tell."""
     middle = Fraction(round((low + high) / 2 * 2**_FINEST), 2**_FINEST)
     return middle if low < middle < high else high
 
@@ -183,7 +183,7 @@ def _attack(cells: OrderedCells, found: list[Cell]) -> _Attack:
 
 
 def _best_cover(cells: OrderedCells, ratio: Fraction) -> _Cover:
-    """The disjoint cells of ratio above this one that have the largest probability."""
+    """Find the disjoint cells of ratio above this one that have the largest probability."""
     ranks, masses = cells.ranks(ratio), cells.masses.tolist()
     potentials, starts = [0], [0]
     surplus = np.zeros(len(masses), dtype=object)  # v_i − Q(i): what a cell from i on starts with
@@ -201,7 +201,7 @@ def _best_cover(cells: OrderedCells, ratio: Fraction) -> _Cover:
 
 
 def _chain(starts: list[int]) -> list[Cell]:
-    """The cells that end where each begins, from the last back to the first; start = end is no cell."""
+    """List the cells that end where each begins, from the last back to the first; start = end is no cell."""
     found, end = [], len(starts) - 1
     while end > 0:
         start = starts[end]
@@ -235,7 +235,7 @@ class _Guess:
         return cls(ratios, levels, np.concatenate([[0.0], np.cumsum(steps)]))
 
     def level(self, mass: float) -> float:
-        """About the largest level at which disjoint cells have the mass."""
+        """Estimate the largest level at which disjoint cells have the mass."""
         low, high = 0, len(self.levels)
         while high - low > 1:
             middle = (low + high) // 2
@@ -255,13 +255,13 @@ class _Guess:
 
 
 def _steps(sums: ObjectArray, unit: int) -> FloatArray:
-    """What each outcome adds to sums of whole numbers, in floats."""
+    """Compute what each outcome adds to sums of whole numbers, in floats."""
     steps = np.diff(sums, axis=-1)
     return np.array([step / unit for step in steps.ravel().tolist()]).reshape(steps.shape)
 
 
 def _lower_proof(cells: OrderedCells, attack: _Attack) -> OrderedLowerProof:
-    """The cells of the attack with the gaps between them as further cells."""
+    """Write down the cells of the attack with the gaps between them as further cells."""
     cuts = sorted({0, cells.size, *(cut for cell in attack.cells for cut in cell)})
     bad = set(attack.cells)
     suspects = tuple(

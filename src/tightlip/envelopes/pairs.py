@@ -56,20 +56,20 @@ class Pairs:
         return len(self.marginal)
 
     def least_threshold(self, ratio: float) -> float:
-        """How low θ may be: where x swallows outcomes it never causes it is negative.
+        """Bound θ below: where x swallows outcomes it never causes it is negative.
 
         Without these pairs it must not be, nor so near 0 that roundings make it so.
         """
         return -1e6 * ratio if self.complete else 1e-14 * ratio
 
     def best(self, values: FloatArray) -> FloatArray:
-        """The largest value of each outcome's pairs."""
+        """Find the largest value of each outcome's pairs."""
         if self.complete:
             return np.asarray(values.reshape(self.outcomes, self.secrets).max(axis=1))
         return np.maximum.reduceat(values, self.starts)
 
     def above(self, thresholds: FloatArray) -> Places:
-        """The pairs whose lift is above their secret's threshold."""
+        """List the pairs whose lift is above their secret's threshold."""
         if self.complete:
             return np.flatnonzero(self.lift.reshape(self.outcomes, self.secrets) > thresholds)
         return np.flatnonzero(self.lift > thresholds[self.secret])

@@ -34,7 +34,7 @@ Pair = tuple[Fraction, Fraction]
 
 
 def randomized_response(prior: Prior, epsilon: float, delta: object) -> Envelope:
-    """ε_c(δ) of k-ary randomised response, for any prior (ENV, section V-B; exact beyond its Theorem 5).
+    """Compute ε_c(δ) of k-ary randomised response, for any prior (ENV, section V-B; exact beyond its Theorem 5).
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def randomized_response(prior: Prior, epsilon: float, delta: object) -> Envelope
 
 
 def channel_envelope(channel: Channel, prior: Prior, delta: object) -> Envelope:
-    """ε_c(δ) of a channel that is randomised response, from its two entries as stored.
+    """Compute ε_c(δ) of a channel that is randomised response, from its two entries as stored.
 
     >>> from tightlip import Channel, Prior
     >>> channel_envelope(Channel([["3/4", "1/4"], ["1/4", "3/4"]]), Prior.uniform(2), 1).certificate.upper.ratio
@@ -130,7 +130,7 @@ def _envelope_of(
     delta: object,
     outputs: Labels | None = None,
 ) -> Envelope:
-    """The envelope from the two entries; outcomes stand in the order of the secrets."""
+    """Compute the envelope from the two entries; outcomes stand in the order of the secrets."""
     wanted = read_delta(delta)
     certificate = certify(Fraction(alpha), Fraction(beta), prior, wanted)
     low, high = log_bounds(certificate.lower.ratio)
@@ -159,7 +159,7 @@ def _require_prior(prior: object) -> None:
 
 
 def _attack(certificate: RandomizedResponseCertificate, names: Labels) -> Channel:
-    """The post-processing of the lower proof: the suspects take the joined outcomes in turn."""
+    """Write down the post-processing of the lower proof: the suspects take the joined outcomes in turn."""
     proof = certificate.lower
     outcomes = Outcomes.of(certificate.alpha, certificate.beta, certificate.prior)
     own, full, part = (np.flatnonzero(mask).tolist() for mask in coverage(proof, outcomes))

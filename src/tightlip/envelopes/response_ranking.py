@@ -38,9 +38,9 @@ _BLOCK = 4096
 
 
 def certify(alpha: Fraction, beta: Fraction, prior: Prior, delta: Fraction) -> RandomizedResponseCertificate:
-    """The envelope's proof, both ends of which are the same ratio."""
+    """Prove the envelope: both ends are the same ratio."""
     ranking = _Ranking.of(alpha, beta, prior)
-    mass = min(delta, ranking.covered(ranking.size))
+    mass = min(delta, ranking.mass_of_least(ranking.size))
     ratio = _best_ratio(ranking, mass)
     return RandomizedResponseCertificate(
         alpha,
@@ -64,7 +64,7 @@ class _Ranking:
     @classmethod
     def of(cls, alpha: Fraction, beta: Fraction, prior: Prior) -> _Ranking:
         masses = Masses.of(prior.masses)
-        ranked, sums = masses.ranked(), [Fraction(0)]
+        ranked, sums = masses.sort_positive(), [Fraction(0)]
         for start in range(0, len(ranked), _BLOCK):
             sums.append(sums[-1] + ranked.total(slice(start, start + _BLOCK)))
         idle = len(prior) - len(ranked) if beta else 0  # without β they never occur
@@ -89,17 +89,17 @@ class _Ranking:
         """q_j, counting from 1."""
         return self.outcomes.probability(self.masses[place - 1])
 
-    def covered(self, count: int) -> Fraction:
-        """The probability of the least likely outcomes of all."""
+    def mass_of_least(self, count: int) -> Fraction:
+        """Add up the probability of the least likely outcomes of all."""
         if count <= self.idle:
             return count * self.flat
         return self.idle * self.flat + self.suspects(count - self.idle)
 
     def number(self, mass: Fraction) -> Fraction:
         """N: how many of the least likely outcomes make up a probability, the last one in part."""
-        whole = last_true(lambda count: self.covered(count) < mass, 0, self.size - 1)
+        whole = last_true(lambda count: self.mass_of_least(count) < mass, 0, self.size - 1)
         place = whole + 1 - self.idle
-        return whole + (mass - self.covered(whole)) / (self.suspect(place) if place > 0 else self.flat)
+        return whole + (mass - self.mass_of_least(whole)) / (self.suspect(place) if place > 0 else self.flat)
 
 
 def _best_ratio(ranking: _Ranking, mass: Fraction) -> Fraction:
@@ -166,12 +166,12 @@ def _price(ranking: _Ranking, ratio: Fraction) -> Fraction | None:
 
 
 def _count(ranking: _Ranking, holds: Callable[[int], bool]) -> int:
-    """How many of the ordered suspects satisfy a condition that holds for the first ones only."""
+    """Count the ordered suspects that satisfy a condition that holds for the first ones only."""
     return last_true(holds, 0, len(ranking.masses))
 
 
 def last_true(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The largest integer in (low, high] where a condition that turns false once still holds; low if nowhere.
+    """Find the largest integer in (low, high] where a condition that turns false once still holds; low if nowhere.
 
     >>> last_true(lambda n: n * n <= 30, 0, 100)
     5

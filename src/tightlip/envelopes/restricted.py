@@ -38,7 +38,7 @@ def read_symbols(symbols: object) -> int | None:
 def general_upper(
     channel: Channel, prior: Prior, delta: Fraction, joint: ExactJoint | FloatJoint, symbols: int | None
 ) -> float:
-    """The best general bound; k symbols leak at most ℒ(Z) + log 1/δ ≤ log min(k, N)/δ."""
+    """Find the best general bound; k symbols leak at most ℒ(Z) + log 1/δ ≤ log min(k, N)/δ."""
     secrets = len(joint.secrets)
     count = secrets if symbols is None else min(symbols, secrets)
     return min(envelope_bounds(channel, prior, delta).upper, count_bound(count, delta, exact=joint.exact))
@@ -53,7 +53,7 @@ class Rationals:
 
     @classmethod
     def of(cls, joint: ExactJoint | FloatJoint) -> Rationals:
-        """Of a channel and a prior."""
+        """Read a channel and a prior."""
         columns = dense_columns(joint.given_matrix, joint.places)
         rows = [[Fraction(entry) for entry in row] for row in columns.tolist()]
         weights = [Fraction(mass) for mass in joint.given_weights.tolist()]
@@ -64,6 +64,6 @@ class Rationals:
         return cls(rows, marginal)
 
     def tail_ratio(self, suspects: Iterable[int], delta: Fraction) -> Fraction:
-        """t_S(δ) is at most the mean of max_{x∈S} K_xy/q_y over its largest part of mass δ."""
+        """Bound t_S(δ) above by the mean of max_{x∈S} K_xy/q_y over its largest part of mass δ."""
         peaks = [max(column) for column in zip(*(self.rows[place] for place in suspects), strict=True)]
         return solve_exactly(peaks, self.marginal, [delta])[0].ratio

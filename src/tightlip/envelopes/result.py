@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 from tightlip.arguments import listed
 from tightlip.certificate.envelope import EnvelopeProof
+from tightlip.certificate.recomputation import Recomputation
 from tightlip.errors import InvalidInput, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label
@@ -20,6 +21,8 @@ from tightlip.showing import Charted
 
 Adversary = Literal["any", "deterministic", "k-ary", "ordered", "binary"]
 ADVERSARIES: tuple[Adversary, ...] = get_args(Adversary)
+# the method of which `Envelope.solves` counts the linear programs
+COLUMN_GENERATION: Final = "column generation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class Envelope(ProvedLeakage, Charted):
     lower, upper : sound ends in nats; `lower` is rounded down and reached by `attack`, `upper` is rounded up
     method : how the ends were found, and why they do not meet where they do not
     adversary : whose post-processing is meant: any, deterministic, k-ary, ordered or binary (one event)
-    witness : an attack that has no certificate; `attack` is this one or the certificate's
+    witness : an attack that the certificate does not hold; `attack` is this one or the certificate's
     certificate : the proof of both ends, where there is one
     solves : how many linear programs were solved for this δ
     """
@@ -43,7 +46,7 @@ class Envelope(ProvedLeakage, Charted):
     method: str
     adversary: Adversary = "any"
     witness: Channel | None = None
-    certificate: EnvelopeProof | None = None
+    certificate: EnvelopeProof | Recomputation | None = None
     solves: int = 0
 
     def __post_init__(self) -> None:
@@ -56,13 +59,13 @@ class Envelope(ProvedLeakage, Charted):
         Symbols are named after the secret they point to, and "rest"; those of an ordered adversary after the first
         and last outcome of each run.
         """
-        if self.witness is not None or self.certificate is None:
-            return self.witness
-        return self.certificate.attack
+        if self.witness is None and isinstance(self.certificate, EnvelopeProof):
+            return self.certificate.attack
+        return self.witness
 
     def proved_ends(self) -> tuple[float, float]:
-        """What the certificate proves at this δ."""
-        proof: EnvelopeProof = self.proof()
+        """Tell what the certificate proves at this δ."""
+        proof: EnvelopeProof | Recomputation = self.proof()
         return proof.ends_at(self.delta)
 
     def __repr__(self) -> str:
@@ -73,7 +76,7 @@ class Envelope(ProvedLeakage, Charted):
 
 
 def rest_label(suspects: Iterable[Label]) -> str:
-    """The name of the symbol for everything that points to no secret, unlike the names of those that do.
+    """Name the symbol for everything that points to no secret, unlike the names of those that do.
 
     >>> rest_label(["a", "rest"])
     "rest'"

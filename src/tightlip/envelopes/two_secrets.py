@@ -30,7 +30,7 @@ class _Side:
 
     @classmethod
     def of(cls, pairs: Pairs, places: Places) -> _Side:
-        """From the pairs of one secret by outcome, in order, −1 where there is none."""
+        """Take the pairs of one secret by outcome, in order, −1 where there is none."""
         own = places[places >= 0]
         chance, weight = np.cumsum(pairs.chance[own]), np.cumsum(pairs.weight[own])
         return cls(own, chance, weight, np.maximum.accumulate(-chance / weight))
@@ -76,7 +76,7 @@ def solve_two_secrets(pairs: Pairs, goal: Goal, bracket: Bracket) -> Bracket:
 
 
 def _sides(pairs: Pairs) -> tuple[_Side, _Side]:
-    """Both secrets, in opposite orders also where likelihood ratios are tied: else both would start a tie alike."""
+    """Sort for both secrets, in opposite orders also within a tie of ratios: else both would start it alike."""
     if pairs.complete:
         places = np.arange(2 * pairs.outcomes).reshape(-1, 2).T
         first, second = pairs.chance.reshape(-1, 2).T

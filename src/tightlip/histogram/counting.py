@@ -35,6 +35,11 @@ class Growth:
     ratio: Fraction | None
     epsilon: float | Fraction
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What `read_growth` reads it from."""
+        return {"epsilon": self.epsilon} if self.ratio is None else {"ratio": self.ratio}
+
 
 class Field(Protocol):
     """What a formula needs from its numbers."""

@@ -33,9 +33,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.arguments import whole
+from tightlip.certificate.recomputation import (
+    MAXL_BINS_PRIVACY,
+    MAXL_DISTORTION,
+    MAXL_PRIVACY,
+    certify_by_recomputation,
+)
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.histogram.counting import LARGEST, is_short
 from tightlip.histogram.privacy import Distortion, Privacy
+from tightlip.histogram.quantization import Quantization
 from tightlip.histogram.space import HistogramSpace, read_space
 from tightlip.numeric.quantity import Nats
 
@@ -70,6 +77,18 @@ class MaxLMechanism:
     @property
     def privacy(self) -> Privacy:
         """Π, exact where the members have different secrets or all histograms can be listed."""
+        return certify_by_recomputation(
+            MAXL_PRIVACY, self._privacy(), space=self.space, released=self.released
+        )
+
+    @property
+    def distortion(self) -> Distortion:
+        """Δ, exact where all histograms can be listed."""
+        return certify_by_recomputation(
+            MAXL_DISTORTION, self._distortion(), space=self.space, released=self.released
+        )
+
+    def _privacy(self) -> Privacy:
         distinct = len(np.unique(self.released[:, 0]))
         most = min(len(self.released), self.space.secrets)
         if distinct == most:
@@ -79,9 +98,7 @@ class MaxLMechanism:
         ends = Nats.of_ratio(Fraction(distinct), "down"), Nats.of_ratio(Fraction(most))
         return Privacy(*ends, False, "secrets and outputs counted")
 
-    @property
-    def distortion(self) -> Distortion:
-        """Δ, exact where all histograms can be listed."""
+    def _distortion(self) -> Distortion:
         total, points = self.space.total, self.released
         if is_listable(self.space, len(points)):
             worst = _distances(list_histograms(self.space), points).min(axis=1).max()
@@ -128,6 +145,19 @@ def greedy_maxl(space: HistogramSpace, candidates: Any) -> MaxLMechanism:
         chosen.append(best)
         nearest = np.minimum(nearest, distances[:, best])
     return MaxLMechanism(space, points[chosen])
+
+
+def privacy_of_bins(space: HistogramSpace, bin_size: int, secrets: int) -> Privacy:
+    """Compute Π = log ⌈s/I⌉ of MaxL with one histogram from each bin of I of the s secret values.
+
+    They have different secrets and are released as themselves: a matching of all of them.
+
+    >>> privacy_of_bins(HistogramSpace(10, 4), 4, 11).ratio
+    Fraction(3, 1)
+    """
+    bins = Quantization(space, bin_size, secrets=secrets).bins
+    found = Privacy.of_ratio(Fraction(bins), "one output per bin")
+    return certify_by_recomputation(MAXL_BINS_PRIVACY, found, space=space, bin_size=bin_size, secrets=secrets)
 
 
 def released_points_bound(space: HistogramSpace, points: int) -> Fraction:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Self
 
+from tightlip.certificate.recomputation import Recomputation
 from tightlip.histogram.counting import BALLS, Field, Number, exactly
 from tightlip.numeric.ball import enclose
 from tightlip.numeric.proved import Proved
@@ -31,6 +32,8 @@ class Privacy(ProvedLeakage):
         Whether the ends differ by rounding only.
     method : str
         The formula behind the ends.
+    certificate : Recomputation | None
+        The proof of both, which computes them again; None where no mechanism is known.
 
     >>> Privacy.of_ratio(Fraction(8), "bins").in_bits()
     3.0
@@ -40,10 +43,7 @@ class Privacy(ProvedLeakage):
     upper: Nats
     exact: bool = field()  # over the property of the base
     method: str
-
-    @property
-    def certificate(self) -> None:
-        """None: the ends were proved as they were computed."""
+    certificate: Recomputation | None = field(default=None, repr=False, compare=False)
 
     @property
     def value(self) -> Nats:
@@ -101,10 +101,7 @@ class Distortion(Proved):
     upper: Probability
     exact: bool = field()  # over the property of the base
     method: str
-
-    @property
-    def certificate(self) -> None:
-        """None: the ends were proved as they were computed."""
+    certificate: Recomputation | None = field(default=None, repr=False, compare=False)
 
     @property
     def value(self) -> Probability:

@@ -24,8 +24,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from tightlip.arguments import whole
+from tightlip.certificate.recomputation import (
+    QUANTIZATION_DISTORTION,
+    QUANTIZATION_PRIVACY,
+    certify_by_recomputation,
+)
 from tightlip.errors import WrongType, quoted
 from tightlip.histogram.counting import LARGEST, Field, Number
 from tightlip.histogram.privacy import Distortion, Privacy
@@ -102,11 +108,21 @@ class Quantization:
     @property
     def privacy(self) -> Privacy:
         """Π = log ⌈s/I⌉."""
-        return Privacy.of_ratio(Fraction(self.bins), "quantization, SML Theorem 4")
+        found = Privacy.of_ratio(Fraction(self.bins), "quantization, SML Theorem 4")
+        return certify_by_recomputation(QUANTIZATION_PRIVACY, found, **self._arguments)
 
     @property
     def distortion(self) -> Distortion:
         """Δ in closed form for the share of one cell; otherwise only 0 ≤ Δ ≤ 1 (0 for a single histogram)."""
+        return certify_by_recomputation(QUANTIZATION_DISTORTION, self._distortion(), **self._arguments)
+
+    @property
+    def _arguments(self) -> dict[str, Any]:
+        """What it is made of."""
+        secrets = None if self.is_share else self.secrets
+        return {"space": self.space, "bin_size": self.bin_size, "ordered": self.ordered, "secrets": secrets}
+
+    def _distortion(self) -> Distortion:
         if self.space.cells == 1:
             return Distortion.of(Fraction(0), "one cell")
         if not self.is_share:

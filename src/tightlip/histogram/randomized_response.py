@@ -18,8 +18,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, floor
+from typing import Any
 
 from tightlip.arguments import whole
+from tightlip.certificate.recomputation import RESPONSE_DISTORTION, RESPONSE_PRIVACY, certify_by_recomputation
 from tightlip.histogram.counting import BALLS, Field, Growth, Number, exactly, read_growth
 from tightlip.histogram.privacy import Distortion, Privacy
 from tightlip.histogram.space import HistogramSpace, read_space
@@ -65,14 +67,25 @@ class RandomizedResponse:
     @property
     def privacy(self) -> Privacy:
         """Π = log (1 + s r)/(1 + r)."""
+        return certify_by_recomputation(RESPONSE_PRIVACY, self._privacy(), **self._arguments)
+
+    @property
+    def distortion(self) -> Distortion:
+        """Δ = (d − 1)/(d (1 + r))."""
+        return certify_by_recomputation(RESPONSE_DISTORTION, self._distortion(), **self._arguments)
+
+    @property
+    def _arguments(self) -> dict[str, Any]:
+        """What it is made of."""
+        return {"space": self.space, "secrets": self.secrets, **self.growth.arguments}
+
+    def _privacy(self) -> Privacy:
         method = "randomised response, SML Theorem 4"
         if self.secrets == 1 or self.growth.ratio == 1:
             return Privacy.of_ratio(Fraction(1), method)
         return Privacy.of_excess(lambda numbers: (self.secrets - 1) * self._keep(numbers), method)
 
-    @property
-    def distortion(self) -> Distortion:
-        """Δ = (d − 1)/(d (1 + r))."""
+    def _distortion(self) -> Distortion:
         share = Fraction(self.space.cells - 1, self.space.cells)
         method = "randomised response, SML Theorem 4"
         if self.growth.ratio == 1 or not share:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -20,7 +19,7 @@ from tightlip.arguments import choice, flag
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.files import write_whole
 from tightlip.histogram.conditional import ConditionalDraw, draw_given_secret
-from tightlip.histogram.maxl import MaxLMechanism
+from tightlip.histogram.maxl import MaxLMechanism, privacy_of_bins
 from tightlip.histogram.privacy import Distortion, Privacy
 from tightlip.histogram.quantization import Quantization
 from tightlip.histogram.randomized_response import RandomizedResponse
@@ -30,6 +29,7 @@ from tightlip.histogram.share_distortion import share_distortion
 from tightlip.histogram.space import HistogramSpace
 from tightlip.histogram.table import CellTable, Domain, tabulate
 from tightlip.numeric.randomness import Integers, RandomSource
+from tightlip.showing import Shown, Tabled
 
 MechanismName = Literal["qm", "rr", "maxl"]
 
@@ -40,7 +40,7 @@ _SEEDED = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HistogramRelease:
+class HistogramRelease(Shown, Tabled):
     """A released table and what is known about it beforehand.
 
     Attributes
@@ -93,7 +93,7 @@ class HistogramRelease:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ReleasePlan:
+class ReleasePlan(Shown):
     """A mechanism for one table, with its privacy and distortion; nothing is drawn yet.
 
     For MaxL the histograms that it may release are already chosen, without looking at the table. A plan that is drawn
@@ -229,7 +229,7 @@ def _quantization(given: _Setting, bin_size: Any, _epsilon: object, ordered: boo
     )
     distortion = mechanism.distortion
     if given.is_share and ordered and not one_cell:
-        distortion = share_distortion(mechanism, given.secret.sizes[0])
+        distortion = share_distortion(given.space, bin_size, given.secret.sizes[0])
 
     def draw() -> ConditionalDraw:
         own = mechanism.bin_of(given.secret.index(given.counts))
@@ -267,8 +267,7 @@ def _maxl(given: _Setting, bin_size: Any, _epsilon: object, _ordered: bool) -> _
         nearest = mechanism.released[int(np.argmin(distances))]
         return ConditionalDraw(nearest, all(one.exact for one in drawn), "nearest of the drawn histograms")
 
-    # candidates have different secrets and are released as themselves: a matching of all of them
-    privacy = Privacy.of_ratio(Fraction(bins.bins), "one output per bin")
+    privacy = privacy_of_bins(given.space, bin_size, given.secret.size)
     words = f"MaxL, nearest of {bins.bins} histograms drawn one from each bin of {bin_size} secret values"
     return privacy, mechanism.distortion, words, draw
 

@@ -65,19 +65,29 @@ def grid_scale(sizes: tuple[int, ...], total: int, step: Fraction) -> Scale:
     Raises
     ------
     InvalidInput
-        When the step is finer than that.
+        When the step is finer than that, or its numerator and denominator are too long to compute with.
 
     >>> grid_scale((1, 1, 1), 9, Fraction(1, 2)).size, grid_scale((1, 1, 1, 1, 0), 9, Fraction(1, 2)).size
     (3, 5)
     """
     lowest = 0 if len(sizes) == 3 else -1
-    if step * max(total - 1, 1) < 1 or total**2 * max(step.numerator, step.denominator) * 32 > _SAFE:
+    least = Fraction(1, max(total - 1, 1))
+    if step < least:
         raise InvalidInput(
-            f"resolution must be at least 1/{max(total - 1, 1)} for {total} rows, and a short fraction, got {step}; "
-            "choose a coarser one like 1/20."
+            f"resolution must be at least {least} for {total} rows, got {step}; {least} is the finest there is."
+        )
+    if total**2 * max(step.numerator, step.denominator) * 32 > _SAFE:
+        raise InvalidInput(
+            f"resolution must be a short fraction for {total} rows, got {step}; round it up to {_short(step, total)}."
         )
     first, last = lowest // step, 1 // step
     return Scale(first, last - first + 1, step)
+
+
+def _short(step: Fraction, total: int) -> Fraction:
+    """The next coarser unit fraction that is short enough, or all there is."""
+    longest = _SAFE // (32 * total**2)
+    return Fraction(1, max(1, min(1 // step, longest)))
 
 
 def exact_scale(sizes: tuple[int, ...], total: int) -> Scale:

@@ -21,9 +21,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from tightlip.arguments import whole
+from tightlip.certificate.recomputation import SHARE_DISTORTION, certify_by_recomputation
 from tightlip.histogram.counting import Field, Number
 from tightlip.histogram.privacy import Distortion
 from tightlip.histogram.quantization import Quantization
+from tightlip.histogram.space import HistogramSpace, read_space
 from tightlip.histogram.weights import log_gamma
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.quantity import Probability
@@ -34,13 +37,13 @@ _MOST_BINS_ONE_BY_ONE = 64
 _ROUNDING = 1e-14
 
 
-def share_distortion(mechanism: Quantization, category_cells: int) -> Distortion:
+def share_distortion(space: HistogramSpace, bin_size: int, category_cells: int) -> Distortion:
     """The worst-case expected distance of quantization by the middle, for a category of m cells.
 
     Parameters
     ----------
-    mechanism : Quantization
-        With the τ + 1 values of a share.
+    space : HistogramSpace
+    bin_size : how many of the τ + 1 values of the share are in a bin
     category_cells : m, at least 1 and less than d
 
     Returns
@@ -48,10 +51,19 @@ def share_distortion(mechanism: Quantization, category_cells: int) -> Distortion
     Distortion
         Exact where the numbers are short and the bins few; otherwise two ends that differ by rounding.
 
-    >>> from tightlip.histogram.space import HistogramSpace
-    >>> share_distortion(Quantization(HistogramSpace(4, 4), 1), 2).upper.fraction
+    >>> share_distortion(HistogramSpace(4, 4), 1, 2).upper.fraction
     Fraction(1, 2)
     """
+    cells = whole(
+        category_cells, "category_cells", 1, read_space(space).cells - 1, remedy="some cells, not all"
+    )
+    found = _distortion(Quantization(space, bin_size), cells)
+    return certify_by_recomputation(
+        SHARE_DISTORTION, found, space=space, bin_size=bin_size, category_cells=cells
+    )
+
+
+def _distortion(mechanism: Quantization, category_cells: int) -> Distortion:
     if mechanism.bins <= _MOST_BINS_ONE_BY_ONE:
         return _one_by_one(mechanism, category_cells)
     total, bins = mechanism.space.total, np.arange(mechanism.bins)

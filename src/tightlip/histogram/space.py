@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 
 from tightlip.arguments import whole
-from tightlip.certificate.recomputation import SPACE_SIZE, recomputed
+from tightlip.certificate.recomputation import SPACE_SIZE, certify_by_recomputation
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.histogram.counting import BALLS, LARGEST, Field, Number, is_short
 from tightlip.numeric.ball import enclose
@@ -56,9 +56,9 @@ class HistogramSpace:
         138629425.6361366
         """
         if self.cells == 1:
-            return recomputed(SPACE_SIZE, Bound(0.0, 0.0, "count"), self=self)
+            return certify_by_recomputation(SPACE_SIZE, Bound(0.0, 0.0, "count"), self=self)
         lower, upper = enclose(lambda: self.size_in(BALLS).log())
-        return recomputed(SPACE_SIZE, Bound(lower, upper, "log-gamma"), self=self)
+        return certify_by_recomputation(SPACE_SIZE, Bound(lower, upper, "log-gamma"), self=self)
 
     def size_in(self, field: Field) -> Number:
         """|Θ| in a field of numbers."""

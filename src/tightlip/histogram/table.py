@@ -25,6 +25,7 @@ from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, ShapeMismatch, quoted
 from tightlip.histogram.source import Cells, as_text, read_cells
 from tightlip.numeric.randomness import Integers
+from tightlip.showing import Shown, Tabled
 
 _MOST_CELLS = 10**8
 _LARGEST_KEY = 1 << 62
@@ -85,7 +86,7 @@ class Domain:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CellTable:
+class CellTable(Shown, Tabled):
     """A table as counts over the cells of a domain.
 
     `seeded`: it was drawn with a seed for tests and protects nobody; a file of it has a column more that says so.
@@ -110,6 +111,12 @@ class CellTable:
         cells = self.domain.cells(occupied)
         for cell, count in zip(cells, self.counts[occupied].tolist(), strict=True):
             yield from repeat(cell, count)
+
+    def columns(self) -> dict[str, list[str]]:
+        """The rows by column; those drawn with a seed have a column more that says so."""
+        rows = list(self.rows())
+        found = {name: [row[place] for row in rows] for place, name in enumerate(self.domain.columns)}
+        return found | ({self._mark_name(): [_UNPROTECTED] * len(rows)} if self.seeded else {})
 
     def csv_text(self, *, spreadsheet_safe: bool = False) -> str:
         """The rows as CSV with a header line.

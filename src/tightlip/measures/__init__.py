@@ -17,7 +17,6 @@ from tightlip.measures.conditional import (
     pml_composition,
     posterior,
 )
-from tightlip.measures.density import InformationDensity, information_density
 from tightlip.measures.distribution import PointwiseLeakage
 from tightlip.measures.event import event_leakage
 from tightlip.measures.local import alip, ldp, lip
@@ -27,7 +26,7 @@ from tightlip.measures.maximal import (
     maximal_leakage,
     maximal_realizable_cost,
 )
-from tightlip.measures.pointwise import guesswork_leakage, pmc, pml
+from tightlip.measures.pointwise import InformationDensity, guesswork_leakage, information_density, pmc, pml
 from tightlip.measures.profile import dp_tail_bound, privacy_profile, probabilistic_dp_tail, psi1, psi2
 from tightlip.measures.summary import Summary, measure
 from tightlip.measures.witness import (
@@ -36,8 +35,7 @@ from tightlip.measures.witness import (
     pml_function_witness,
     pml_gain_witness,
 )
-from tightlip.numeric.alip import Alip
-from tightlip.numeric.quantity import Bound
+from tightlip.numeric.quantity import Alip, Bound
 
 __all__ = [
     "AdversaryLeakage",

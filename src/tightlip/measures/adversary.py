@@ -22,21 +22,21 @@ from numpy.typing import NDArray
 from tightlip.errors import InvalidInput, quoted
 from tightlip.measures.distribution import exact_ends
 from tightlip.measures.joint import ExactJoint, FloatJoint, join
-from tightlip.model import labelled
 from tightlip.model.align import align
 from tightlip.model.channel import Channel, as_channel
-from tightlip.model.labels import Label, Labels, match
+from tightlip.model.labels import Label, Labels, labelled_matrix, match
 from tightlip.model.matrix import dense, dense_columns, freeze, is_sparse
 from tightlip.model.prior import Prior
 from tightlip.numeric.parse import FloatArray, to_floats
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.rounding import gamma, log_ratio_down, sum_down, sum_up, widen_down, widen_up
+from tightlip.showing import Shown, Tabled
 
 Aim = Literal["gain", "cost"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AdversaryLeakage:
+class AdversaryLeakage(Shown, Tabled):
     """What one adversary learns from each outcome that can occur, in outcome order.
 
     Attributes
@@ -72,7 +72,7 @@ class AdversaryLeakage:
         return self.outcomes[max(range(len(sizes)), key=sizes.__getitem__)]
 
     def value_of(self, outcome: Label) -> Nats:
-        """The leakage of one outcome."""
+        """Look up the leakage of one outcome."""
         place = self.outcomes.position(outcome, "outcome")
         ratio = None if self.ratios is None else self.ratios[place]
         return Nats(float(self.values[place]), ratio, "down")
@@ -240,7 +240,7 @@ def _scores(weighted: FloatArray, joint: FloatJoint) -> FloatArray:
 
 
 def _payoff(values: Any, channel: Channel, argument: str) -> NDArray[Any]:
-    matrix = labelled.matrix(values, as_channel(channel).inputs, argument, "secrets")
+    matrix = labelled_matrix(values, as_channel(channel).inputs, argument, "secrets")
     negative = np.argwhere(matrix < 0)
     if len(negative):
         row, column = (int(index) for index in negative[0])

@@ -21,7 +21,7 @@ from tightlip.arguments import whole
 from tightlip.errors import InvalidInput, InvalidPrior, ShapeMismatch, WrongType, quoted
 from tightlip.measures.joint import exact_sum
 from tightlip.measures.local import ldp
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, as_channel
 from tightlip.model.labels import Label
 from tightlip.model.matrix import SMALLEST, Matrix, dense_column, is_sparse, weighted_columns
 from tightlip.model.prior import Prior, PriorSet
@@ -74,7 +74,7 @@ def floor_capacity(
     >>> found.amount.ratio, found.prior
     (Fraction(10, 3), Prior(0: 1/10, 1: 3/5, 2: 1/10, 3: 1/10, 4: 1/10))
     """
-    _check(channel)
+    as_channel(channel)
     mass, known = _mass_from(channel, min_mass, prior_set)
     if mass == 0:
         return _without_knowledge(channel)
@@ -171,7 +171,7 @@ def check_zero_count(channel: Channel, epsilon: Any, *, min_mass: Any) -> ZeroCo
     >>> check_zero_count(Channel([[1, 0], [0, 1]]), 0.5, min_mass="1/4").explanation
     'outcome 0 excludes 1 of 2 secrets, so it leaks at least -log((2 - 1) * 1/4) = 1.38629 nats > 0.5: not (ε, c)-PML.'
     """
-    _check(channel)
+    as_channel(channel)
     size = channel.shape[0]
     allowed = allowed_zeros(size, epsilon, min_mass)
     mass, _ = read_min_mass(min_mass, size)
@@ -190,11 +190,6 @@ def check_zero_count(channel: Channel, epsilon: Any, *, min_mass: Any) -> ZeroCo
     else:
         words = f"no outcome excludes a secret; up to {allowed} zeros per outcome are allowed."
     return ZeroCountCheck(worst <= allowed, allowed, worst, channel.outputs[place], words)
-
-
-def _check(channel: object) -> None:
-    if not isinstance(channel, Channel):
-        raise WrongType(f"channel must be a Channel, got {quoted(channel)}; write Channel(rows).")
 
 
 def _mass_from(channel: Channel, min_mass: Any, prior_set: PriorSet | None) -> tuple[Fraction, bool]:

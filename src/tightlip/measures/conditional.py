@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from tightlip.errors import InvalidInput, NumericalFailure, quoted
-from tightlip.measures.distribution import Kind, PointwiseLeakage, rounded_sum
+from tightlip.measures.distribution import Kind, PointwiseLeakage, add_leakages
 from tightlip.measures.joint import join
 from tightlip.measures.maximal import channel_after
 from tightlip.measures.pointwise import from_joint
@@ -26,6 +26,7 @@ from tightlip.model.prior import Prior
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.quantity import Nats, largest
 from tightlip.numeric.rounding import gamma
+from tightlip.showing import Shown
 
 _SAFE = 2.0**-900
 _SMALLEST = Fraction(1, 2**1000)
@@ -139,23 +140,25 @@ def _conditional(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CompositionBound:
+class CompositionBound(Shown):
     """What two releases leak together at most: the leakage of the first plus the conditional one of the second."""
 
     first: PointwiseLeakage
     second: dict[Label, PointwiseLeakage]
 
     def of(self, first_outcome: Label, second_outcome: Label) -> Nats:
-        """The bound for one pair of outcomes, rounded up."""
+        """Compute the bound for one pair of outcomes, rounded up."""
         self.first.outcomes.position(first_outcome, "first_outcome")
         start = self.first.value_of(first_outcome)
         self.second[first_outcome].outcomes.position(second_outcome, "second_outcome")
-        return _add(start, self.second[first_outcome].value_of(second_outcome))
+        return add_leakages(start, self.second[first_outcome].value_of(second_outcome))
 
     @property
     def worst(self) -> Nats:
         """The largest bound over all pairs of outcomes, rounded up."""
-        return largest(_add(self.first.value_of(one), follow.worst) for one, follow in self.second.items())
+        return largest(
+            add_leakages(self.first.value_of(one), follow.worst) for one, follow in self.second.items()
+        )
 
 
 def pml_composition(
@@ -189,9 +192,3 @@ def _composition(
         outcome: _conditional(second, prior, first, outcome, kind, "second") for outcome in start.outcomes
     }
     return CompositionBound(start, follow)
-
-
-def _add(first: Nats, second: Nats) -> Nats:
-    if first.ratio is not None and second.ratio is not None:
-        return Nats.of_ratio(first.ratio * second.ratio)
-    return Nats(rounded_sum(float(first), float(second)))

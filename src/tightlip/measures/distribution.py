@@ -71,33 +71,33 @@ class PointwiseLeakage(Charted, Tabled):
         return self.secret_of(self.worst_outcome)
 
     def value_of(self, outcome: Label) -> Nats:
-        """The leakage of one outcome."""
+        """Look up the leakage of one outcome."""
         place = self.outcomes.position(outcome, "outcome")
         return Nats(float(self.values[place]), self._ratio(place))
 
     def exact_ratio_of(self, outcome: Label) -> Fraction | None:
-        """The exact e^value of one outcome, from the numbers as given; None is infinite."""
+        """Compute the exact e^value of one outcome, from the numbers as given; None is infinite."""
         place = self.outcomes.position(outcome, "outcome")
         if self.ratios is not None:
             return self.ratios[place]
         return self._joint.exact_lift(place) if self.kind == "pml" else self._joint.exact_cost(place)
 
     def exact_probability_of(self, outcome: Label) -> Fraction:
-        """The exact P(Y = outcome), from the numbers as given."""
+        """Compute the exact P(Y = outcome), from the numbers as given."""
         return self._joint.exact_probability(self.outcomes.position(outcome, "outcome"))
 
     def secret_of(self, outcome: Label) -> Label:
-        """The secret that decides the leakage of one outcome."""
+        """Look up the secret that decides the leakage of one outcome."""
         place = self.outcomes.position(outcome, "outcome")
         pick = self._joint.most_likely_secret if self.kind == "pml" else self._joint.least_likely_secret
         return self._joint.secrets[pick(place)]
 
     def prior_of(self, secret: Label) -> Fraction:
-        """The prior mass of a possible secret, exactly as given."""
+        """Look up the prior mass of a possible secret, exactly as given."""
         return Fraction(self._joint.given_weights[self._joint.secrets.position(secret, "secret")])
 
     def most_certain(self) -> tuple[Label, Label, Fraction]:
-        """The outcome and secret of the largest posterior P(secret | outcome), and that posterior."""
+        """Find the outcome and secret of the largest posterior P(secret | outcome), and that posterior."""
         weighted = dense(self._joint.matrix)[:, self._joint.places] * self._joint.weights[:, None]
         floats = np.asarray(weighted / np.maximum(self.probabilities, 1e-300), dtype=np.float64)
         row, column = (int(place) for place in np.unravel_index(np.argmax(floats), floats.shape))
@@ -106,7 +106,7 @@ class PointwiseLeakage(Charted, Tabled):
         return joint.outcomes[column], joint.secrets[row], exact / joint.exact_probability(column)
 
     def tail(self, t: Any) -> Probability:
-        """P{ℓ(Y) > t}, rounded up; exact for exact input."""
+        """Compute P{ℓ(Y) > t}, rounded up; exact for exact input."""
         above = self._exceeds(t)
         if self._joint.exact:
             return Probability.of(self._exact_mass(above))
@@ -115,7 +115,7 @@ class PointwiseLeakage(Charted, Tabled):
         return Probability(min(sum_up(self._ends()[1][above]), 1.0))
 
     def cdf(self, t: Any) -> Probability:
-        """P{ℓ(Y) ≤ t}, rounded down; exact for exact input."""
+        """Compute P{ℓ(Y) ≤ t}, rounded down; exact for exact input."""
         below = ~self._exceeds(t)
         if self._joint.exact:
             return Probability.of(self._exact_mass(below), "down")
@@ -124,7 +124,7 @@ class PointwiseLeakage(Charted, Tabled):
         return Probability(min(sum_down(self._ends()[0][below]), 1.0), rounding="down")
 
     def quantile(self, delta: Any) -> Nats:
-        """The right quantile sup{t : P{ℓ ≤ t} ≤ 1 − δ}, rounded up, for 0 < δ ≤ 1.
+        """Compute the right quantile sup{t : P{ℓ ≤ t} ≤ 1 − δ}, rounded up, for 0 < δ ≤ 1.
 
         The largest level that some set of outcomes of probability at least δ reaches everywhere. At a
         tie a float δ is the double you typed: write "0.1" if you mean one tenth.
@@ -139,7 +139,7 @@ class PointwiseLeakage(Charted, Tabled):
         return self._at(order[min(count, len(order)) - 1])
 
     def left_quantile(self, delta: Any) -> Nats:
-        """The left quantile inf{t : P{ℓ ≤ t} ≥ 1 − δ}, rounded up, for 0 ≤ δ < 1.
+        """Compute the left quantile inf{t : P{ℓ ≤ t} ≥ 1 − δ}, rounded up, for 0 ≤ δ < 1.
 
         The smallest ε for which the release is (ε, δ)-probabilistic PML (or PMC).
         """
@@ -161,7 +161,7 @@ class PointwiseLeakage(Charted, Tabled):
         return Nats(sum_up(products[self.values > 0]))
 
     def levels(self) -> list[tuple[Nats, Probability]]:
-        """The distribution: each level of leakage with its probability, from the lowest up."""
+        """List the distribution: each level of leakage with its probability, from the lowest up."""
         found: dict[Any, list[int]] = {}
         for place, value in enumerate(self.values.tolist()):
             key = (self.ratios[place],) if self.ratios is not None else value
@@ -286,6 +286,9 @@ def exact_ends(ratios: list[Fraction | None]) -> tuple[FloatArray, FloatArray]:
     return np.array([known[ratio][0] for ratio in ratios]), np.array([known[ratio][1] for ratio in ratios])
 
 
-def rounded_sum(first: float, second: float) -> float:
-    """Add first + second, rounded up."""
-    return up(first + second) if first and second and not math.isinf(first + second) else first + second
+def add_leakages(first: Nats, second: Nats) -> Nats:
+    """Add two leakages, exactly where both ratios are known, else rounded up."""
+    if first.ratio is not None and second.ratio is not None:
+        return Nats.of_ratio(first.ratio * second.ratio)
+    total = float(first) + float(second)
+    return Nats(up(total) if first and second and not math.isinf(total) else total)

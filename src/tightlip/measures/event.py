@@ -19,8 +19,7 @@ from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, InvalidLabels, quoted
 from tightlip.measures.joint import ExactJoint, join
 from tightlip.model.channel import Channel
-from tightlip.model.labelled import split, vector
-from tightlip.model.labels import Labels
+from tightlip.model.labels import Labels, labelled_vector, split_labels
 from tightlip.model.matrix import Matrix, column_max, dense, weighted_rows
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
@@ -78,17 +77,19 @@ def event_weights(outputs: Labels, event: Any) -> NDArray[Any]:
         event = {event: 1}
     elif isinstance(event, Set):
         event = dict.fromkeys(event, 1)
-    values, own = split(event, "event")
+    values, own = split_labels(event, "event")
     if own is not None:
         if not own:
             raise InvalidInput("event must hold at least one outcome, got none; name one.")
         return _in_range(
-            vector(dict(zip(own, _plain(values), strict=True)), outputs, "event", "outcomes", absent=0)
+            labelled_vector(
+                dict(zip(own, _plain(values), strict=True)), outputs, "event", "outcomes", absent=0
+            )
         )
     entries = _plain(values)
     if isinstance(entries, list) and _names_outcomes(outputs, entries):
         return event_weights(outputs, set(entries))
-    return _in_range(vector(entries, outputs, "event", "outcomes"))
+    return _in_range(labelled_vector(entries, outputs, "event", "outcomes"))
 
 
 def _plain(values: Any) -> list[Any] | NDArray[Any]:

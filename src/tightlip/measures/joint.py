@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, as_channel
 from tightlip.model.labels import Labels
 from tightlip.model.matrix import (
     Matrix,
@@ -87,7 +87,7 @@ class Joint:
         return sum((Fraction(mass) * Fraction(entry) for mass, entry in pairs if entry), Fraction(0))
 
     def exact_mass(self, outcomes: Sequence[int]) -> Fraction:
-        """Σ q_y of the stored numbers over some outcomes."""
+        """Compute Σ q_y of the stored numbers over some outcomes."""
         columns = dense_columns(self.given_matrix, self.places[np.asarray(outcomes, dtype=np.intp)])
         return sum(
             (
@@ -98,11 +98,11 @@ class Joint:
         )
 
     def exact_lift(self, outcome: int) -> Fraction:
-        """max_x K_xy / q_y of the stored numbers."""
+        """Compute max_x K_xy / q_y of the stored numbers."""
         return Fraction(self.column(outcome).max()) / self.exact_probability(outcome)
 
     def exact_cost(self, outcome: int) -> Fraction | None:
-        """max_x q_y / K_xy of the stored numbers; None stands for infinite."""
+        """Compute max_x q_y / K_xy of the stored numbers; None stands for infinite."""
         smallest = Fraction(self.column(outcome).min())
         return self.exact_probability(outcome) / smallest if smallest else None
 
@@ -120,11 +120,11 @@ class ExactJoint(Joint):
         return np.array([float(mass) for mass in self.marginal])
 
     def lifts(self) -> list[Fraction]:
-        """max_x K_xy / q_y."""
+        """Compute max_x K_xy / q_y."""
         return list(column_max(self.matrix)[self.places] / self.marginal)
 
     def costs(self) -> list[Fraction | None]:
-        """max_x q_y / K_xy; None stands for infinite."""
+        """Compute max_x q_y / K_xy; None stands for infinite."""
         pits = column_min(self.matrix)[self.places]
         return [mass / pit if pit else None for mass, pit in zip(self.marginal, pits, strict=True)]
 
@@ -186,6 +186,12 @@ class FloatJoint(Joint):
         return np.maximum(lower, 0.0), np.maximum(upper, 0.0)
 
 
+def on_support(channel: Channel, prior: Prior | None) -> Channel:
+    """Restrict a channel to the secrets that a prior, if there is one, holds possible."""
+    as_channel(channel)
+    return channel if prior is None else channel.restricted_to(prior)
+
+
 def join(channel: Channel, prior: Prior, *, slack: float = 0.0) -> ExactJoint | FloatJoint:
     """Align, restrict to the support, and sum: exact if both are exact, floats with sound ends otherwise.
 
@@ -209,7 +215,7 @@ def join(channel: Channel, prior: Prior, *, slack: float = 0.0) -> ExactJoint | 
     relative = gamma(len(weights) + 4) + slack
     return FloatJoint(
         secrets=secrets,
-        outcomes=_kept(channel, places),
+        outcomes=_labels_at(channel, places),
         places=places,
         weights=weights,
         matrix=matrix,
@@ -231,7 +237,7 @@ def _exact_joint(channel: Channel, prior: Prior, support: NDArray[np.intp], secr
     weights = prior.masses[support]
     marginal = weighted_columns(weights, matrix)
     places = np.flatnonzero(marginal)
-    kept = _kept(channel, places)
+    kept = _labels_at(channel, places)
     return ExactJoint(secrets, kept, places, weights, matrix, weights, matrix, support, marginal[places])
 
 
@@ -255,7 +261,7 @@ def _marginal(
     return marginal, shift, known
 
 
-def _kept(channel: Channel, places: NDArray[np.intp]) -> Labels:
+def _labels_at(channel: Channel, places: NDArray[np.intp]) -> Labels:
     return channel.outputs if len(places) == channel.shape[1] else channel.outputs.take(places)
 
 

@@ -12,12 +12,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from tightlip.measures.joint import join
+from tightlip.measures.joint import join, on_support
 from tightlip.measures.pointwise import from_joint
-from tightlip.model.channel import Channel, as_channel
+from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
-from tightlip.numeric.alip import Alip
-from tightlip.numeric.quantity import Nats, largest
+from tightlip.numeric.quantity import Alip, Nats, largest
 from tightlip.numeric.rounding import log_ratio_up
 
 
@@ -34,9 +33,7 @@ def ldp(channel: Channel, prior: Prior | None = None) -> Nats:
     >>> ldp(Channel([["3/4", "1/4"], ["1/4", "3/4"]])).ratio
     Fraction(3, 1)
     """
-    as_channel(channel)
-    if prior is not None:
-        channel = channel.restricted_to(prior)
+    channel = on_support(channel, prior)
     peaks, pits = channel.peaks, channel.pits
     possible = peaks > 0
     peaks, pits = peaks[possible], pits[possible]

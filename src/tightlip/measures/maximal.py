@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from tightlip.arguments import instance
 from tightlip.errors import quoted
+from tightlip.measures.joint import on_support
 from tightlip.measures.pointwise import pmc
 from tightlip.model.align import align
 from tightlip.model.channel import Channel, as_channel
@@ -42,10 +43,7 @@ def maximal_leakage(channel: Channel, prior: Prior | None = None) -> Nats:
     >>> maximal_leakage(Channel([["3/4", "1/4"], ["1/4", "3/4"]])).ratio
     Fraction(3, 2)
     """
-    as_channel(channel)
-    if prior is not None:
-        channel = channel.restricted_to(prior)
-    return _log_sum(channel.peaks)
+    return _log_sum(on_support(channel, prior).peaks)
 
 
 def conditional_maximal_leakage(
@@ -81,9 +79,7 @@ def maximal_cost_leakage(channel: Channel, prior: Prior | None = None) -> Nats:
     >>> maximal_cost_leakage(Channel([["3/4", "1/4"], ["1/4", "3/4"]])).ratio
     Fraction(2, 1)
     """
-    as_channel(channel)
-    if prior is not None:
-        channel = channel.restricted_to(prior)
+    channel = on_support(channel, prior)
     pits = channel.pits
     if channel.is_exact:
         total = Fraction(sum(pits.tolist(), Fraction(0)))

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.errors import InvalidInput, quoted
-from tightlip.measures.joint import ExactJoint, join
-from tightlip.model.channel import Channel, as_channel
+from tightlip.measures.joint import ExactJoint, join, on_support
+from tightlip.model.channel import Channel
 from tightlip.model.matrix import dense, dense_columns
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import Ball, ball, enclose, exp_bounds, log_exceeds
@@ -207,5 +207,4 @@ def _positive_sum(terms: Any) -> Fraction:
 
 
 def _possible_rows(channel: Channel, prior: Prior | None) -> NDArray[Any]:
-    as_channel(channel)
-    return dense((channel if prior is None else channel.restricted_to(prior)).matrix)
+    return dense(on_support(channel, prior).matrix)

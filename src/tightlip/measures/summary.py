@@ -14,13 +14,12 @@ from tightlip.measures.profile import privacy_profile, probabilistic_dp_tail, ps
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
-from tightlip.numeric.alip import Alip
-from tightlip.numeric.quantity import Nats, Probability, largest, level
-from tightlip.showing import Tabled
+from tightlip.numeric.quantity import Alip, Nats, Probability, largest, level
+from tightlip.showing import Shown, Tabled
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Summary(Tabled):
+class Summary(Shown, Tabled):
     """What one release leaks, by every pointwise and whole-channel measure; all guarantees, rounded up."""
 
     channel: Channel
@@ -47,7 +46,7 @@ class Summary(Tabled):
         return largest(self.alip)
 
     def beyond(self, epsilon: Any) -> Beyond:
-        """How much probability escapes the level ε, in each sense."""
+        """Compute how much probability escapes the level ε, in each sense."""
         shown = level(epsilon)
         return Beyond(
             epsilon=shown if isinstance(shown, Nats) else Nats(shown, rounding="nearest"),

@@ -91,7 +91,7 @@ def binary_randomized_response(epsilon: float, labels: Iterable[Label] = (0, 1))
     >>> binary_randomized_response(log_of(3)).matrix[0]
     array([Fraction(3, 4), Fraction(1, 4)], dtype=object)
     """
-    names = Labels.counted(listed(labels, "labels", "two labels"), "labels")
+    names = Labels.read(listed(labels, "labels", "two labels"), "labels")
     if len(names) != 2:
         raise InvalidInput(f"labels must be two, got {names!r}; use randomized_response for more.")
     return randomized_response(names, epsilon)
@@ -99,7 +99,7 @@ def binary_randomized_response(epsilon: float, labels: Iterable[Label] = (0, 1))
 
 def secret_labels(secrets: int | Iterable[Label], *, most: int = MOST_SECRETS) -> tuple[Labels | None, int]:
     """Read a count of secrets or their names."""
-    labels = Labels.counted(secrets, "secrets", most=most)
+    labels = Labels.read(secrets, "secrets", most=most)
     return labels if labels.given else None, len(labels)
 
 

@@ -12,4 +12,8 @@ def align(prior: Prior, channel: Channel) -> Prior:
     as_channel(channel)
     as_prior(prior)
     order = match(channel.inputs, prior.labels, "prior labels", "the channel's inputs")
-    return prior if order is None else Prior(prior.masses[order], channel.inputs).adjusted(prior.adjustment)
+    return (
+        prior
+        if order is None
+        else Prior(prior.masses[order], channel.inputs).with_adjustment(prior.adjustment)
+    )

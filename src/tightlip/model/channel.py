@@ -16,9 +16,17 @@ from tightlip.arguments import flag, instance
 from tightlip.arguments import path as read_path
 from tightlip.errors import InvalidChannel, InvalidInput, ShapeMismatch, WrongType, quoted
 from tightlip.model.jsonio import as_object, check_keys, number_to_json, read_adjustment
-from tightlip.model.labelled import column_labels, named_once, row_labels
-from tightlip.model.labels import Label, Labels, labels_from_json, match
+from tightlip.model.labels import (
+    Label,
+    Labels,
+    choose_labels,
+    column_labels,
+    labels_from_json,
+    match,
+    row_labels,
+)
 from tightlip.model.matrix import (
+    REDUCE_TOLERANCE,
     Matrix,
     chain,
     column_max,
@@ -27,15 +35,16 @@ from tightlip.model.matrix import (
     freeze,
     freeze_sparse,
     is_sparse,
+    merge_proportional,
     multiply,
     nonzero_digest,
     same_entries,
 )
 from tightlip.model.normalize import normalize_exact, normalize_floats, read_counts, shares
 from tightlip.model.prior import Prior, as_prior
-from tightlip.model.reduction import REDUCE_TOLERANCE, merge_proportional
 from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import ObjectArray, float_number, numbers, to_floats
+from tightlip.showing import Tabled
 
 _MAX_PRODUCT = 200_000_000
 _KEYS = {"inputs", "outputs", "sparse", "adjustment"}
@@ -43,7 +52,7 @@ _NOT_YET = {"_hash": None, "_peaks": None, "_pits": None}
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class Channel:
+class Channel(Tabled):
     """A mechanism: rows are secrets, columns are outcomes, entries P(outcome | secret).
 
     Parameters
@@ -82,8 +91,8 @@ class Channel:
     ) -> None:
         if isinstance(rows, Channel):
             raise WrongType("channel rows must be a matrix, got a Channel; use it as it is.")
-        inputs = named_once(row_labels(rows), inputs, "inputs")
-        outputs = named_once(column_labels(rows), outputs, "outputs")
+        inputs = choose_labels(row_labels(rows), inputs, "inputs")
+        outputs = choose_labels(column_labels(rows), outputs, "outputs")
         floats, exact = _read_rows(rows)
         shape = (exact if exact is not None else floats).shape
         named_inputs = Labels.of(inputs, shape[0], "inputs")
@@ -129,8 +138,8 @@ class Channel:
                [0.  , 1.  ]])
         """
         flag(exact, "exact")
-        inputs = named_once(row_labels(counts), inputs, "inputs")
-        outputs = named_once(column_labels(counts), outputs, "outputs")
+        inputs = choose_labels(row_labels(counts), inputs, "inputs")
+        outputs = choose_labels(column_labels(counts), outputs, "outputs")
         tallies = read_counts(counts.toarray() if is_sparse(counts) else counts, "counts", 2)
         names = Labels.of(inputs, tallies.shape[0], "inputs")
         rows, totals = shares(tallies, "counts", exact=exact)
@@ -188,7 +197,7 @@ class Channel:
         return self._pits
 
     def exact(self) -> Channel:
-        """The same channel in rationals: each float is the rational it stores, rows scaled to sum to 1 exactly.
+        """Convert to rationals: each float is the rational it stores, rows scaled to sum to 1 exactly.
 
         >>> Channel([[0.5, 0.5], [0.25, 0.75]]).exact().matrix[1, 0]
         Fraction(1, 4)
@@ -201,7 +210,7 @@ class Channel:
         return Channel(rows / rows.sum(axis=1)[:, None], self.inputs, self.outputs)
 
     def post_process(self, other: Channel) -> Channel:
-        """What is released when `other` is applied to the outcome: X → Y → Z.
+        """Compose with a post-processing `other` of the outcome: X → Y → Z.
 
         >>> merge = Channel([[1, 0], [1, 0], [0, 1]])
         >>> Channel([["1/2", "1/4", "1/4"]]).post_process(merge).matrix
@@ -215,7 +224,7 @@ class Channel:
         return Channel(rows, self.inputs, other.outputs)
 
     def product(self, other: Channel) -> Channel:
-        """Both mechanisms run independently on one secret; outcomes are pairs.
+        """Run both mechanisms independently on one secret; outcomes are pairs.
 
         >>> coin = Channel([["1/2", "1/2"], ["1/4", "3/4"]], outputs=["h", "t"])
         >>> coin.product(coin).matrix[1]
@@ -232,7 +241,7 @@ class Channel:
         return Channel(rows.reshape(-1, columns), self.inputs, Labels(labels, given=True))
 
     def adaptive_product(self, second: Mapping[Label, Channel]) -> Channel:
-        """A second mechanism, chosen by the first outcome, run on the same secret; outcomes are pairs.
+        """Run a second mechanism, chosen by the first outcome, on the same secret; outcomes are pairs.
 
         K(y₁, y₂ | x) = K₁(y₁ | x) · K₂(y₂ | x, y₁), with K₂ = second[y₁].
 
@@ -278,7 +287,7 @@ class Channel:
         return Channel(merged, self.inputs, names)
 
     def restricted_to(self, prior: Prior) -> Channel:
-        """The rows of the secrets that `prior` holds possible.
+        """Restrict to the rows of the secrets that `prior` holds possible.
 
         >>> Channel([[1, 0], [0, 1], [1, 0]]).restricted_to(Prior([0.5, 0.5, 0])).shape
         (2, 2)
@@ -289,7 +298,7 @@ class Channel:
         return Channel(self.matrix[support], self.inputs.take(support), self.outputs)
 
     def to_json(self) -> str:
-        """The channel as JSON text that `from_json` reads back without loss."""
+        """Write the channel as JSON text that `from_json` reads back without loss."""
         return json.dumps(self.to_dict())
 
     def save(self, path: Any, *, prior: Prior | None = None, secret: Any = None, force: bool = False) -> None:
@@ -314,7 +323,7 @@ class Channel:
         write_whole(place, channel_file_text(self, prior, secret), force=replace)
 
     def to_dict(self) -> dict[str, Any]:
-        """The channel as plain JSON values."""
+        """Write the channel as plain JSON values."""
         rows = dense(self.matrix).tolist()
         record: dict[str, Any] = {"channel": [[number_to_json(entry) for entry in row] for row in rows]}
         if self.inputs.given:

@@ -12,8 +12,15 @@ from tightlip.errors import InvalidInput, ShapeMismatch, quoted
 from tightlip.model.align import align
 from tightlip.model.channel import Channel
 from tightlip.model.jsonio import check_keys
-from tightlip.model.labelled import places_of, split
-from tightlip.model.labels import Label, Labels, label_from_json, labels_from_json, read_label
+from tightlip.model.labels import (
+    Label,
+    Labels,
+    label_from_json,
+    labels_from_json,
+    places_of,
+    read_label,
+    split_labels,
+)
 from tightlip.model.prior import Prior
 from tightlip.numeric.parse import number
 
@@ -28,7 +35,7 @@ class ChannelFile(NamedTuple):
     secret: tuple[Label, ...] | None
 
     def require_prior(self, path: Path) -> Prior:
-        """The prior, or an error that says how to add one."""
+        """Return the prior, or an error that says how to add one."""
         if self.prior is None:
             raise InvalidInput(
                 f'{path} must have the key "prior" for this command, got none; '
@@ -72,7 +79,7 @@ def channel_file_text(channel: Channel, prior: Prior | None, secret: Any) -> str
 
 def _labels_of_rows(secret: Any, channel: Channel) -> tuple[Label, ...]:
     """A label for each row, from a sequence or a mapping by input."""
-    values, own = split(secret, "secret")
+    values, own = split_labels(secret, "secret")
     values = listed(values, "secret", "labels")
     if own is not None:
         values = [values[place] for place in places_of(channel.inputs, own, "secret", "rows of the channel")]

@@ -1,4 +1,17 @@
-"""Names of secrets and outcomes: distinct, hashable, and the same after a trip through JSON."""
+"""Names of secrets and outcomes: distinct, hashable, and the same after a trip through JSON.
+
+Numbers that bring labels along are read by label, never by position.
+
+    mapping                    its keys
+    pandas Series              its index, also the default one 0, 1, 2, …
+    pandas DataFrame           its index for the rows, its columns for the columns
+    polars or Arrow table      its column names; rows have no labels
+    what `value_counts` gives  in polars and Arrow: a column of values and one of their counts
+    lists, numpy, polars and Arrow arrays have no labels: they are read by position
+
+A Series with the default index does not fit secrets named "ill" and "well": that is an error, since a Series that was
+sorted or filtered before looks the same. Its `.tolist()` is read by position.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +22,15 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.arguments import is_list, whole
+from tightlip.arguments import is_frame, is_list, whole
 from tightlip.errors import InvalidLabels, ShapeMismatch, WrongType, quoted
-from tightlip.numeric.parse import require_unmasked
+from tightlip.numeric.parse import numbers, require_unmasked
 
 MOST_COUNTED = 10**8  # secrets that are only counted: more would fill the memory before anything is computed
 
 Label = Any  # str, int, float, bool, None or a tuple of these
+# how polars, Arrow and pandas call the second column of value_counts
+_COUNTS = ("count", "counts", "proportion")
 
 
 class Labels(Sequence[Label]):
@@ -57,10 +72,10 @@ class Labels(Sequence[Label]):
         return cls(items, given)
 
     @classmethod
-    def counted(cls, secrets: int | Iterable[Label], argument: str, *, most: int = MOST_COUNTED) -> Labels:
+    def read(cls, secrets: int | Iterable[Label], argument: str, *, most: int = MOST_COUNTED) -> Labels:
         """Read how many there are, or their labels.
 
-        >>> Labels.counted(3, "secrets"), Labels.counted(["a", "b"], "secrets")
+        >>> Labels.read(3, "secrets"), Labels.read(["a", "b"], "secrets")
         ([0, 1, 2], ["a", "b"])
         """
         if isinstance(secrets, (int, np.integer)) and not isinstance(secrets, bool):
@@ -74,7 +89,7 @@ class Labels(Sequence[Label]):
         return cls(items, given=True)
 
     def position(self, label: Label, argument: str = "label") -> int:
-        """Where a label stands."""
+        """Find where a label stands."""
         if isinstance(self._items, range):
             if isinstance(label, (int, np.integer)) and int(label) in self._items:
                 return int(label)
@@ -90,7 +105,7 @@ class Labels(Sequence[Label]):
         raise InvalidLabels(f"{argument} must be one of {known}{more}; got {quoted(label)}.")
 
     def take(self, places: Iterable[int]) -> Labels:
-        """The labels at some places, in that order; they count as given, since 0, 1, 2, … no longer fits."""
+        """Take labels at some places, in that order; they count as given, since 0, 1, 2, … no longer fits."""
         return Labels(tuple(self._items[place] for place in places), given=True)
 
     @overload
@@ -122,7 +137,7 @@ class Labels(Sequence[Label]):
         return f"[{shown}, … {len(self)} in all]" if len(self) > 6 else f"[{shown}]"
 
     def to_json(self) -> list[Any] | None:
-        """The labels as JSON values (tuples become lists), or None for default ones."""
+        """Write the labels as JSON values (tuples become lists), or None for default ones."""
         return [_to_json(item) for item in self._items] if self.given else None
 
 
@@ -237,3 +252,127 @@ def _require_unicode(text: str, argument: str) -> str:
             f"{argument} must be text that can be written as UTF-8, got {quoted(text)}; remove the broken character."
         ) from None
     return text
+
+
+def split_labels(values: Any, argument: str) -> tuple[Any, list[Label] | None]:
+    """Tell values, one for each label, from the labels they bring along; None where they bring none.
+
+    >>> split_labels({"yes": 3, "no": 7}, "counts")
+    ([3, 7], ['yes', 'no'])
+    """
+    if isinstance(values, Mapping):
+        return list(values.values()), list(values.keys())
+    if is_frame(values):
+        return _read_value_counts(values, argument)
+    kind: Any = getattr(values, "type", None)
+    if hasattr(values, "field") and getattr(kind, "num_fields", 0) == 2 and kind[1].name in _COUNTS:
+        return np.asarray(values.field(1)), values.field(0).to_pylist()
+    labels = _along(values, "index")
+    return (values, None) if labels is None else (np.asarray(values), labels)
+
+
+def row_labels(matrix: Any) -> list[Label] | None:
+    """Read the labels that a data frame has for its rows; None where it has none."""
+    return _along(matrix, "index") if is_frame(matrix) else None
+
+
+def column_labels(matrix: Any) -> list[Label] | None:
+    """Read the labels that a data frame has for its columns; None where it has none."""
+    if not is_frame(matrix):
+        return None
+    names = getattr(matrix, "column_names", None)  # of Arrow, where .columns are the data
+    return list(names) if names is not None else _along(matrix, "columns")
+
+
+def choose_labels(
+    own: list[Label] | None, given: Iterable[Label] | None, argument: str
+) -> Iterable[Label] | None:
+    """Choose the labels that numbers bring along, or that are given beside them; refused where the two differ."""
+    if own is None or given is None:
+        return own if given is None else given
+    default = own == list(range(len(own)))
+    read = Labels.of(given, len(own), argument)
+    if default or read == own:
+        return read
+    brought = Labels.of(own, len(own), argument)
+    raise InvalidLabels(
+        f"{argument} must not be given twice, got {read!r} for numbers that bring {brought!r} along; drop one of them."
+    )
+
+
+def labelled_vector(
+    values: Any, labels: Labels, argument: str, owner: str, *, absent: Any = None
+) -> NDArray[Any]:
+    """Read one number for each label, in the order of the labels; floats, or exact rationals.
+
+    A label without a number is refused unless `absent` is the number it then has.
+
+    >>> labelled_vector({"b": 1, "a": 2}, Labels.of(["a", "b"], 2, "labels"), "counts", "outcomes").tolist()
+    [Fraction(2, 1), Fraction(1, 1)]
+    """
+    given, own = split_labels(values, argument)
+    read = numbers(given, argument, 1)
+    found: NDArray[Any] = read.exact if read.exact is not None else np.asarray(read.floats)
+    if own is None:
+        if len(found) != len(labels):
+            raise ShapeMismatch(
+                f"{argument} must be one for each of {len(labels)} {owner}, got {len(found)}; add or drop some."
+            )
+        return found
+    places = places_of(labels, own, argument, owner, partial=absent is not None)
+    ordered = [absent if place is None else found[place] for place in places]
+    return np.array(ordered, dtype=object if read.exact is not None else np.float64)
+
+
+def labelled_matrix(values: Any, labels: Labels, argument: str, owner: str) -> NDArray[Any]:
+    """Read one row of numbers for each label, in the order of the labels; floats, or exact rationals."""
+    read = numbers(values, argument, 2)
+    found: NDArray[Any] = read.exact if read.exact is not None else np.asarray(read.floats)
+    if len(found) != len(labels):
+        raise ShapeMismatch(
+            f"{argument} must have one row for each of {len(labels)} {owner}, got {len(found)}; add or drop some."
+        )
+    own = row_labels(values)
+    return found if own is None else found[places_of(labels, own, argument, owner)]
+
+
+def places_of(
+    labels: Labels, own: Sequence[Label], argument: str, owner: str, *, partial: bool = False
+) -> list[Any]:
+    """Find each label among labels brought along, which must be the same ones; None where it is absent."""
+    given = Labels.of(own, len(own), f"labels of {argument}")
+    at: dict[int, int] = {}
+    for place, label in enumerate(given):
+        try:
+            at[labels.position(label)] = place
+        except InvalidLabels:
+            raise InvalidLabels(
+                f"{argument} must be about the {owner} {labels!r} only, got {quoted(label)}; "
+                "rename it, leave it out, or give a list to be read by position."
+            ) from None
+    for place, label in enumerate(labels):
+        if not partial and place not in at:
+            raise InvalidLabels(
+                f"{argument} must have a value for each of {len(labels)} {owner}, got none for {quoted(label)}; "
+                "add it, or give a list to be read by position."
+            )
+    return [at.get(place) for place in range(len(labels))]
+
+
+def _read_value_counts(values: Any, argument: str) -> tuple[Any, list[Label]]:
+    """Labels and numbers of a table as `value_counts` makes it."""
+    names = column_labels(values) or []
+    if len(names) == 2 and names[1] in _COUNTS:
+        return np.asarray(values[names[1]]), np.asarray(values[names[0]]).tolist()
+    raise ShapeMismatch(
+        f"{argument} must be one number for each label, got a table with the columns {quoted(names)}; "
+        "give one column with the labels as its index, or a dict."
+    )
+
+
+def _along(values: Any, side: str) -> list[Label] | None:
+    """An index or the columns of pandas; lists and Arrow have methods of these names."""
+    found = getattr(values, side, None)
+    if found is None or callable(found) or isinstance(values, np.ndarray):
+        return None
+    return list(found)

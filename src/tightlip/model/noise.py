@@ -18,7 +18,7 @@ from tightlip.model.secret import (
     Secret,
     UniformSecret,
 )
-from tightlip.numeric.real import Real, positive
+from tightlip.numeric.parse import Real, positive
 
 _SECRETS = (GaussianSecret, UniformSecret, BoundedSecret, DiscreteSecret, DistributionSecret)
 _WITHOUT_NOISE = "without noise the secret itself is released"

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from tightlip.arguments import flag, instance, whole
 from tightlip.errors import InvalidInput, InvalidPrior, WrongType, quoted
 from tightlip.model.jsonio import as_object, number_to_json, read_adjustment
-from tightlip.model.labelled import named_once, split
-from tightlip.model.labels import Label, Labels, labels_from_json, show
+from tightlip.model.labels import Label, Labels, choose_labels, labels_from_json, show, split_labels
 from tightlip.model.matrix import freeze, multiply, nonzero_digest, same_entries
 from tightlip.model.normalize import normalize_exact, normalize_floats, read_counts, shares
 from tightlip.numeric.display import format_about
@@ -29,10 +28,11 @@ from tightlip.numeric.parse import (
     numbers,
     to_floats,
 )
+from tightlip.showing import Tabled
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class Prior:
+class Prior(Tabled):
     """A probability distribution over secrets.
 
     Parameters
@@ -61,8 +61,8 @@ class Prior:
     def __init__(self, masses: Any, labels: Iterable[Label] | None = None) -> None:
         if isinstance(masses, Prior):
             raise WrongType("prior masses must be numbers, got a Prior; use it as it is.")
-        values, own = split(masses, "prior")
-        self._settle(numbers(values, "prior", 1), named_once(own, labels, "prior labels"))
+        values, own = split_labels(masses, "prior")
+        self._settle(numbers(values, "prior", 1), choose_labels(own, labels, "prior labels"))
 
     def _settle(self, read: Numbers, labels: Iterable[Label] | None) -> None:
         size = len(read.exact if read.exact is not None else read.floats)  # type: ignore[arg-type]
@@ -106,7 +106,7 @@ class Prior:
         >>> Prior.uniform(["a", "b", "c"])
         Prior(a: 1/3, b: 1/3, c: 1/3)
         """
-        labels = Labels.counted(secrets, "secrets")
+        labels = Labels.read(secrets, "secrets")
         size = len(labels)
         self = object.__new__(cls)
         self._fill(
@@ -123,14 +123,14 @@ class Prior:
         >>> Prior.from_counts({"flu": 3, "cold": 9})
         Prior(flu: 0.25, cold: 0.75)
         """
-        values, own = split(counts, "counts")
+        values, own = split_labels(counts, "counts")
         tallies = read_counts(values, "counts", 1)
         divided, totals = shares(tallies, "counts", exact=flag(exact, "exact"))
         if totals[0] == 0:
             raise InvalidPrior(
                 "counts must have a positive sum, got 0; there is no data to make a prior from."
             )
-        return cls(divided, named_once(own, labels, "prior labels"))
+        return cls(divided, choose_labels(own, labels, "prior labels"))
 
     @property
     def is_exact(self) -> bool:
@@ -163,7 +163,7 @@ class Prior:
         return smallest if isinstance(smallest, Fraction) else float(smallest)
 
     def exact(self) -> Prior:
-        """The same masses as rationals: each float is the rational it stores, scaled to sum to 1 exactly.
+        """Convert to rationals: each float is the rational it stores, scaled to sum to 1 exactly.
 
         >>> Prior([0.5, 0.5]).exact()
         Prior(0: 1/2, 1: 1/2)
@@ -175,7 +175,7 @@ class Prior:
         return Prior(np.array([mass / total for mass in masses], dtype=object), self.labels)
 
     def restricted(self) -> Prior:
-        """The prior on its support alone.
+        """Restrict the prior to its support.
 
         >>> Prior([0.5, 0.0, 0.5], labels=list("abc")).restricted()
         Prior(a: 0.5, c: 0.5)
@@ -183,10 +183,10 @@ class Prior:
         support = self.support
         if len(support) == len(self):
             return self
-        return Prior(self.masses[support], self.labels.take(support)).adjusted(self.adjustment)
+        return Prior(self.masses[support], self.labels.take(support)).with_adjustment(self.adjustment)
 
     def product(self, other: Prior) -> Prior:
-        """The distribution of two independent secrets, labelled by pairs.
+        """Build the distribution of two independent secrets, labelled by pairs.
 
         >>> Prior(["1/2", "1/2"]).product(Prior(["1/3", "2/3"]))
         Prior((0, 0): 1/6, (0, 1): 1/3, (1, 0): 1/6, (1, 1): 1/3)
@@ -198,16 +198,16 @@ class Prior:
         return Prior(multiply(first[:, None], second, "product of priors").ravel(), pairs)
 
     def mass(self, label: Label) -> float | Fraction:
-        """The mass of one secret."""
+        """Look up the mass of one secret."""
         found = self.masses[self.labels.position(label, "label")]
         return found if isinstance(found, Fraction) else float(found)
 
     def to_json(self) -> str:
-        """The prior as JSON text that `from_json` reads back without loss."""
+        """Write the prior as JSON text that `from_json` reads back without loss."""
         return json.dumps(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
-        """The prior as plain JSON values."""
+        """Write the prior as plain JSON values."""
         record: dict[str, Any] = {"prior": [number_to_json(mass) for mass in self.masses.tolist()]}
         if self.labels.given:
             record["labels"] = self.labels.to_json()
@@ -224,10 +224,10 @@ class Prior:
         """
         record = as_object(text, "prior JSON", required={"prior"}, optional={"labels", "adjustment"})
         prior = cls(record["prior"], labels_from_json(record.get("labels"), "labels"))
-        return prior.adjusted(read_adjustment(record))
+        return prior.with_adjustment(read_adjustment(record))
 
-    def adjusted(self, adjustment: float) -> Prior:
-        """The same prior, remembering a correction that was made earlier."""
+    def with_adjustment(self, adjustment: float) -> Prior:
+        """Remember a correction that was made earlier."""
         off = float_number(adjustment, "adjustment")
         if off <= self.adjustment:
             return self
@@ -302,7 +302,7 @@ class PriorSet:
         return bool(prior.floats.min() >= float(self.min_mass))
 
     def to_json(self) -> str:
-        """The set as JSON text that `from_json` reads back without loss."""
+        """Write the set as JSON text that `from_json` reads back without loss."""
         return json.dumps({"secrets": self.secrets, "min_mass": number_to_json(self.min_mass)})
 
     @classmethod

@@ -21,8 +21,16 @@ from numpy.typing import NDArray
 from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, InvalidPrior, ShapeMismatch, quoted
 from tightlip.model.jsonio import check_keys, number_to_json
-from tightlip.model.labelled import column_labels, named_once, row_labels, vector
-from tightlip.model.labels import Label, Labels, labels_from_json, match
+from tightlip.model.labels import (
+    Label,
+    Labels,
+    choose_labels,
+    column_labels,
+    labelled_vector,
+    labels_from_json,
+    match,
+    row_labels,
+)
 from tightlip.model.matrix import freeze
 from tightlip.model.prior import Prior, PriorSet, as_prior
 from tightlip.numeric.display import format_about
@@ -140,10 +148,10 @@ class PriorPolytope:
     def __init__(
         self, rows: Any, bounds: Any, *, min_mass: Any = 0, labels: Iterable[Label] | None = None
     ) -> None:
-        named = named_once(column_labels(rows), labels, "labels")
+        named = choose_labels(column_labels(rows), labels, "labels")
         left = _read(rows, "rows", 2)
         names = Labels.of(row_labels(rows), len(left), "labels of rows")
-        right = freeze(vector(bounds, names, "bounds", "rows"))
+        right = freeze(labelled_vector(bounds, names, "bounds", "rows"))
         size = left.shape[1]
         mass = number(min_mass, "min_mass")
         if not 0 <= mass <= Fraction(1, size):

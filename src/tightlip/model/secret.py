@@ -16,11 +16,9 @@ from fractions import Fraction
 from typing import Any
 
 from tightlip.errors import InvalidInput, InvalidPrior, ShapeMismatch, WrongType, quoted
-from tightlip.model.labelled import places_of, split
-from tightlip.model.labels import Label, Labels
+from tightlip.model.labels import Label, Labels, places_of, split_labels
 from tightlip.numeric.display import format_about, format_python
-from tightlip.numeric.parse import numbers
-from tightlip.numeric.real import Real, positive, real
+from tightlip.numeric.parse import Real, numbers, positive, real
 
 _CONSTANT = "a constant secret is DiscreteSecret([x], [1])"
 _INTEGRATED = frozenset(
@@ -130,7 +128,7 @@ class DiscreteSecret:
     masses: Sequence[Real]
 
     def __post_init__(self) -> None:
-        given, own = split(self.points, "points")
+        given, own = split_labels(self.points, "points")
         points = tuple(real(x, f"points entry {i}") for i, x in enumerate(_vector(given, "points")))
         _require_different(points)
         masses = _masses(self.masses, points, own)
@@ -214,7 +212,7 @@ def _vector(values: Sequence[Real], argument: str) -> tuple[Any, ...]:
 
 def _masses(masses: Any, points: Sequence[Real], own: list[Label] | None) -> tuple[Real, ...]:
     """The mass of each point: by the labels that both have, by the points where masses alone have labels."""
-    values, labels = split(masses, "masses")
+    values, labels = split_labels(masses, "masses")
     read = _vector(values, "masses")
     if labels is not None:
         names = Labels.of(points if own is None else own, len(points), "labels of points")

@@ -10,13 +10,10 @@ from tightlip.model.secret import (
     GaussianSecret,
     UniformSecret,
 )
-from tightlip.noise.compared import comparisons
-from tightlip.noise.dispatch import envelope
+from tightlip.noise.dispatch import comparisons, envelope
 from tightlip.noise.gaussian_bounds import gaussian_pmc_bounds, gaussian_pmc_tail
-from tightlip.noise.interval import interval_leakage
-from tightlip.noise.moments import cumulant
-from tightlip.noise.pointwise import information_density, pmc, pml
-from tightlip.noise.sample_mean import laplace_mean_pmc, pmc_supremum
+from tightlip.noise.pointwise import information_density, interval_leakage, pmc, pml
+from tightlip.noise.sample_mean import cumulant, laplace_mean_pmc, pmc_supremum
 from tightlip.noise.unbounded import unbounded_attack
 
 __all__ = [

@@ -8,7 +8,7 @@ end. The best one at t = e^ε solves the program of the finite envelope on the c
 with the lower bound q of P_Y(cell) in the mass and the upper bound q⁺ in the constraint. It is solved by the engine
 of finite channels, with q⁺ for q and a little more than δ. With Laplace noise a suspect reaches the less the longer
 the cell around it, by a quarter of its length, however many cells there are; so the program takes f(·|x) in the middle
-of each cell, and afterwards cells and suspects are split into parts (`assigned`). None of that is trusted: `certified`
+of each cell, and afterwards cells and suspects are split into parts (`assign`). None of that is trusted: `certified`
 recomputes every outcome of the stored channel from proved bounds.
 Y is continuous, so the randomised assignment has a deterministic equal: within a cell, subsets can have
 prescribed shares under finitely many atomless laws at once (Dvoretzky, Wald and Wolfowitz).
@@ -111,12 +111,12 @@ def _peaks(ends: FloatArray, grid: NoiseGrid) -> FloatArray:
 
 
 def best_attack(cells: OutcomeCells, delta: Fraction) -> CellAttack:
-    """The attack with about the largest t at which it has probability δ, and the multipliers of its program."""
+    """Find the attack with about the largest t at which it has probability δ, and the multipliers of its program."""
     target = min(float(delta) * (1 + _AIM), float(cells.below.sum()) * (1 - _ROUNDING))
     program = _Program.of(cells, float(delta))
     wanted = target * float(cells.above.sum() / cells.below.sum())
     for _ in range(_TRIALS):
-        found = program.solved(wanted)
+        found = program.solve(wanted)
         reached = float((found.weights * cells.below).sum())
         if reached >= target * (1 - _ROUNDING) or wanted >= program.mass:
             break
@@ -125,9 +125,9 @@ def best_attack(cells: OutcomeCells, delta: Fraction) -> CellAttack:
 
 
 def attack_beyond(cells: OutcomeCells, delta: Fraction, margin: float) -> CellAttack:
-    """The same for a probability that is smaller by this share: a larger t, and less extreme multipliers."""
+    """Find the attack of a probability that is smaller by this share: a larger t, and less extreme multipliers."""
     program = _Program.of(cells, float(delta))
-    return program.solved(float(delta) * (1 - margin))
+    return program.solve(float(delta) * (1 - margin))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +159,8 @@ class _Program:
         channel = Channel(np.vstack([hits, background / background.sum()]))
         return cls(channel, Prior(np.append(np.full(len(hits), each), rest)), places, mass)
 
-    def solved(self, delta: float) -> CellAttack:
-        """What the engine of finite channels finds for this probability, in units of the upper bounds."""
+    def solve(self, delta: float) -> CellAttack:
+        """Solve for the attack of this probability by the engine of finite channels, in units of the upper bounds."""
         found = envelope(self.channel, self.prior, min(delta / self.mass, 1.0), gap=_GAP)
         if not isinstance(found.certificate, EnvelopeCertificate):
             raise SolverFailure(
@@ -188,8 +188,8 @@ class Assignment:
     cells: OutcomeCells
 
 
-def assigned(attack: CellAttack, cells: OutcomeCells, grid: NoiseGrid) -> Assignment:
-    """The solver's attack, its cells and suspects split into as many parts as the grid has."""
+def assign(attack: CellAttack, cells: OutcomeCells, grid: NoiseGrid) -> Assignment:
+    """Split cells and suspects of the solver's attack into as many parts as the grid has."""
     count = (len(cells.ends) - 3) if grid.finer else 1
     split, rest = divmod(len(grid.finer), count)
     fine = OutcomeCells.of(grid, count * split) if split > 1 else cells
@@ -203,7 +203,7 @@ def assigned(attack: CellAttack, cells: OutcomeCells, grid: NoiseGrid) -> Assign
         whole = _spread(attack.weights[place], split)
         if shifted:
             near = grid.finer[(place - 1) * split : place * split]
-            parts = _parted(whole, likelihoods(fine.ends, near, grid), fine.above, attack.ratio, split)
+            parts = _split_suspect(whole, likelihoods(fine.ends, near, grid), fine.above, attack.ratio, split)
         if not shifted or parts is None:
             suspects.append(grid.suspects[place])
             rows.append(whole)
@@ -219,7 +219,7 @@ def _spread(weights: FloatArray, split: int) -> FloatArray:
     return np.concatenate([weights[:1], np.repeat(weights[1:-1], split), weights[-1:]])
 
 
-def _parted(
+def _split_suspect(
     weights: FloatArray, hits: FloatArray, overall: FloatArray, ratio: float, split: int
 ) -> FloatArray | None:
     """Split what one suspect gets among parts of it (rows of `hits`); None if one part would reach less than all.
@@ -266,7 +266,7 @@ def _even(gained: FloatArray, spent: FloatArray, given: FloatArray, price: float
 
 
 def as_channel(found: Assignment, names: list[str], places: list[str], *, whole: bool) -> Channel:
-    """The attack as a channel from cells of Y to suspects, the last outcome meaning nothing.
+    """Write the attack as a channel from cells of Y to suspects, the last outcome meaning nothing.
 
     Where δ = 1 (`whole`) what the solver left over goes to the first suspect on the left half, to the
     last on the right, so that nothing is left to the outcome that means nothing.
@@ -291,9 +291,9 @@ class _Outcome:
     above: Fraction
 
 
-def certified(channel: Channel, found: Assignment, grid: NoiseGrid, delta: Fraction) -> float:
-    """A proved lower end in nats: the level that outcomes of total probability at least δ reach."""
-    outcomes, unused = _measured(channel, found, grid)
+def certify(channel: Channel, found: Assignment, grid: NoiseGrid, delta: Fraction) -> float:
+    """Prove a lower end in nats: the level that outcomes of total probability at least δ reach."""
+    outcomes, unused = _measure(channel, found, grid)
     outcomes.sort(key=lambda outcome: outcome.ratio, reverse=True)
     left = sum((outcome.above for outcome in outcomes), unused)
     reached = Fraction(0)
@@ -304,10 +304,10 @@ def certified(channel: Channel, found: Assignment, grid: NoiseGrid, delta: Fract
     return 0.0
 
 
-def _measured(channel: Channel, found: Assignment, grid: NoiseGrid) -> tuple[list[_Outcome], Fraction]:
-    """The outcomes that point to a suspect, and an upper bound of the probability of the one that means nothing."""
+def _measure(channel: Channel, found: Assignment, grid: NoiseGrid) -> tuple[list[_Outcome], Fraction]:
+    """Bound the outcomes that point to a suspect, and from above the probability of the one that means nothing."""
     cells, ends = found.cells, found.cells.ends.tolist()
-    below, above = (_rationals(masses) for masses in (cells.below, cells.above))
+    below, above = (list(map(Fraction, masses.tolist())) for masses in (cells.below, cells.above))
     shares, outcomes = _shares(channel), []
     for suspect, column in zip(found.suspects, shares, strict=False):
         hit, low, high = Fraction(0), Fraction(0), Fraction(0)
@@ -332,7 +332,3 @@ def _shares(channel: Channel) -> list[list[tuple[int, Fraction, Fraction]]]:
             least, most = (near, near) if total == 1 else (math.nextafter(near, end) for end in (0.0, 2.0))
             columns[symbol].append((cell, Fraction(least), Fraction(most)))
     return columns
-
-
-def _rationals(values: FloatArray) -> list[Fraction]:
-    return [Fraction(value) for value in values.tolist()]

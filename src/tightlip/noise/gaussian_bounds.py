@@ -5,18 +5,18 @@ With |X| ≤ A, E X = 0 and Y = X + N(0, σ²):
     A|y|/σ²  ≤  PMC(y)  ≤  A(A + 4|y|)/(2σ²)                                        (17)
     P{PMC(Y) > β + r/2}  ≤  2 exp(−β²/(8r(r + 1))),   r = A²/σ²                     (18)
 
-The upper end of (17) is simple, not sharp: `noise_pmc` of a BoundedSecret(−A, A) is never above it.
+The upper end of (17) is simple, not sharp: `noise.pmc` of a BoundedSecret(−A, A) is never above it.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-from tightlip.certificate.recomputation import GAUSSIAN_BOUNDS, recomputed
+from tightlip.certificate.recomputation import GAUSSIAN_BOUNDS, certify_by_recomputation
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.ball import ball, enclose
+from tightlip.numeric.parse import Real, positive, real
 from tightlip.numeric.quantity import Bound, Probability
-from tightlip.numeric.real import Real, positive, real
 
 _CONSTANT = "a secret that is always 0 leaks nothing"
 _NO_NOISE = "without noise the secret itself is released"
@@ -59,11 +59,13 @@ def gaussian_pmc_bounds(bound: Real, sigma: Real, y: Real, *, ends_in_support: b
         found = Bound(lower, upper, "bounds (17), mean zero")
     else:
         found = Bound(0.0, upper, "bounds (17), upper end only")
-    return recomputed(GAUSSIAN_BOUNDS, found, bound=bound, sigma=sigma, y=y, ends_in_support=ends_in_support)
+    return certify_by_recomputation(
+        GAUSSIAN_BOUNDS, found, bound=bound, sigma=sigma, y=y, ends_in_support=ends_in_support
+    )
 
 
 def gaussian_pmc_tail(bound: Real, sigma: Real, beta: Real) -> Probability:
-    """An upper bound on P{PMC(Y) > β + r/2}, r = A²/σ², for Gaussian noise on |X| ≤ A of mean zero.
+    """Compute an upper bound on P{PMC(Y) > β + r/2}, r = A²/σ², for Gaussian noise on |X| ≤ A of mean zero.
 
     2 exp(−β²/(8r(r + 1))), at most 1.
 

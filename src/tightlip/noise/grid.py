@@ -108,7 +108,7 @@ class NoiseGrid:
             weights = np.array([float(mass) for _, mass in atoms])
             below, above, moment = _mixture(nodes, low, high, weights, weights, gaussian)
             inside = _inside(nodes, low, high, weights)
-            suspects = _thinned(tuple(x for x, _ in atoms))
+            suspects = _thin(tuple(x for x, _ in atoms))
         else:
             cut = np.array([float(start + width * Fraction(edge)) for edge in edges.tolist()])
             cut[0], cut[-1] = (float(end) for end in secret.support)
@@ -118,9 +118,9 @@ class NoiseGrid:
             parts = _parts(cut, secret, start, width, _FINER if split == 1 else math.ceil(3 * _FINER / split))
             below, above, moment = (_mixture if gaussian else _laplace_mixture)(nodes, *parts, gaussian)
             inside = _inside(nodes, parts[0], parts[1], parts[3])
-            suspects = _shown(secret, start, width, _spread(length, cells))
+            suspects = _support_points(secret, start, width, _spread(length, cells))
             if split > 1:
-                finer = _shown(secret, start, width, _middles(length, cells * split))
+                finer = _support_points(secret, start, width, _middles(length, cells * split))
                 suspects = (suspects[0], *finer[split // 2 :: split], suspects[-1])
         return cls(gaussian, low, high, nodes, below, above, moment, suspects, inside, finer)
 
@@ -135,7 +135,7 @@ class NoiseGrid:
         return far + self.steps()
 
     def steps(self) -> FloatArray:
-        """The larger distance to a neighbour, at each node."""
+        """Compute the larger distance to a neighbour, at each node."""
         gaps = self.gaps
         larger: FloatArray = np.maximum(np.append(gaps, 0.0), np.insert(gaps, 0, 0.0))
         return larger
@@ -180,7 +180,7 @@ class NoiseGrid:
         return [slice(i, i + size) for i in range(0, len(self.nodes), size)]
 
     def hit(self, a: float, b: float, suspect: Fraction) -> float:
-        """A lower bound of P{a < Y < b | suspect}."""
+        """Bound P{a < Y < b | suspect} from below."""
         from flint import ctx
 
         mass = normal_mass if self.gaussian else laplace_mass
@@ -220,7 +220,7 @@ def _parts(
     masses = TailMasses.of(secret.distribution, secret.cdf_error)
     with quiet():
         least, most = (np.exp(logs) for logs in masses.of_cells(fine, *masses.log_tails(fine)))
-    return *_placed(fine, start, width), least, most
+    return *_place_cells(fine, start, width), least, most
 
 
 def _inside(nodes: FloatArray, low: FloatArray, high: FloatArray, most: FloatArray) -> FloatArray:
@@ -232,8 +232,8 @@ def _inside(nodes: FloatArray, low: FloatArray, high: FloatArray, most: FloatArr
     return inside + _SUMMED * len(most)
 
 
-def _placed(cuts: FloatArray, start: Fraction, width: Fraction) -> tuple[FloatArray, FloatArray]:
-    """The ends of the cells between cuts in noise widths, rounded outward."""
+def _place_cells(cuts: FloatArray, start: Fraction, width: Fraction) -> tuple[FloatArray, FloatArray]:
+    """Round the ends of the cells between cuts outward, in noise widths."""
     exact = [(Fraction(x) - start) / width for x in cuts.tolist()]
     return np.array([_down(x) for x in exact[:-1]]), np.array([_up(x) for x in exact[1:]])
 
@@ -299,15 +299,15 @@ def _spread(length: Fraction, cells: int) -> tuple[Fraction, ...]:
     return (Fraction(0), *_middles(length, parts), length)
 
 
-def _thinned(places: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+def _thin(places: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
     chosen = np.unique(np.linspace(0, len(places) - 1, _SUSPECTS + 1).round().astype(int))
     return tuple(places[i] for i in chosen.tolist())
 
 
-def _shown(
+def _support_points(
     secret: DistributionSecret, start: Fraction, width: Fraction, places: tuple[Fraction, ...]
 ) -> tuple[Fraction, ...]:
-    """Places near these that a positive density or a quantile shows to be in the support."""
+    """Find places near these that a positive density or a quantile shows to be in the support."""
     wanted = [float(start + width * place) for place in places]
     shown = sorted(support_point_near(secret.distribution, place) for place in wanted)
     return tuple((Fraction(place) - start) / width for place in shown)

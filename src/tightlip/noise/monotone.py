@@ -50,7 +50,7 @@ from tightlip.model.secret import GaussianSecret
 from tightlip.noise.pointwise import pml as noise_pml
 from tightlip.noise.pointwise import require_release
 from tightlip.numeric.ball import Ball, ball, enclose, log_bounds, round_down, round_up
-from tightlip.numeric.real import Real
+from tightlip.numeric.parse import Real
 from tightlip.numeric.rounding import down, up
 from tightlip.numeric.tails import normal_mass, normal_tail, sum_tail
 
@@ -59,7 +59,7 @@ _HALVINGS = 120
 
 
 def interval_envelope(release: AdditiveNoise, delta: object) -> Envelope:
-    """ε(δ) against interval (monotone) post-processing of a noisy Gaussian secret, in nats.
+    """Compute ε(δ) against interval (monotone) post-processing of a noisy Gaussian secret, in nats.
 
     log(2/δ) for Gaussian noise with σ_X² ≤ 3σ_N²; beyond, sup_b ℓ(a_δ, b) with P{Y > a_δ} = δ/2;
     for Laplace noise the larger of log(2/δ) and PML(a_δ).
@@ -121,11 +121,11 @@ class _GaussianCells:
         return self.deviation() * ball(2).sqrt() * (1 - ball(self.delta)).erfinv()
 
     def deviation(self) -> Ball:
-        """σ_Y."""
+        """Compute σ_Y."""
         return ball(1 + self.ratio).sqrt()
 
     def top(self) -> Ball:
-        """Where r is largest: a/σ_Y² = L(1/4 − 1/σ_Y²)."""
+        """Compute where r is largest: a/σ_Y² = L(1/4 − 1/σ_Y²)."""
         return self.start() / ball((self.ratio - 3) / 4)
 
     def derivatives(self, length: Ball) -> Ball:
@@ -146,7 +146,7 @@ def _best_cell(cells: _GaussianCells) -> tuple[float, float]:
 
     for bits in _BITS:
         with ctx.workprec(bits):
-            found = _bisected(cells)
+            found = _bisect(cells)
         if found is not None:
             return found
     raise NumericalFailure(
@@ -155,7 +155,7 @@ def _best_cell(cells: _GaussianCells) -> tuple[float, float]:
     )
 
 
-def _bisected(cells: _GaussianCells) -> tuple[float, float] | None:
+def _bisect(cells: _GaussianCells) -> tuple[float, float] | None:
     """Bisect the sign of r − G/P beyond the top of r; None where even its start cannot be decided."""
     from flint import arb
 

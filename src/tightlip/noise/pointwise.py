@@ -1,10 +1,13 @@
-"""What one noisy value Y = X + N gives away: information density, PML and PMC at an outcome.
+"""What one noisy value Y = X + N gives away: information density, PML and PMC at an outcome, leakage of an interval.
 
     i(x; y) = log f_N(y − x) / E f_N(y − X)
     PML(y)  = sup_x i(x; y)         the secret nearest to y in the support
     PMC(y)  = −inf_x i(x; y)        the secret farthest from y in the support
+    ℓ(a, b) = log sup_x P{a < x + N < b} / P{a < Y < b}
 
-Reference: PMC paper, Examples 5 and 6 (information density bounds); GAU paper for the Gaussian pair.
+For a secret with full support the last supremum is at the middle: P{|N| < (b − a)/2}.
+Reference: PMC paper, Examples 5 and 6 (information density bounds); GAU paper for the Gaussian pair, Lemma 2 for the
+interval.
 """
 
 from __future__ import annotations
@@ -12,14 +15,28 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from tightlip.certificate.recomputation import NOISE_DENSITY, NOISE_PMC, NOISE_PML, recomputed
+from tightlip.certificate.recomputation import (
+    NOISE_DENSITY,
+    NOISE_INTERVAL,
+    NOISE_PMC,
+    NOISE_PML,
+    certify_by_recomputation,
+)
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.model.noise import AdditiveNoise
 from tightlip.model.secret import DiscreteSecret, DistributionSecret, GaussianSecret, Secret
-from tightlip.noise.kernel import NoiseKernel, PointKernel, farthest, nearest
-from tightlip.noise.mean import bracketed, log_at, log_mean
+from tightlip.noise.kernel import (
+    IntervalKernel,
+    NoiseKernel,
+    PointKernel,
+    bracket_mean,
+    farthest,
+    log_at,
+    log_mean,
+    nearest,
+)
+from tightlip.numeric.parse import Real, extended_real, real
 from tightlip.numeric.quantity import Bound
-from tightlip.numeric.real import Real, real
 from tightlip.numeric.rounding import down, up
 from tightlip.numeric.stieltjes import support_point_near
 
@@ -56,7 +73,7 @@ def pml(release: AdditiveNoise, y: Real, *, tolerance: float = 1e-4) -> Bound:
     1.3465735902799727 nats (at least 1.3465735902799725, by closed form, ball arithmetic)
     """
     found = largest(point_kernel(release, y), release.secret, read_tolerance(tolerance))
-    return recomputed(NOISE_PML, found, release=release, y=y, tolerance=tolerance)
+    return certify_by_recomputation(NOISE_PML, found, release=release, y=y, tolerance=tolerance)
 
 
 def pmc(release: AdditiveNoise, y: Real, *, tolerance: float = 1e-4) -> Bound:
@@ -88,7 +105,9 @@ def pmc(release: AdditiveNoise, y: Real, *, tolerance: float = 1e-4) -> Bound:
     >>> round(pmc(AdditiveNoise(UniformSecret(0, 1), Laplace(1)), 3.0), 9)
     0.541324855
     """
-    return recomputed(NOISE_PMC, _pmc(release, y, tolerance), release=release, y=y, tolerance=tolerance)
+    return certify_by_recomputation(
+        NOISE_PMC, _pmc(release, y, tolerance), release=release, y=y, tolerance=tolerance
+    )
 
 
 def _pmc(release: AdditiveNoise, y: Real, tolerance: float) -> Bound:
@@ -101,7 +120,7 @@ def _pmc(release: AdditiveNoise, y: Real, tolerance: float) -> Bound:
     if isinstance(secret, DistributionSecret):
         return _smallest_shown(kernel, secret, far, allowed)
     found = log_mean(kernel, secret, far, allowed)
-    return _clamped(found.lower, found.upper, found.method)
+    return _clamp(found.lower, found.upper, found.method)
 
 
 def information_density(release: AdditiveNoise, x: Real, y: Real, *, tolerance: float = 1e-4) -> Bound:
@@ -134,7 +153,7 @@ def information_density(release: AdditiveNoise, x: Real, y: Real, *, tolerance: 
     require_reach(release, at, kernel.y)
     found = log_mean(kernel, release.secret, at, read_tolerance(tolerance))
     bound = Bound(_plain(-found.upper), _plain(-found.lower), found.method)
-    return recomputed(NOISE_DENSITY, bound, release=release, x=x, y=y, tolerance=tolerance)
+    return certify_by_recomputation(NOISE_DENSITY, bound, release=release, x=x, y=y, tolerance=tolerance)
 
 
 def largest(kernel: NoiseKernel, secret: Secret, tolerance: float) -> Bound:
@@ -142,11 +161,11 @@ def largest(kernel: NoiseKernel, secret: Secret, tolerance: float) -> Bound:
     if isinstance(secret, DistributionSecret):
         return _largest_shown(kernel, secret, tolerance)
     found = log_mean(kernel, secret, nearest(kernel, secret), tolerance)
-    return _clamped(-found.upper, -found.lower, found.method)
+    return _clamp(-found.upper, -found.lower, found.method)
 
 
 def infinite(why: str) -> Bound:
-    """The infinite result, with its reason.
+    """Build the infinite result, with its reason.
 
     >>> infinite("the secret is unbounded")
     inf nats (at least inf, by infinite: the secret is unbounded)
@@ -202,18 +221,18 @@ def _largest_shown(kernel: NoiseKernel, secret: DistributionSecret, tolerance: f
     """The upper end presumes any point of the interval in the support, the lower end only a shown one."""
     near = nearest(kernel, secret)
     shown = support_point_near(secret.distribution, float(near))
-    found = bracketed(kernel, secret, tolerance)
+    found = bracket_mean(kernel, secret, tolerance)
     lower, upper = log_at(kernel, shown)[0] - found.upper, log_at(kernel, near)[1] - found.lower
-    return _clamped(down(lower), up(upper), found.method)
+    return _clamp(down(lower), up(upper), found.method)
 
 
 def _smallest_shown(kernel: NoiseKernel, secret: DistributionSecret, far: Real, tolerance: float) -> Bound:
     """The same for log E g(X)/inf_x g(x)."""
-    found = bracketed(kernel, secret, tolerance)
+    found = bracket_mean(kernel, secret, tolerance)
     ends = [support_point_near(secret.distribution, float(end)) for end in secret.support]
     smallest = min(log_at(kernel, end)[1] for end in ends)
     lower, upper = found.lower - smallest, found.upper - log_at(kernel, far)[0]
-    return _clamped(down(lower), up(upper), found.method)
+    return _clamp(down(lower), up(upper), found.method)
 
 
 def _in_support(secret: Secret, x: Real) -> Real:
@@ -230,10 +249,55 @@ def _in_support(secret: Secret, x: Real) -> Real:
     return x
 
 
-def _clamped(lower: float, upper: float, method: str) -> Bound:
-    """PML and PMC are never negative; rounding outward may have gone below."""
+def _clamp(lower: float, upper: float, method: str) -> Bound:
+    """Cut at 0: PML and PMC are never negative, but rounding outward may have gone below."""
     return Bound(_plain(max(lower, 0.0)), _plain(max(upper, 0.0)), method)
 
 
 def _plain(value: float) -> float:
     return value + 0.0  # no negative zero
+
+
+def interval_leakage(release: AdditiveNoise, a: Real, b: Real, *, tolerance: float = 1e-3) -> Bound:
+    """Leakage of the event a < Y < b, in nats.
+
+    log [ sup_x P{a − x < N < b − x} / E P{a − X < N < b − X} ], the supremum over the support of the
+    secret: at the secret nearest to the middle of the interval, or to its infinite end.
+
+    Parameters
+    ----------
+    release : secret and noise
+    a, b : ends of the interval, a < b; either may be infinite
+    tolerance : width asked of the interval of results for a DistributionSecret, in nats
+
+    Returns
+    -------
+    Bound in nats; for a BoundedSecret the range over every distribution on its interval.
+
+    Raises
+    ------
+    InvalidInput
+        When the interval is empty or reversed, or more than 10⁹ noise widths away.
+
+    Reference: GAU paper, Lemma 2 (Gaussian secret and noise). It is the leakage of one interval; a
+    bound for every post-processing of Y does not follow from it.
+
+    >>> from tightlip.noise import Gaussian
+    >>> from tightlip.noise import GaussianSecret
+    >>> round(interval_leakage(AdditiveNoise(GaussianSecret(1), Gaussian(1)), 1, 3), 10)
+    1.1197538009
+    """
+    require_release(release)
+    low, high = extended_real(a, "a"), extended_real(b, "b")
+    if not low < high:
+        raise InvalidInput(
+            f"a must be below b, got a={float(low)!r} and b={float(high)!r}; "
+            "swap them, or use noise.pml for a single outcome."
+        )
+    if math.isinf(low) and math.isinf(high):
+        found = Bound(0.0, 0.0, "certain event")
+    else:
+        require_reach(release, low, high)
+        kernel = IntervalKernel(release.noise, low, high)
+        found = largest(kernel, release.secret, read_tolerance(tolerance))
+    return certify_by_recomputation(NOISE_INTERVAL, found, release=release, a=a, b=b, tolerance=tolerance)

@@ -7,15 +7,26 @@ For independent, equally distributed values with essential range [c, d] and Y = 
 Why. Given X_i = x, f(y|x) changes by at most a factor e^{|x−x'|/(nb)} between x and x', so
 f_Y(y)/f(y|x) ≤ E e^{|X−x|/(nb)}. That is convex in x, hence largest at c or d, which gives the two
 terms. They are reached at every y ≥ d and every y ≤ c.
+
+They are one-sided forms of the cumulant generating function of the data, K(t) = log E e^{t(X − μ)}, μ = E X.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
+import numpy as np
+
 from tightlip.arguments import whole
-from tightlip.certificate.recomputation import LAPLACE_MEAN, NOISE_WORST_PMC, recomputed
+from tightlip.certificate.recomputation import (
+    CUMULANT,
+    LAPLACE_MEAN,
+    NOISE_WORST_PMC,
+    certify_by_recomputation,
+)
+from tightlip.errors import PreconditionFailed
 from tightlip.model.noise import AdditiveNoise, Gaussian, Laplace, require_secret
 from tightlip.model.secret import (
     BoundedSecret,
@@ -25,12 +36,12 @@ from tightlip.model.secret import (
     Secret,
     UniformSecret,
 )
-from tightlip.noise.moments import log_moment
 from tightlip.noise.pointwise import infinite, read_tolerance, require_reach, require_release
+from tightlip.numeric.ball import Ball, ball, enclose
+from tightlip.numeric.parse import FloatArray, Real, real
 from tightlip.numeric.quantity import Bound
-from tightlip.numeric.real import Real
-from tightlip.numeric.rounding import up
-from tightlip.numeric.stieltjes import bracket_method, support_point_near
+from tightlip.numeric.rounding import UNIT, down, up
+from tightlip.numeric.stieltjes import Kernel, bracket_method, log_expectation, support_point_near
 
 BoundedData = UniformSecret | DiscreteSecret | BoundedSecret | DistributionSecret
 
@@ -40,6 +51,8 @@ _METHODS = {
     BoundedSecret: "range over every distribution on [low, high]",
 }
 _UNBOUNDED = "the data are unbounded, so the noise hides no value far out"
+_SLACK = 16 * UNIT
+Interval = tuple[float, float]
 
 
 def laplace_mean_pmc(data: Secret, n: int, scale: Real, *, tolerance: float = 1e-4) -> Bound:
@@ -76,18 +89,18 @@ def laplace_mean_pmc(data: Secret, n: int, scale: Real, *, tolerance: float = 1e
     """
     require_secret(data, "data")
     release = AdditiveNoise(data, Laplace(scale))
-    count = _count(n)
+    count = whole(n, "n", 1, remedy="it counts the values in the mean")
     if isinstance(data, GaussianSecret) or any(math.isinf(end) for end in data.support):
         found = infinite(_UNBOUNDED)
     else:
         require_reach(release)
         rate = 1 / (count * Fraction(release.noise.width))
         found = _worst_end(data, rate, read_tolerance(tolerance))
-    return recomputed(LAPLACE_MEAN, found, data=data, n=n, scale=scale, tolerance=tolerance)
+    return certify_by_recomputation(LAPLACE_MEAN, found, data=data, n=n, scale=scale, tolerance=tolerance)
 
 
 def pmc_supremum(release: AdditiveNoise, *, tolerance: float = 1e-4) -> Bound:
-    """The largest pointwise maximal cost over all outcomes, in nats.
+    """Bound the largest pointwise maximal cost over all outcomes, in nats.
 
     0 for a constant secret; infinite for Gaussian noise on any other secret, since PMC(y) grows
     without limit in y, and for unbounded secrets; for Laplace noise on [c, d] the value of
@@ -113,7 +126,9 @@ def pmc_supremum(release: AdditiveNoise, *, tolerance: float = 1e-4) -> Bound:
     inf nats (at least inf, by infinite: with Gaussian noise PMC(y) grows without limit in |y|)
     """
     require_release(release)
-    return recomputed(NOISE_WORST_PMC, _supremum(release, tolerance), release=release, tolerance=tolerance)
+    return certify_by_recomputation(
+        NOISE_WORST_PMC, _supremum(release, tolerance), release=release, tolerance=tolerance
+    )
 
 
 def _supremum(release: AdditiveNoise, tolerance: float) -> Bound:
@@ -150,5 +165,138 @@ def _gap(data: BoundedData, end: Real, rate: Fraction) -> float:
     return up(abs(shown - float(end)) * float(rate), 8)
 
 
-def _count(n: int) -> int:
-    return whole(n, "n", 1, remedy="it counts the values in the mean")
+def cumulant(data: Secret, t: Real, *, tolerance: float = 1e-4) -> Bound:
+    """Bound the cumulant generating function K(t) = log E e^{t(X − μ)} of the data, in nats.
+
+    Never negative (Jensen). Gaussian: σ²t²/2. Uniform: log(sinh(w)/w), w = t(d − c)/2. For a
+    BoundedSecret from 0 to t²(d − c)²/8 (Hoeffding's lemma).
+
+    Parameters
+    ----------
+    data : the distribution of one value
+    t : a real number
+    tolerance : width asked of each expectation for a DistributionSecret, in nats
+
+    Returns
+    -------
+    Bound in nats.
+
+    Raises
+    ------
+    WrongType, InvalidInput
+        When data is not a secret or t is not a finite number.
+    PreconditionFailed
+        For a DistributionSecret with unbounded support, where K may not exist.
+
+    Reference: PMC paper, Example 5 (the K of its (13) and (14)).
+
+    >>> round(cumulant(UniformSecret(-1, 1), 1.0), 9)
+    0.161439362
+    """
+    require_secret(data, "data")
+    found = _cumulant(data, Fraction(real(t, "t")), tolerance)
+    return certify_by_recomputation(CUMULANT, found, data=data, t=t, tolerance=tolerance)
+
+
+def _cumulant(data: Secret, rate: Fraction, tolerance: float) -> Bound:
+    if rate == 0:
+        return Bound(0.0, 0.0, "closed form, ball arithmetic")
+    if isinstance(data, DistributionSecret):
+        return _bracket_cumulant(data, rate, tolerance)
+    if isinstance(data, BoundedSecret):
+        square = (rate * _length(data)) ** 2 / 8
+        return Bound(
+            0.0, enclose(lambda: ball(square))[1], "Hoeffding's lemma, every distribution on the range"
+        )
+    lower, upper = enclose(lambda: _closed_cumulant(data, rate))
+    return Bound(max(lower, 0.0), max(upper, 0.0), "closed form, ball arithmetic")
+
+
+def log_moment(
+    data: UniformSecret | DiscreteSecret | BoundedSecret | DistributionSecret,
+    rate: Fraction,
+    tolerance: float,
+) -> Interval:
+    """Enclose log E e^{rate·(X − e)} with e the low end for rate > 0, the high end for rate < 0.
+
+    The exponent is never negative, and neither is the result.
+
+    >>> log_moment(UniformSecret(0, 1), Fraction(1), 1e-4)[1] > 0.5413
+    True
+    """
+    low, high = (Fraction(end) for end in data.support)
+    end = low if rate > 0 else high
+    if isinstance(data, DistributionSecret):
+        kernel = _exponential(float(rate), float(end), low, high)
+        found = log_expectation(data.distribution, kernel, cdf_error=data.cdf_error, tolerance=tolerance)
+        return max(found.lower, 0.0), max(found.upper, 0.0)
+    if isinstance(data, BoundedSecret):
+        return 0.0, enclose(lambda: ball(abs(rate) * (high - low)))[1]
+    if isinstance(data, UniformSecret):
+        w = abs(rate) * (high - low)
+        return enclose(lambda: (ball(w).expm1() / ball(w)).log())
+    atoms = data.atoms
+    return enclose(lambda: _moment(atoms, rate, end).log())
+
+
+def _closed_cumulant(data: GaussianSecret | UniformSecret | DiscreteSecret, rate: Fraction) -> Ball:
+    if isinstance(data, GaussianSecret):
+        return ball((rate * Fraction(data.sigma)) ** 2 / 2)
+    if isinstance(data, UniformSecret):
+        w = ball(abs(rate) * _length(data) / 2)
+        return (w.sinh() / w).log()
+    atoms = data.atoms
+    mean = sum((x * mass for x, mass in atoms), Fraction(0))
+    return _moment(atoms, rate, mean).log()
+
+
+def _moment(atoms: Sequence[tuple[Fraction, Fraction]], rate: Fraction, centre: Fraction) -> Ball:
+    total = ball(0)
+    for x, mass in atoms:
+        total += ball(mass) * ball(rate * (x - centre)).exp()
+    return total
+
+
+def _bracket_cumulant(data: DistributionSecret, rate: Fraction, tolerance: float) -> Bound:
+    low, high = data.support
+    if math.isinf(low) or math.isinf(high):
+        raise PreconditionFailed(
+            f"data must be bounded, got support [{float(low)!r}, {float(high)!r}]; "
+            "use GaussianSecret for normal data, or truncate the distribution."
+        )
+    moment = log_moment(data, rate, tolerance)
+    distance = _mean_distance(data, rate, tolerance)
+    drift = sorted(float(abs(rate)) * end for end in distance)
+    lower, upper = max(down(moment[0] - drift[1], 4), 0.0), max(up(moment[1] - drift[0], 4), 0.0)
+    asked = tolerance * (
+        1 + drift[1]
+    )  # a relative width of the mean's distance, an absolute one of the moment
+    return Bound(lower, upper, bracket_method(upper - lower, asked))
+
+
+def _mean_distance(data: DistributionSecret, rate: Fraction, tolerance: float) -> Interval:
+    """Enclose |μ − e|, e as in `log_moment`."""
+    low, high = (float(end) for end in data.support)
+    end, other = (low, high) if rate > 0 else (high, low)
+
+    def log_bounds(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        logs = np.log(np.abs(points - end))
+        error = _SLACK * (1 + np.where(np.isinf(logs), 0.0, np.abs(logs)))
+        return logs - error, logs + error
+
+    kernel = Kernel(log_bounds, peak=other, width=high - low)
+    found = log_expectation(data.distribution, kernel, cdf_error=data.cdf_error, tolerance=tolerance)
+    return down(math.exp(found.lower), 8), up(math.exp(found.upper), 8)
+
+
+def _exponential(rate: float, end: float, low: Real, high: Real) -> Kernel:
+    def log_bounds(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        exponents = np.abs(points - end) * abs(rate)
+        return exponents * (1 - _SLACK), exponents * (1 + _SLACK)
+
+    peak = float(high if rate > 0 else low)
+    return Kernel(log_bounds, peak=peak, width=float(high - low) / 8)
+
+
+def _length(data: UniformSecret | BoundedSecret) -> Fraction:
+    return Fraction(data.high) - Fraction(data.low)

@@ -13,41 +13,39 @@ holds for monotone ones only, see `tightlip.noise.monotone`.)
 
 One single outcome cannot do it: ℓ(E) ≤ log 1/P(E), so against binary post-processing the envelope
 is log 1/δ, reached by a tail of Y.
+
+Where the attack looks is worked out in plain floats; what is built from it is certified, and refused where cells
+overlap.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from tightlip.arguments import whole
 from tightlip.envelopes.result import Adversary, Envelope, read_delta
 from tightlip.errors import NumericalFailure, PreconditionFailed
-from tightlip.model.noise import AdditiveNoise
-from tightlip.model.secret import DistributionSecret
-from tightlip.noise.far_cells import (
-    FAR,
-    far_intervals,
-    half_width,
-    joined,
-    middle_cuts,
-    noise_isf,
-    places_of,
-)
-from tightlip.noise.kernel import IntervalKernel
-from tightlip.noise.mean import log_at, log_mean
+from tightlip.model.noise import AdditiveNoise, Gaussian, Noise
+from tightlip.model.secret import DistributionSecret, GaussianSecret, Secret
+from tightlip.noise.kernel import IntervalKernel, log_at, log_mean
 from tightlip.noise.pointwise import require_reach, require_release
 from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.display import format_down
+from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.stieltjes import TailMasses, support_point_near
 
 _SLACKS = (1e-7, 1e-4, 1e-3, 1e-2, 3e-2)  # how much more than δ the pieces are meant to have, tried in turn
 _TOLERANCE = 3e-3
 _MOST_SYMBOLS = 10_000
+_FAR = 1e-4  # share of δ/m that the far intervals may have
+_SAMPLES = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +81,7 @@ class UnboundedAttack:
 
 
 def unbounded_envelope(release: AdditiveNoise, delta: object, adversary: Adversary = "any") -> Envelope:
-    """ε(δ) of an unbounded secret: infinite, or log(1/δ) against a binary adversary.
+    """Compute ε(δ) of an unbounded secret: infinite, or log(1/δ) against a binary adversary.
 
     Raises
     ------
@@ -105,7 +103,7 @@ def unbounded_envelope(release: AdditiveNoise, delta: object, adversary: Adversa
 
 
 def unbounded_attack(release: AdditiveNoise, delta: object, symbols: int) -> UnboundedAttack:
-    """The attack that leaks about log(symbols/δ) with probability at least δ, in nats.
+    """Build the attack that leaks about log(symbols/δ) with probability at least δ, in nats.
 
     Parameters
     ----------
@@ -137,12 +135,12 @@ def unbounded_attack(release: AdditiveNoise, delta: object, symbols: int) -> Unb
     symbols = whole(
         symbols, "symbols", 1, _MOST_SYMBOLS, remedy="choose about δ·e^ε for the level ε you want to see"
     )
-    far = far_intervals(release, float(level) / symbols * FAR, symbols, side)
+    far = _far_intervals(release, float(level) / symbols * _FAR, symbols, side)
     require_reach(release, *far[-1])
-    places = places_of(release)
+    places = _places_of(release)
     for slack in _SLACKS[3:] if isinstance(release.secret, DistributionSecret) else _SLACKS:
-        cuts = middle_cuts(release, places, float(level) * (1 + slack), symbols)
-        attack = _certified(release, level, *joined(far, cuts, side))
+        cuts = _middle_cuts(release, places, float(level) * (1 + slack), symbols)
+        attack = _certify(release, level, *_join_cells(far, cuts, side))
         if attack is not None:
             return attack
     raise NumericalFailure(
@@ -157,12 +155,12 @@ def _require_unbounded(release: AdditiveNoise) -> int:
     if math.isfinite(low) and math.isfinite(high):
         raise PreconditionFailed(
             f"secret must have an unbounded support, got [{float(low)!r}, {float(high)!r}]; "
-            "use noise_envelope, which brackets the finite envelope of a bounded secret."
+            "use noise.envelope, which brackets the finite envelope of a bounded secret."
         )
     return 1 if math.isinf(high) else -1
 
 
-def _certified(
+def _certify(
     release: AdditiveNoise,
     delta: Fraction,
     far: list[tuple[float, float]],
@@ -180,7 +178,9 @@ def _certified(
     suspects, levels = [], []
     for interval, (_, piece) in zip(far, masses, strict=True):
         suspect = _suspect(release, interval)
-        hit = Fraction(math.exp(_log_likelihood(release, interval, suspect)) * (1 - 2.0**-50))
+        hit = Fraction(
+            math.exp(log_at(IntervalKernel(release.noise, *interval), suspect)[0]) * (1 - 2.0**-50)
+        )
         outcome = Fraction(piece) + Fraction(_far_mass(release, interval))
         suspects.append(suspect)
         levels.append(log_bounds(hit / outcome)[0])
@@ -190,16 +190,11 @@ def _certified(
 def _suspect(release: AdditiveNoise, interval: tuple[float, float]) -> float:
     """A secret near the middle of the interval (five or fifteen noise widths in, for a half-line)."""
     low, high = interval
-    half = half_width(release.noise)
+    half = _half_width(release.noise)
     middle = high - half if math.isinf(low) else low + half
     if isinstance(release.secret, DistributionSecret):
         return support_point_near(release.secret.distribution, middle)
     return middle
-
-
-def _log_likelihood(release: AdditiveNoise, interval: tuple[float, float], suspect: float) -> float:
-    """A lower bound of log P(interval | suspect)."""
-    return log_at(IntervalKernel(release.noise, *interval), suspect)[0]
 
 
 def _far_mass(release: AdditiveNoise, interval: tuple[float, float]) -> float:
@@ -210,7 +205,7 @@ def _far_mass(release: AdditiveNoise, interval: tuple[float, float]) -> float:
     tails = TailMasses.of(secret.distribution, secret.cdf_error)
     side = 1 if interval[0] > tails.median else -1
     start = interval[0] if side > 0 else interval[1]
-    split = start - side * noise_isf(noise)(1e-12) * float(noise.width)
+    split = start - side * _noise_isf(noise)(1e-12) * float(noise.width)
     above = float(tails.log_tails(np.array([split]))[1][0]) if side * (split - tails.median) > 0 else 0.0
     half_line = IntervalKernel(noise, *((start, math.inf) if side > 0 else (-math.inf, start)))
     return (math.exp(above) + math.exp(log_at(half_line, split)[1])) * (1 + 2.0**-45) + 1e-300
@@ -224,3 +219,98 @@ def _mass(release: AdditiveNoise, interval: tuple[float, float]) -> tuple[float,
     low, high = log_at(kernel, inside)
     lower, upper = math.exp(found.lower + low), math.exp(found.upper + high)
     return lower * (1 - 2.0**-45), min(upper * (1 + 2.0**-45) + 1e-300, 1.0)
+
+
+def _half_width(noise: Noise) -> float:
+    """Half the length of a far interval: N stays within it but for 6e-7 (5σ) or 3e-7 (15b).
+
+    >>> _half_width(Gaussian(2))
+    10.0
+    """
+    return (5.0 if isinstance(noise, Gaussian) else 15.0) * float(noise.width)
+
+
+def _far_intervals(release: AdditiveNoise, mass: float, symbols: int, side: int) -> list[tuple[float, float]]:
+    """Neighbouring intervals, outward from a point with at most about this mass of Y beyond it."""
+    secret, noise = release.secret, release.noise
+    reach = _noise_isf(noise)(min(mass / 2, 1e-12)) * float(noise.width)
+    start = side * reach + _beyond(secret, mass / 2, side)
+    length = 2 * _half_width(noise)
+    edges = [start + side * length * j for j in range(symbols + 1)]
+    return [(min(pair), max(pair)) for pair in pairwise(edges)]
+
+
+def _beyond(secret: Secret, mass: float, side: int) -> float:
+    if isinstance(secret, GaussianSecret):
+        return float(secret.mean) + side * float(_normal_isf(mass)) * float(secret.sigma)
+    assert isinstance(secret, DistributionSecret)
+    return float((secret.distribution.isf if side > 0 else secret.distribution.ppf)(mass))
+
+
+def _places_of(release: AdditiveNoise) -> FloatArray:
+    """Equally likely places of X in plain floats; what is built from them is certified afterwards."""
+    secret = release.secret
+    levels = (np.arange(_SAMPLES) + 0.5) / _SAMPLES
+    if isinstance(secret, GaussianSecret):
+        found = float(secret.mean) + float(secret.sigma) * _normal_isf(levels)
+    else:
+        assert isinstance(secret, DistributionSecret)
+        found = secret.distribution.isf(levels)
+    return np.asarray(found, dtype=np.float64)
+
+
+def _middle_cuts(release: AdditiveNoise, places: FloatArray, mass: float, symbols: int) -> list[float]:
+    """Points that cut the middle of Y, of about this mass, into equally likely pieces."""
+    from scipy.optimize import brentq
+
+    noise, secret = release.noise, release.secret
+    width, tail = float(noise.width), _sf(noise)
+    total = mass if (1 - mass) / 2 > max(10 * _FAR * mass / symbols, 1 / _SAMPLES) else 1.0
+    exact = isinstance(noise, Gaussian) and isinstance(secret, GaussianSecret)
+    if isinstance(secret, GaussianSecret) and exact:
+        places, width = np.array([float(secret.mean)]), math.hypot(width, float(secret.sigma))
+    reach = 40 * width
+
+    def cut(level: float) -> float:
+        if not 0 < level < 1:
+            return math.inf if level >= 1 else -math.inf
+        low, high = float(places.min()) - reach, float(places.max()) + reach
+        return float(brentq(lambda y: 1 - level - float(np.mean(tail((y - places) / width))), low, high))
+
+    return [cut((1 - total) / 2 + total * j / symbols) for j in range(symbols + 1)]
+
+
+def _join_cells(
+    far: list[tuple[float, float]], cuts: list[float], side: int
+) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
+    """Join far intervals and pieces to the whole line, where the pieces have no end."""
+    if math.isfinite(cuts[0]):
+        return far, list(pairwise(cuts))
+    first, last = far[0], far[-1]
+    if side > 0:
+        return [*far[:-1], (last[0], math.inf)], list(pairwise([*cuts[:-1], first[0]]))
+    return [*far[:-1], (-math.inf, last[1])], list(pairwise([first[1], *cuts[1:]]))
+
+
+def _normal_isf(level: Any) -> Any:
+    from scipy.special import ndtri
+
+    return -ndtri(level)
+
+
+def _noise_isf(noise: Noise) -> Callable[[float], float]:
+    """The distance, in noise widths, beyond which N has a given mass on one side."""
+    if isinstance(noise, Gaussian):
+        return lambda mass: float(_normal_isf(mass))
+    return lambda mass: -math.log(2 * mass)
+
+
+def _sf(noise: Noise) -> Callable[[FloatArray], FloatArray]:
+    from scipy.special import ndtr
+
+    return (lambda u: np.asarray(ndtr(-u))) if isinstance(noise, Gaussian) else _laplace_sf
+
+
+def _laplace_sf(u: FloatArray) -> FloatArray:
+    tail: FloatArray = np.exp(-np.abs(u)) / 2
+    return np.where(u > 0, tail, 1 - tail)

@@ -88,10 +88,10 @@ def format_python(value: Fraction) -> str:
     return str(value)
 
 
-def grouped(count: int) -> str:
+def format_count(count: int) -> str:
     """Write a whole number in groups of three digits.
 
-    >>> grouped(1234567)
+    >>> format_count(1234567)
     '1 234 567'
     """
     return f"{count:,}".replace(",", " ")
@@ -103,7 +103,7 @@ def several(count: int, one: str) -> str:
     >>> several(1, "cell"), several(0, "cell"), several(1200, "row")
     ('1 cell', '0 cells', '1 200 rows')
     """
-    return f"{grouped(count)} {one}{'' if count == 1 else 's'}"
+    return f"{format_count(count)} {one}{'' if count == 1 else 's'}"
 
 
 def _exact_text(value: Fraction, *, ratios: bool) -> str | None:

@@ -1,6 +1,7 @@
 """Numbers as users write them: floats, integers, Fractions, decimals and text such as "1/3".
 
-Floats stay floats. Everything else is exact and stays exact, unless it is mixed with floats.
+Floats stay floats. Everything else is exact and stays exact, unless it is mixed with floats. A real parameter, a
+position on the line or a positive scale, stays a float where a float can hold it, and else an exact Fraction.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ from tightlip.numeric.display import format_about
 
 FloatArray = NDArray[np.float64]
 ObjectArray = NDArray[np.object_]
+Real = float | Fraction
 
 _LARGEST = float(np.finfo(np.float64).max)
+_LARGEST_PARAMETER = 1e150  # squares and ratios of parameters then stay inside the float range
 _NORMAL = 2.0**-1022
 _MAX_EXPONENT = 5000  # "1e999999999" would fill the memory with one integer
 _MAX_LENGTH = (
@@ -267,3 +270,65 @@ def _place(index: tuple[int, ...]) -> str:
     if len(index) == 2:
         return f" row {index[0]}, column {index[1]}"
     return f" entry {index[0]}" if index else ""
+
+
+def real(value: object, argument: str) -> Real:
+    """Read a position: finite, at most 1e150 in size.
+
+    >>> real(1, "mean"), real("1/3", "mean")
+    (1.0, Fraction(1, 3))
+    """
+    read = number(value, argument)
+    if not -_LARGEST_PARAMETER <= read <= _LARGEST_PARAMETER:
+        raise InvalidInput(
+            f"{argument} must be at most {_LARGEST_PARAMETER:g} in size, got {float_text(read)}; choose a larger unit."
+        )
+    nearest = float(read)
+    return nearest if nearest == read else read
+
+
+def extended_real(value: object, argument: str) -> Real:
+    """Read a position that may also be plus or minus infinity.
+
+    >>> extended_real(math.inf, "b")
+    inf
+    """
+    if isinstance(value, float) and math.isinf(value):
+        return float(value)
+    return real(value, argument)
+
+
+def positive(value: object, argument: str, remedy: str) -> Real:
+    """Read a scale: positive, between 1e-150 and 1e150; `remedy` ends the message when it is not.
+
+    >>> positive("1/2", "sigma", "no noise is no mechanism")
+    0.5
+    """
+    read = real(value, argument)
+    if read <= 0:
+        raise InvalidInput(f"{argument} must be positive, got {argument}={float(read)!r}; {remedy}.")
+    if read < 1 / _LARGEST_PARAMETER:
+        raise InvalidInput(
+            f"{argument} must be at least {1 / _LARGEST_PARAMETER:g}, got {float_text(read)}; choose a smaller unit."
+        )
+    return read
+
+
+def exact(value: Real) -> Real:
+    """Convert a finite number to the rational it stands for; infinities stay floats.
+
+    >>> exact(0.5), exact(-math.inf)
+    (Fraction(1, 2), -inf)
+    """
+    return value if math.isinf(value) else Fraction(value)
+
+
+def float_text(value: Real) -> str:
+    """Write a number inside a message, also where it is too large for a float.
+
+    >>> float_text(Fraction(10) ** 400)
+    'about 1e400'
+    """
+    if isinstance(value, float):
+        return repr(value)
+    return quoted(value)

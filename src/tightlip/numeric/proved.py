@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tightlip.errors import CertificateInvalid, InvalidInput
+from tightlip.showing import Shown
 
 MET = 4e-9  # ends this near have met: twice what the search for one envelope leaves open, and more than any rounding
 
@@ -16,13 +17,13 @@ class Proof(Protocol):
         """Raise CertificateInvalid unless the proof holds."""
 
     def claim(self) -> Any:
-        """What it says: a `lower` and an `upper` end."""
+        """State what it says: a `lower` and an `upper` end."""
 
     def save(self, path: Any, *, force: bool = False) -> None:
         """Write it to a file."""
 
 
-class Proved:
+class Proved(Shown):
     """A number known to lie in [lower, upper].
 
     Attributes
@@ -32,7 +33,7 @@ class Proved:
     gap : upper − lower
     exact : whether the ends met, so that they are roundings of one number
     method : how they were found, and why they did not meet where they did not
-    certificate : the proof of both, or None where they were proved as they were computed
+    certificate : the proof of both, or None where somebody wrote down the ends alone
     """
 
     __slots__ = ()
@@ -71,14 +72,16 @@ class Proved:
         return self.gap <= MET
 
     def verify(self) -> None:
-        """Check the proof in exact or outward-rounded arithmetic, without a solver, and that it is of these ends.
+        """Check the proof in exact or outward-rounded arithmetic, and that it is of these ends.
+
+        A short proof needs no solver; where the computation is the proof, it is done again.
 
         Raises
         ------
         CertificateInvalid
             Naming what fails.
         InvalidInput
-            When there is no certificate: the ends were proved as they were computed.
+            When there is no certificate.
         """
         proof = self.proof()
         proof.verify()
@@ -89,7 +92,7 @@ class Proved:
             )
 
     def proof(self) -> Any:
-        """The certificate, or an error where there is none."""
+        """Return the certificate, or an error where there is none."""
         if self.certificate is None:
             raise InvalidInput(
                 f"this result has no certificate (method: {self.method}); nothing to verify or to save."
@@ -97,7 +100,7 @@ class Proved:
         return self.certificate
 
     def proved_ends(self) -> tuple[float, float]:
-        """The ends that the certificate claims for this number."""
+        """Return the ends that the certificate claims for this number."""
         claim = self.proof().claim()
         return claim.lower, claim.upper
 
@@ -107,7 +110,8 @@ class Proved:
         Raises
         ------
         InvalidInput
-            When there is no certificate, the file exists and `force` is not set, or it cannot be written.
+            When there is no certificate, it is of a scipy distribution, which no file can describe, the file exists
+            and `force` is not set, or it cannot be written.
         """
         self.proof().save(path, force=force)
 

@@ -1,7 +1,7 @@
 """Results that are numbers: a float that knows its unit, its rounding and, where there is one, its exact value.
 
 `Nats` and `Probability` are floats, so they compare, add and format as floats do; arithmetic
-with them gives plain floats. A guarantee is rounded up, an attack down.
+with them gives plain floats. A guarantee is rounded up, an attack down. `Alip` is a pair of them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable
 from fractions import Fraction
 from numbers import Real
-from typing import Literal, Self, get_args
+from typing import Literal, NamedTuple, Self, get_args
 
 from tightlip.arguments import choice
 from tightlip.errors import InvalidInput, WrongType, quoted
@@ -57,7 +57,7 @@ class Nats(float):
 
     @classmethod
     def of_ratio(cls, ratio: Fraction, rounding: Rounding = "up") -> Self:
-        """The logarithm of an exact ratio, rounded outward.
+        """Compute the logarithm of an exact ratio, rounded outward.
 
         >>> Nats.of_ratio(Fraction(4)).ratio
         Fraction(4, 1)
@@ -75,7 +75,7 @@ class Nats(float):
         return self.ratio is not None
 
     def in_bits(self) -> float:
-        """The same amount in bits, rounded in the same direction."""
+        """Convert to bits, rounded in the same direction."""
         if math.isinf(self) or not self:
             return float(self)
         power = None if self.ratio is None else _power_of_two(self.ratio)
@@ -109,7 +109,7 @@ class ProvedLeakage(Proved):
         return Nats(self.upper)
 
     def in_bits(self) -> float:
-        """The sound end in bits, rounded up."""
+        """Convert the sound end to bits, rounded up."""
         return self.value.in_bits()
 
 
@@ -189,7 +189,7 @@ class Probability(float):
 
     @classmethod
     def of(cls, fraction: Fraction, rounding: Rounding = "up") -> Self:
-        """An exact probability as the nearest double on the asked side.
+        """Round an exact probability to the nearest double on the asked side.
 
         >>> Probability.of(Fraction(1, 3)) > 1/3
         True
@@ -238,7 +238,7 @@ def _power_of_two(ratio: Fraction) -> int | None:
 
 
 def log_of(ratio: object) -> Nats:
-    """An exact leakage level given by its ratio: `log_of("10/9")` is log(10/9), known exactly.
+    """Build an exact leakage level given by its ratio: `log_of("10/9")` is log(10/9), known exactly.
 
     Functions that take an epsilon use the ratio instead of the float, so that with exact
     channels and priors the answer is exact too.
@@ -253,14 +253,14 @@ def log_of(ratio: object) -> Nats:
 
 
 def exact_ratio(epsilon: float | Fraction) -> Fraction | None:
-    """e^epsilon as a rational, where it is one that we know."""
+    """Compute e^epsilon as a rational, where it is one that we know."""
     if isinstance(epsilon, Nats) and epsilon.ratio is not None:
         return epsilon.ratio
     return Fraction(1) if epsilon == 0 else None
 
 
 def level_exact(epsilon: float | Fraction) -> str:
-    """A level as text that loses nothing, beside a float in JSON: "1/10", "log(3)", "inf".
+    """Write a level as text that loses nothing, beside a float in JSON: "1/10", "log(3)", "inf".
 
     >>> level_exact(Fraction(1, 10)), level_exact(log_of(3)), level_exact(0.5), level_exact(Nats(math.inf))
     ('1/10', 'log(3)', '1/2', 'inf')
@@ -272,7 +272,7 @@ def level_exact(epsilon: float | Fraction) -> str:
 
 
 def level_words(epsilon: float | Fraction) -> str:
-    """A level that is a premise, as people read it: exactly where that is short, otherwise rounded down.
+    """Write a level that is a premise, as people read it: exactly where that is short, otherwise rounded down.
 
     What follows from a level follows from every smaller one.
 
@@ -289,7 +289,7 @@ def level_words(epsilon: float | Fraction) -> str:
 
 
 def level_repr(epsilon: float | Fraction) -> str:
-    """A level as Python reads it, for a `repr`.
+    """Write a level as Python reads it, for a `repr`.
 
     >>> level_repr(log_of(3)), level_repr(0.1), level_repr(Fraction(1, 10)), level_repr(math.inf)
     ('log(3)', '0.1', '1/10', 'inf')
@@ -310,7 +310,7 @@ def _as_float(value: float | Fraction) -> float:
 
 
 def largest(amounts: Iterable[Nats]) -> Nats:
-    """The largest amount: by the exact ratios where both have one, by the floats otherwise.
+    """Find the largest amount: by the exact ratios where both have one, by the floats otherwise.
 
     >>> tiny = Fraction(1, 10**30)
     >>> largest([Nats.of_ratio(2 - tiny), Nats.of_ratio(2 + tiny)]).ratio > 2
@@ -472,9 +472,36 @@ def _of_bits(bits: Fraction, text: str, argument: str, rounding: Rounding) -> Na
 
 
 def nats_of_bits(bits: float | Fraction) -> tuple[float, float]:
-    """An amount in bits as nats, from below and from above.
+    """Convert an amount in bits to nats, from below and from above.
 
     >>> nats_of_bits(1)
     (0.6931471805599453, 0.6931471805599454)
     """
     return enclose(lambda: ball(Fraction(bits)) * ball(2).log())
+
+
+class Alip(NamedTuple):
+    """Asymmetric local information privacy: −lower ≤ i(x;y) ≤ upper for every secret and outcome.
+
+    Attributes
+    ----------
+    lower : Nats
+        ε_l, which bounds −i from above: the PMC side. Infinite where a secret may be ruled out.
+    upper : Nats
+        ε_u, which bounds i from above: the PML side.
+
+    >>> Alip(Nats(1.5), Nats(0.5)).upper
+    0.5 nats
+    """
+
+    lower: Nats
+    upper: Nats
+
+    def in_bits(self) -> tuple[float, float]:
+        """Convert the pair (lower, upper) to bits, each rounded in its own direction.
+
+        >>> lower, upper = Alip(Nats(1.5), Nats(0.5)).in_bits()
+        >>> f"{lower:.6f}, {upper:.6f}"
+        '2.164043, 0.721348'
+        """
+        return self.lower.in_bits(), self.upper.in_bits()

@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -62,7 +61,7 @@ class RandomSource:
         return self._seed is not None
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        """`count` independent 64-bit words."""
+        """Draw `count` independent 64-bit words."""
         if self._process != _process() and not self.seeded:
             self._set_key()
         drawn: NDArray[np.uint64] = self._stream.random_raw(count)
@@ -78,12 +77,12 @@ class RandomSource:
         self._process = _process()
 
     def bits(self, count: int) -> int:
-        """A uniform integer of `count` bits."""
+        """Draw a uniform integer of `count` bits."""
         words = -(-count // 64)
         return int.from_bytes(self.words(words).astype("<u8").tobytes(), "little") >> (64 * words - count)
 
     def below(self, bound: int) -> int:
-        """A uniform integer in 0 … bound − 1, of any size: drawn again until it is below.
+        """Draw a uniform integer in 0 … bound − 1, of any size: drawn again until it is below.
 
         Raises
         ------
@@ -97,7 +96,7 @@ class RandomSource:
         return drawn
 
     def below_each(self, bound: int, count: int) -> Integers:
-        """`count` independent uniform integers in 0 … bound − 1, for a bound up to 2⁶³.
+        """Draw `count` independent uniform integers in 0 … bound − 1, for a bound up to 2⁶³.
 
         Raises
         ------
@@ -115,18 +114,6 @@ class RandomSource:
             kept.append(drawn[drawn < bound][:missing])
             missing -= len(kept[-1])
         return np.concatenate(kept or [np.zeros(0, dtype=np.uint64)]).astype(np.int64)
-
-    def happens(self, probability: Fraction) -> bool:
-        """True with exactly this rational probability.
-
-        Raises
-        ------
-        InvalidInput
-            When it is not in [0, 1].
-        """
-        if not 0 <= probability <= 1:
-            raise InvalidInput(f"probability must be in [0, 1], got {quoted(probability)}.")
-        return self.below(probability.denominator) < probability.numerator
 
     def happens_between(self, bounds: Callable[[int], tuple[int, int]]) -> bool:
         """True with exactly the probability p that `bounds` encloses ever more narrowly, however irrational.
@@ -170,7 +157,7 @@ class RandomSource:
         return self.happens_between(bounds)
 
     def choose(self, count: int, population: int) -> Integers:
-        """`count` different positions among 0 … population − 1, every set equally likely, in ascending order.
+        """Draw `count` different positions among 0 … population − 1, every set equally likely, in ascending order.
 
         Missing positions are drawn with replacement until none is missing; that keeps the first different ones of
         an endless sequence, and those are a uniform set. Where more than half are wanted the others are drawn.

@@ -38,7 +38,7 @@ class RationalProgram:
         self.lack = self._reach_feasibility(size + len(rows))
 
     def minimum(self, costs: Sequence[Fraction]) -> tuple[Fraction, tuple[Fraction, ...]]:
-        """The smallest Σ c_x p_x, and a corner where it is reached."""
+        """Find the smallest Σ c_x p_x, and a corner where it is reached."""
         width = len(self._table[0]) - 1
         own = [self._rational(cost) for cost in costs]
         self._minimise(own + [self._fmpq(0)] * (width - self._size))
@@ -46,7 +46,7 @@ class RationalProgram:
         return sum((cost * mass for cost, mass in zip(costs, point, strict=True)), Fraction(0)), point
 
     def corner(self) -> tuple[Fraction, ...]:
-        """The corner at which the method stands."""
+        """Find the corner at which the method stands."""
         masses = [self._floor] * self._size
         for row, column in zip(self._table, self._basis, strict=True):
             if column < self._size:

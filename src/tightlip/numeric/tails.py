@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from tightlip.numeric.ball import Ball, ball
-from tightlip.numeric.real import Real
+from tightlip.numeric.parse import Real
 
 
 def normal_tail(u: Real | Ball, sigma: Ball) -> Ball:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from tightlip.numeric.quantity import Nats
-
-Unit = Literal["nats", "bits"]
+from tightlip.showing import Unit as Unit
 
 
 def in_unit(amount: Nats, unit: Unit) -> float:

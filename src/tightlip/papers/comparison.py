@@ -21,6 +21,7 @@ from fractions import Fraction
 from typing import Literal
 
 from tightlip.arguments import whole
+from tightlip.certificate.recomputation import MATCHED_DISTORTION, certify_by_recomputation
 from tightlip.errors import PreconditionFailed
 from tightlip.histogram.counting import BALLS, LARGEST
 from tightlip.histogram.maxl import released_points_bound
@@ -80,10 +81,13 @@ def compare(space: HistogramSpace, bin_size: int) -> Comparison:
     (Fraction(4, 11), Fraction(6, 11), 'randomized response')
     """
     middle, member = Quantization(space, bin_size), Quantization(space, bin_size, ordered=False)
+    response = Distortion.of(_matched_distortion(middle), "randomised response at equal privacy")
     return Comparison(
         bin_size=middle.bin_size,
         privacy=middle.privacy,
-        response=Distortion.of(_matched_distortion(middle), "randomised response at equal privacy"),
+        response=certify_by_recomputation(
+            MATCHED_DISTORTION, response, space=space, bin_size=middle.bin_size
+        ),
         quantization=middle.distortion,
         membership=member.distortion,
         any_points=released_points_bound(space, middle.bins),

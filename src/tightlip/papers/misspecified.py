@@ -52,6 +52,13 @@ from itertools import combinations
 from math import comb, prod
 
 from tightlip.arguments import instance, whole
+from tightlip.certificate.recomputation import (
+    WRONG_QUANTIZATION_DISTORTION,
+    WRONG_QUANTIZATION_PRIVACY,
+    WRONG_RESPONSE_DISTORTION,
+    WRONG_RESPONSE_PRIVACY,
+    certify_by_recomputation,
+)
 from tightlip.errors import PreconditionFailed
 from tightlip.histogram.counting import LARGEST, Field, Growth, Number, largest, read_growth, smallest
 from tightlip.histogram.privacy import Distortion, Privacy
@@ -97,7 +104,7 @@ class Group:
         return min(self.missing, self.total - self.first)
 
     def own(self, field: Field) -> Number:
-        """ρ, the extra weight of the table itself."""
+        """Compute ρ, the extra weight of the table itself."""
         if self.growth is None:
             return field.number(0)
         return (field.growth(self.growth) - 1) / field.binomial(self.free + self.base - 1, self.base - 1)
@@ -107,7 +114,7 @@ class Group:
         return field.number(prod(Fraction(self.free - i, self.base + i) for i in range(size)))
 
     def weight(self, field: Field, size: int) -> Number:
-        """1/Z_t."""
+        """Compute 1/Z_t."""
         return 1 / (self._count(field, size) + self.own(field))
 
     def _count(self, field: Field, size: int) -> Number:
@@ -319,12 +326,13 @@ def misspecified_response_privacy(
     growth = read_growth(epsilon, ratio)
     total = support.total
     group = Group(total, support.missing, 0, total, total, support.estimated, growth)
-    return Privacy.between(
+    found = Privacy.between(
         partial(selection_lower, group),
         partial(selection_upper, group),
         "selection of missing cells",
         same=support.missing <= ALL_TRIED,
     )
+    return certify_by_recomputation(WRONG_RESPONSE_PRIVACY, found, support=support, **growth.arguments)
 
 
 def misspecified_quantization_privacy(support: MisspecifiedSupport, bin_size: int) -> Privacy:
@@ -342,7 +350,8 @@ def misspecified_quantization_privacy(support: MisspecifiedSupport, bin_size: in
         return sum((count * selection_upper(first, field) for count, first, _ in blocks), field.number(0))
 
     apart = support.missing <= ALL_TRIED and all(first == last for _, first, last in blocks)
-    return Privacy.between(lower, upper, "selection of missing cells, bin by bin", same=apart)
+    found = Privacy.between(lower, upper, "selection of missing cells, bin by bin", same=apart)
+    return certify_by_recomputation(WRONG_QUANTIZATION_PRIVACY, found, support=support, bin_size=bin_size)
 
 
 def misspecified_response_distortion(
@@ -356,7 +365,8 @@ def misspecified_response_distortion(
     read_support(support)
     growth = read_growth(epsilon, ratio)
     upper = partial(_response_at, support.total, support.widest, growth)
-    return _worst_table(support, partial(_response_table, support, growth), upper)
+    found = _worst_table(support, partial(_response_table, support, growth), upper)
+    return certify_by_recomputation(WRONG_RESPONSE_DISTORTION, found, support=support, **growth.arguments)
 
 
 def misspecified_quantization_distortion(support: MisspecifiedSupport, bin_size: int) -> Distortion:
@@ -371,7 +381,10 @@ def misspecified_quantization_distortion(support: MisspecifiedSupport, bin_size:
     def upper(field: Field) -> Number:
         return field.number(middle_distortion(support.total, support.widest, case.bin_size))
 
-    return _worst_table(support, partial(_quantized_table, support, case), upper)
+    found = _worst_table(support, partial(_quantized_table, support, case), upper)
+    return certify_by_recomputation(
+        WRONG_QUANTIZATION_DISTORTION, found, support=support, bin_size=case.bin_size
+    )
 
 
 def _bin_blocks(support: MisspecifiedSupport, bin_size: int) -> Iterator[tuple[int, Group, Group]]:

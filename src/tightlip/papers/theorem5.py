@@ -4,7 +4,7 @@ With q ascending, N the index where q_1 + … + q_N first reaches δ > q_1 and �
 that is needed, the paper proves ε_c(δ) ≥ h_δ(θ) under a condition on the prior, and conjectures equality.
 
 **The conjecture is true.** The exact envelope is max_j min{α/q_j, τ_j} with τ_j = (jα + β(N − 1 + θ − j))/δ
-(`randomized_response`), and h_δ(θ) = max{min{α/q_{N−1}, τ_{N−1}}, α/q_N} is its part j ∈ {N − 1, N}. Let
+(`envelopes.randomized_response`), and h_δ(θ) = max{min{α/q_{N−1}, τ_{N−1}}, α/q_N} is its part j ∈ {N − 1, N}. Let
 j ≤ N − 2. If τ_{N−1} ≤ α/q_{N−1}, then τ_j ≤ τ_{N−1} is no more than h. Otherwise h ≥ α/q_{N−1}, and with
 B = q_1 + … + q_{N−1} the paper's condition reads q_N((N − 2)α + β) ≤ αB, so that
     q_{N−1}((N − 2)α + β(1 + θ)) ≤ αB + αθq_N = αδ,   that is   τ_j ≤ τ_{N−2} ≤ α/q_{N−1} ≤ h.
@@ -119,7 +119,7 @@ def _read(prior: Prior, epsilon: float, delta: object) -> _Setting:
     if not masses[0]:
         raise PreconditionFailed(
             "prior must give every secret a positive mass in ENV Theorem 5, got 0; "
-            "use randomized_response_envelope, which is exact for any prior."
+            "use envelopes.randomized_response, which is exact for any prior."
         )
     total = sum(masses, Fraction(0))
     q = [beta * total + (alpha - beta) * mass for mass in masses]

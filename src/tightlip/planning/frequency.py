@@ -31,14 +31,14 @@ from tightlip.arguments import choice, flag
 from tightlip.errors import InvalidInput, PreconditionFailed, quoted
 from tightlip.model.align import align
 from tightlip.model.channel import Channel, as_channel
-from tightlip.model.labelled import vector
-from tightlip.model.labels import Labels, show
+from tightlip.model.labels import Labels, labelled_vector, show
 from tightlip.model.matrix import dense
 from tightlip.model.normalize import non_negative
 from tightlip.model.prior import Prior, as_prior
 from tightlip.numeric.parse import FloatArray, number
 from tightlip.numeric.proportions import chernoff, clopper_pearson
 from tightlip.numeric.rounding import float_above, float_below
+from tightlip.showing import Shown, Tabled
 
 IntervalMethod = Literal["proved", "asymptotic"]
 
@@ -71,7 +71,7 @@ class Intervals:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FrequencyEstimate:
+class FrequencyEstimate(Shown, Tabled):
     """Unbiased estimates of the frequency of each secret.
 
     Attributes
@@ -120,7 +120,7 @@ class FrequencyEstimate:
         flag(simultaneous, "simultaneous")
         tail = (1 - confidence) / 2 / (len(self.labels) if simultaneous else 1)
         found = (
-            [self._proved(place, tail) for place in range(len(self.labels))]
+            [self._bound_frequency(place, tail) for place in range(len(self.labels))]
             if method == "proved"
             else self._asymptotic(tail)
         )
@@ -146,7 +146,7 @@ class FrequencyEstimate:
         )
 
     def projected(self) -> Prior:
-        """The distribution nearest to p̂ (least squares): a proper one, but biased towards the inside.
+        """Compute the distribution nearest to p̂ (least squares): a proper one, but biased towards the inside.
 
         >>> from tightlip import Channel
         >>> estimate_frequencies([9, 1], Channel([["3/4", "1/4"], ["1/4", "3/4"]])).projected()
@@ -154,7 +154,7 @@ class FrequencyEstimate:
         """
         return Prior(project_to_simplex(self.values), self.labels if self.labels.given else None)
 
-    def _proved(self, place: int, tail: Fraction) -> tuple[float, float, str]:
+    def _bound_frequency(self, place: int, tail: Fraction) -> tuple[float, float, str]:
         weights = [Fraction(weight) for weight in self._inverse.weights[:, place].tolist()]
         least, most = min(weights), max(weights)
         span = most - least
@@ -278,7 +278,7 @@ def outcome_covariance(inverse: Inverse, shares: FloatArray) -> FloatArray:
 
 def _tallies(counts: Any, channel: Channel, inverse: Inverse) -> tuple[int, ...]:
     """Read whole counts of the possible outcomes, in the channel's order."""
-    read = non_negative(vector(counts, channel.outputs, "counts", "outcomes", absent=0), "counts")
+    read = non_negative(labelled_vector(counts, channel.outputs, "counts", "outcomes", absent=0), "counts")
     possible = set(inverse.possible.tolist())
     for place, value in enumerate(read.tolist()):
         if value != int(value):

@@ -48,7 +48,7 @@ class Separation:
 
     @classmethod
     def of(cls, one: Any, two: Any) -> Separation:
-        """The divergences of two distributions themselves.
+        """Compute the divergences of two distributions themselves.
 
         >>> Separation.of(["1/2", "1/2"], ["1/4", "3/4"]).tv
         0.25
@@ -74,7 +74,7 @@ class Privacy(Protocol):
         """The level in words."""
 
     def contraction(self, secrets: int) -> float:
-        """An upper bound on η_KL = sup KL(PK‖QK)/KL(P‖Q), for this many secrets."""
+        """Compute an upper bound on η_KL = sup KL(PK‖QK)/KL(P‖Q), for this many secrets."""
 
     def separation(self, one: Prior, two: Prior) -> Separation:
         """Upper bounds on the divergences of PK and QK."""
@@ -99,7 +99,7 @@ class LocalPrivacy:
         return "no privacy" if math.isinf(self.epsilon) else f"LDP ε = {level_words(self.epsilon)}"
 
     def contraction(self, secrets: int) -> float:
-        """((e^ε − 1)/(e^ε + 1))², rounded up."""
+        """Compute ((e^ε − 1)/(e^ε + 1))², rounded up."""
         return _contraction(Setting.of(secrets, self.epsilon, 0))
 
     def separation(self, one: Prior, two: Prior) -> Separation:
@@ -131,7 +131,7 @@ class PmlPrivacy:
         return f"PML ε = {level_words(self.epsilon)}, c = {self.min_mass}"
 
     def contraction(self, secrets: int) -> float:
-        """min{η_TV, ((e^ε − m*)/(e^ε + m*))²}, rounded up."""
+        """Compute min{η_TV, ((e^ε − m*)/(e^ε + m*))²}, rounded up."""
         return _contraction(Setting.of(secrets, self.epsilon, self.min_mass))
 
     def separation(self, one: Prior, two: Prior) -> Separation:
@@ -160,11 +160,11 @@ class KnownChannel:
         return "the given channel"
 
     def contraction(self, secrets: int) -> float:
-        """η_KL of the channel, rounded up."""
+        """Compute η_KL of the channel, rounded up."""
         return float(kl_contraction(self.channel))
 
     def separation(self, one: Prior, two: Prior) -> Separation:
-        """The divergences of PK and QK, computed from rationals and rounded up."""
+        """Compute the divergences of PK and QK from rationals, rounded up."""
         _read_pair(one, two)
         return Separation.of(outcome_masses(self.channel, one), outcome_masses(self.channel, two))
 

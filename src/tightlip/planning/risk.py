@@ -52,6 +52,7 @@ from tightlip.numeric.ball import Ball, ball, enclose
 from tightlip.numeric.rounding import float_above, float_below
 from tightlip.planning.privacy import Privacy, Separation, as_privacy
 from tightlip.planning.study import Study
+from tightlip.showing import Shown, Tabled
 
 Method = Literal[
     "le cam, coupling", "le cam, hellinger", "le cam, kl", "bretagnolle-huber", "fano", "assouad"
@@ -81,7 +82,7 @@ class MethodBound:
 
 
 @dataclass(frozen=True, slots=True)
-class RiskBound:
+class RiskBound(Shown, Tabled):
     """No procedure has a risk below `value`, the best of `methods`; in the unit of the loss, rounded down.
 
     One end only, and the sound one: no procedure is said to reach it.
@@ -94,7 +95,7 @@ class RiskBound:
     methods: tuple[MethodBound, ...]
 
     def by(self, method: Method) -> float:
-        """The bound of one method; 0 where it does not apply."""
+        """Look up the bound of one method; 0 where it does not apply."""
         choice(method, "method", get_args(Method))
         return next((entry.value for entry in self.methods if entry.method == method), 0.0)
 
@@ -143,7 +144,7 @@ class PrivateStudy:
         return cls(study, level, leading, sides, test_gap, _information(study, level))
 
     def risk(self, samples: int) -> RiskBound:
-        """The lower bound on the risk after this many private samples, by every method."""
+        """Compute the lower bound on the risk after this many private samples, by every method."""
         count = read_samples(samples)
         shared = {separation: overlaps(separation, count) for separation in self.leading}
         methods = [self._two_point(tensor, shared) for tensor in _TWO_POINT]

@@ -20,7 +20,7 @@ from tightlip.numeric.rounding import float_above
 from tightlip.planning.privacy import LocalPrivacy, Privacy, as_privacy
 from tightlip.planning.risk import PrivateStudy, RiskBound, read_samples
 from tightlip.planning.study import Study
-from tightlip.showing import Charted, Tabled
+from tightlip.showing import Charted, Shown, Tabled
 
 # times any positive float it is far beyond e^-800, so what is left here is left for ever
 _FOREVER = 1 << 1100
@@ -101,7 +101,7 @@ def _first(enough: Callable[[int], bool]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanRow:
+class PlanRow(Shown):
     """One privacy level of a plan.
 
     Attributes

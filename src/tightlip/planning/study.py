@@ -26,8 +26,16 @@ import numpy as np
 
 from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, ShapeMismatch, quoted
-from tightlip.model.labelled import column_labels, matrix, places_of, row_labels, split
-from tightlip.model.labels import Label, Labels, match
+from tightlip.model.labels import (
+    Label,
+    Labels,
+    column_labels,
+    labelled_matrix,
+    match,
+    places_of,
+    row_labels,
+    split_labels,
+)
 from tightlip.model.prior import Prior, as_prior
 from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import number, require_unmasked
@@ -70,14 +78,10 @@ def row_test_gap(one: tuple[Fraction, ...], two: tuple[Fraction, ...]) -> Fracti
     return min(max(a, b) for a, b in zip(one, two, strict=True))
 
 
-def _differing(one: Point, two: Point) -> Fraction:
-    return Fraction(sum(a != b for a, b in zip(one, two, strict=True)))
-
-
 _GAPS: dict[str, Callable[[Point, Point], Fraction]] = {
     "absolute": lambda one, two: sum((abs(a - b) for a, b in zip(one, two, strict=True)), Fraction(0)),
     "squared": lambda one, two: sum(((a - b) ** 2 for a, b in zip(one, two, strict=True)), Fraction(0)) / 2,
-    "hamming": _differing,
+    "hamming": lambda one, two: Fraction(sum(a != b for a, b in zip(one, two, strict=True))),
     "zero-one": lambda one, two: Fraction(one != two),
 }
 
@@ -161,16 +165,16 @@ class Study:
         return len(self.hypotheses[0])
 
     def pairs(self) -> Iterable[tuple[int, int]]:
-        """All pairs of hypotheses."""
+        """List all pairs of hypotheses."""
         return combinations(range(len(self.hypotheses)), 2)
 
     def average(self) -> Prior:
-        """The mixture of all hypotheses in equal parts, exact."""
+        """Compute the mixture of all hypotheses in equal parts, exact."""
         total = sum(hypothesis.masses for hypothesis in self.hypotheses)
         return Prior(np.asarray(total / Fraction(len(self.hypotheses))), self.hypotheses[0].labels)
 
     def cube(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """Where the parameters are the 2^d corners of a box: for each side, the pairs that differ in it alone.
+        """List, where the parameters are the 2^d corners of a box, for each side the pairs that differ in it alone.
 
         Empty where they are not, where d < 2, or where the loss is not a sum over coordinates.
         """
@@ -217,7 +221,7 @@ def _points(parameters: Any, names: Labels) -> tuple[Point, ...]:
     if parameters is None:
         return tuple((Fraction(place),) for place in range(len(names)))
     require_unmasked(parameters, "parameters")
-    values, own = split(parameters, "parameters")
+    values, own = split_labels(parameters, "parameters")
     given = listed(values, "parameters", "numbers or points, one for each hypothesis")
     if own is not None:
         given = [given[place] for place in places_of(names, own, "parameters", "hypotheses")]
@@ -275,7 +279,7 @@ def _from_separation(separation: Any, names: Labels) -> tuple[str, Gaps, Gaps]:
 
 
 def _table(values: Any, argument: str, names: Labels) -> list[Point]:
-    table = matrix(values, names, argument, "hypotheses")
+    table = labelled_matrix(values, names, argument, "hypotheses")
     rows = [tuple(Fraction(entry) for entry in row) for row in table.tolist()]
     for place, row in enumerate(rows):
         if min(row) < 0:

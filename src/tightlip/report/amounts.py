@@ -25,7 +25,7 @@ _SUMS = Fraction(1, 10**9)  # more than the relative rounding of an attack's sum
 
 
 def leakage(amount: Nats, unit: Unit, digits: int = LONG) -> str:
-    """An amount with its unit, rounded to the side it was rounded to.
+    """Write an amount with its unit, rounded to the side it was rounded to.
 
     >>> leakage(Nats(0.51234567), "nats"), leakage(Nats(0.51234567, rounding="down"), "nats")
     ('0.512346 nats', '0.512345 nats')
@@ -36,22 +36,31 @@ def leakage(amount: Nats, unit: Unit, digits: int = LONG) -> str:
 
 
 def budget_words(budget: Nats, unit: Unit, *, kept: bool = True) -> str:
-    """A budget as it was given where that is a short decimal; otherwise up, or down where it is not kept.
+    """Write a budget as it was given where that is a short decimal; otherwise up, or down where it is not kept.
 
     >>> budget_words(Nats(0.1), "nats"), budget_words(Nats.of_ratio(Fraction(3)), "nats"), leakage(Nats(0.1), "nats")
     ('0.1 nats', '1.09862 nats', '0.100001 nats')
     """
-    value = in_unit(budget, unit)
-    nearest = format_about(value, LONG)
-    if float(nearest) == value:
-        return with_unit(nearest, unit)
+    given = given_decimal(in_unit(budget, unit))
+    if given is not None:
+        return with_unit(given, unit)
     side: Rounding = "up" if kept else "down"
     exact = Nats(float(budget), rounding=side) if budget.ratio is None else Nats.of_ratio(budget.ratio, side)
     return leakage(exact, unit)
 
 
+def given_decimal(value: float) -> str | None:
+    """The short decimal that a budget was given as: one is read as the double at or just below it.
+
+    >>> given_decimal(0.1), given_decimal(math.nextafter(0.1, 0)), given_decimal(1 / 3)
+    ('0.1', '0.1', None)
+    """
+    shown = format_about(value, LONG)
+    return shown if value in (float(shown), math.nextafter(float(shown), 0.0)) else None
+
+
 def factor(amount: Nats, *, up: bool = True) -> str:
-    """e^amount, rounded up, or down where it is exceeded.
+    """Write e^amount, rounded up, or down where it is exceeded.
 
     >>> factor(Nats.of_ratio(Fraction(5, 2))), factor(Nats(800.0)), factor(Nats(math.inf))
     ('2.5', 'over 1e300', 'any number of')
@@ -65,7 +74,7 @@ def factor(amount: Nats, *, up: bool = True) -> str:
 
 
 def by_factor(amount: Nats, *, up: bool = True) -> str:
-    """What a probability is multiplied by: "a factor of 12".
+    """Write what a probability is multiplied by: "a factor of 12".
 
     >>> by_factor(Nats.of_ratio(Fraction(12))), by_factor(Nats(math.inf))
     ('a factor of 12', 'any factor')
@@ -74,7 +83,7 @@ def by_factor(amount: Nats, *, up: bool = True) -> str:
 
 
 def about(share: float | Fraction) -> str:
-    """A share in per cent, to nearest, but 100 % only where it is everybody.
+    """Write a share in per cent, to nearest, but 100 % only where it is everybody.
 
     >>> about(Fraction(1, 3)), about(Probability.of(Fraction(1, 3))), about(Fraction(9999, 10000)), about(1.0)
     ('33.3 %', '33.3 %', 'over 99.9 %', '100 %')
@@ -85,7 +94,7 @@ def about(share: float | Fraction) -> str:
 
 
 def both_sides(share: Fraction) -> tuple[str, str]:
-    """A probability that bounds are about, in per cent from below and from above; often the same text.
+    """Write a probability that bounds are about, in per cent from below and from above; often the same text.
 
     >>> both_sides(Fraction("0.01004")), both_sides(Fraction(1, 3))
     (('1.004 %', '1.004 %'), ('33.3333 %', '33.3334 %'))
@@ -95,7 +104,7 @@ def both_sides(share: Fraction) -> tuple[str, str]:
 
 
 def at_most(share: float | Fraction) -> str:
-    """A share in per cent, rounded up.
+    """Write a share in per cent, rounded up.
 
     >>> at_most(Fraction(1, 3))
     '33.4 %'
@@ -104,7 +113,7 @@ def at_most(share: float | Fraction) -> str:
 
 
 def no_more(share: float | Fraction) -> str:
-    """A share in per cent, exactly where three digits tell it, otherwise as a bound.
+    """Write a share in per cent, exactly where three digits tell it, otherwise as a bound.
 
     >>> no_more(Fraction(2, 5)), no_more(Fraction(1, 3)), no_more(Probability(0.25))
     ('40 %', 'at most 33.4 %', 'at most 25 %')
@@ -114,7 +123,7 @@ def no_more(share: float | Fraction) -> str:
 
 
 def at_least(share: float | Fraction) -> str:
-    """A share in per cent, rounded down.
+    """Write a share in per cent, rounded down.
 
     >>> at_least(Fraction(2, 3))
     '66.6 %'
@@ -123,7 +132,7 @@ def at_least(share: float | Fraction) -> str:
 
 
 def posterior_words(posterior: float | Fraction, least: float | Fraction | None) -> str:
-    """A posterior, to nearest, or the range that it is told as.
+    """Write a posterior, to nearest, or the range that it is told as.
 
     >>> posterior_words(Fraction(2, 7), None), posterior_words(Fraction(1, 2), Fraction(1, 4))
     ('28.6 %', 'between 25 % and 50 %')
@@ -132,7 +141,7 @@ def posterior_words(posterior: float | Fraction, least: float | Fraction | None)
 
 
 def surely(share: float) -> str:
-    """A share that an attack reaches, added up in floats: rounded down, less what the sums may be off.
+    """Write a share that an attack reaches, added up in floats: rounded down, less what the sums may be off.
 
     >>> surely(0.5)
     '49.9 %'
@@ -146,7 +155,7 @@ def _exact(share: float | Fraction) -> Fraction:
 
 
 def leakage_json(amount: Nats, unit: Unit) -> dict[str, Any]:
-    """A leakage as JSON: value ("inf" where infinite), unit and, where known, the exact ratio.
+    """Write a leakage as JSON: value ("inf" where infinite), unit and, where known, the exact ratio.
 
     >>> leakage_json(Nats.of_ratio(Fraction(4)), "bits")
     {'value': 2.0, 'unit': 'bits', 'ratio': '4'}
@@ -158,7 +167,7 @@ def leakage_json(amount: Nats, unit: Unit) -> dict[str, Any]:
 
 
 def value_json(amount: Nats, unit: Unit) -> float | str:
-    """The number of a leakage as JSON, in the unit asked for and rounded to the side it was rounded to.
+    """Write the number of a leakage as JSON, in the unit asked for and rounded to the side it was rounded to.
 
     >>> value_json(Nats(1.0), "bits"), value_json(Nats(1.0, rounding="down"), "bits")
     (1.4426950408889636, 1.4426950408889634)
@@ -167,7 +176,7 @@ def value_json(amount: Nats, unit: Unit) -> float | str:
 
 
 def probability_json(probability: Probability) -> dict[str, Any]:
-    """A probability as JSON, with its exact value where known."""
+    """Write a probability as JSON, with its exact value where known."""
     record: dict[str, Any] = {"value": float(probability)}
     if probability.fraction is not None:
         record["exact"] = exact_text(probability.fraction)
@@ -175,7 +184,7 @@ def probability_json(probability: Probability) -> dict[str, Any]:
 
 
 def delta_json(delta: Fraction) -> dict[str, Any]:
-    """The probability that bounds are about: a number, up where its decimal is not the very probability, and exact.
+    """Write a probability that bounds are about: up where its decimal is not the very probability, and exact.
 
     Up, since a guarantee for δ is one for every larger probability.
 
@@ -191,7 +200,7 @@ def delta_json(delta: Fraction) -> dict[str, Any]:
 
 
 def float_json(value: float) -> float | str:
-    """A float as JSON knows it; infinities as text.
+    """Write a float as JSON knows it; infinities as text.
 
     >>> float_json(math.inf), float_json(0.5)
     ('inf', 0.5)
@@ -200,13 +209,13 @@ def float_json(value: float) -> float | str:
 
 
 def show_value(record: dict[str, Any]) -> str:
-    """An amount from its JSON record, for a table: short, rounded up, infinity as a word."""
+    """Write an amount from its JSON record, for a table: short, rounded up, infinity as a word."""
     value = record["value"]
     return "infinite" if value == "inf" else format_up(float(value))
 
 
 def show_amount(record: dict[str, Any], unit: Unit) -> str:
-    """The same with its unit.
+    """Write the same with its unit.
 
     >>> show_amount({"value": 1.0}, "bits"), show_amount({"value": "inf"}, "bits")
     ('1 bit', 'infinite')
@@ -237,7 +246,7 @@ class Share:
 
 
 def amount(found: Nats, unit: Unit) -> Amount:
-    """A leakage with its words, rounded to the side it was rounded to; an exact ratio would tell the counts behind it.
+    """Write a leakage with its words, rounded to its side; an exact ratio would tell the counts behind it.
 
     >>> amount(Nats(0.5), "nats")
     Amount(value=0.5, unit='nats', words='0.5 nats', given=None)
@@ -246,7 +255,7 @@ def amount(found: Nats, unit: Unit) -> Amount:
 
 
 def share(probability: float) -> Share:
-    """A probability with its words.
+    """Write a probability with its words.
 
     >>> share(Probability.of(Fraction(1, 20)))
     Share(value=0.05, words='5 %', at_least=None)
@@ -255,7 +264,7 @@ def share(probability: float) -> Share:
 
 
 def percent(probability: float) -> str:
-    """A bound in per cent, rounded to the side it was rounded to; a plain float to nearest.
+    """Write a bound in per cent, rounded to the side it was rounded to; a plain float to nearest.
 
     >>> percent(Probability.of(Fraction(1, 3))), percent(Probability.of(Fraction(1, 3), "down")), percent(1 / 3)
     ('33.4 %', '33.3 %', '33.3 %')
@@ -265,7 +274,7 @@ def percent(probability: float) -> str:
 
 
 def posterior_share(found: Finding | CellRisk) -> Share:
-    """The posterior of a finding, as a range where it may not be told exactly."""
+    """Write the posterior of a finding, as a range where it may not be told exactly."""
     if found.least is None:
         return exact_share(found.posterior)
     words = f"{at_least(found.least)} to {at_most(found.posterior)}"
@@ -273,7 +282,7 @@ def posterior_share(found: Finding | CellRisk) -> Share:
 
 
 def exact_share(probability: Probability) -> Share:
-    """A share as it is, to nearest where it is known exactly, as a bound where it is not.
+    """Write a share as it is, to nearest where it is known exactly, as a bound where it is not.
 
     >>> exact_share(Probability.of(Fraction(1, 3))).words, exact_share(Probability(1 / 3)).words
     ('33.3 %', '33.4 %')
@@ -283,7 +292,7 @@ def exact_share(probability: Probability) -> Share:
 
 
 def printable(value: Any) -> Any:
-    """A text or a record whose texts can do no harm: control characters, invisible and broken ones made visible.
+    """Write a text or a record whose texts can do no harm: control characters, invisible and broken ones made visible.
 
     >>> printable({"name": ["a\\x1b[31m", 1, None]})
     {'name': ['a\\\\x1b[31m', 1, None]}

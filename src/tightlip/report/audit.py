@@ -14,9 +14,9 @@ from tightlip.report.audit_html import audit_html
 from tightlip.report.audit_record import audit_report as audit_report
 from tightlip.report.audit_record import budget_amount, view_report
 from tightlip.report.audit_words import ViewWords, basis, headline, paragraphs, verdict
+from tightlip.report.card import Card
 from tightlip.report.chart import charting
 from tightlip.report.disclosure import veil_audit
-from tightlip.report.notebook import Card
 
 if TYPE_CHECKING:
     from tightlip.auditing.result import Audit, Picture

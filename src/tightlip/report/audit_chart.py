@@ -153,7 +153,7 @@ def envelope_chart(view: ViewReport, unit: str, budget: Amount | None) -> Any:
 
 def _step(points: list[dict[str, Any]], name: str, bound: Bound, domain: list[float]) -> list[dict[str, Any]]:
     """The corners of a bound, and as far as it holds beyond the last computed point: to δ = 1, or to the left edge."""
-    best = bound.tightened([point["epsilon"] for point in points])
+    best = bound.tighten([point["epsilon"] for point in points])
     line = [
         {"delta": point["delta"], "epsilon": value, "curve": name}
         for point, value in zip(points, best, strict=True)

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tightlip.errors import InvalidInput
-from tightlip.numeric.display import grouped
+from tightlip.numeric.display import format_count
 from tightlip.report.amounts import printable
 from tightlip.report.audit_chart import audit_charts, require_charts
 from tightlip.report.audit_record import AuditReport, as_json
@@ -60,7 +60,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         finalize=_keep_together,
     )
-    environment.filters |= {"pretty": _pretty, "grouped": grouped}
+    environment.filters |= {"pretty": _pretty, "grouped": format_count}
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "allow_nan": False}
     return environment
 

@@ -11,12 +11,13 @@ import math
 import os
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from tightlip import __version__
 from tightlip.auditing.counted import SMALL
 from tightlip.errors import InvalidInput, quoted
-from tightlip.numeric.display import format_exactly, grouped
+from tightlip.numeric.display import format_count, format_exactly
 from tightlip.numeric.quantity import Nats, level_exact
 from tightlip.report.amounts import (
     Amount,
@@ -26,13 +27,13 @@ from tightlip.report.amounts import (
     budget_words,
     delta_json,
     exact_share,
+    given_decimal,
     posterior_share,
     share,
 )
 from tightlip.report.audit_words import (
     Figure,
     ViewWords,
-    asked_for,
     cell_columns,
     change_note,
     change_words,
@@ -41,6 +42,7 @@ from tightlip.report.audit_words import (
     method,
     no_change_words,
     notes,
+    option_names,
     plan_words,
     privacy_note,
     proof_words,
@@ -48,6 +50,7 @@ from tightlip.report.audit_words import (
     verdict,
 )
 from tightlip.report.disclosure import Names, Veil, remedy_toml, veil_audit
+from tightlip.report.envelope import method_words
 
 if TYPE_CHECKING:
     from tightlip.auditing.result import Audit, CellRisk, Finding, Remedy, SecretView
@@ -245,7 +248,7 @@ class AuditReport:
     written: dict[str, str | None] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The record as JSON takes it."""
+        """Write the record as JSON takes it."""
         record: dict[str, Any] = as_json(self)
         return record
 
@@ -297,7 +300,7 @@ def audit_report(
         If a proof does not hold.
     """
     audit.verify()
-    policy, options = audit.policy, asked_for(command)
+    policy, options = audit.policy, option_names(command)
     told = audit if show_values else veil_audit(audit)
     delta = delta_json(audit.delta)
     return AuditReport(
@@ -349,13 +352,15 @@ def now() -> str:
 
 def _origin(audit: Audit, made: str, version: str, show_values: bool, option: str) -> Origin:
     digest = audit.digest() if show_values else None
-    first = f"Made on {made} by tightlip {version} from {grouped(audit.total)} rows."
+    first = f"Made on {made} by tightlip {version} from {format_count(audit.total)} rows."
     return Origin(made, version, audit.total, digest, (first, digest_words(digest, option)))
 
 
 def budget_amount(budget: Nats, unit: Unit) -> Amount:
     """A budget with its words, and as it was given."""
-    return replace(amount(budget, unit), words=budget_words(budget, unit), given=level_exact(budget))
+    decimal = None if budget.ratio is not None else given_decimal(float(budget))
+    given = level_exact(budget if decimal is None else Fraction(decimal))
+    return replace(amount(budget, unit), words=budget_words(budget, unit), given=given)
 
 
 def view_report(
@@ -425,7 +430,7 @@ def _people(risk: CellRisk, names: Names) -> str:
     """The number of people in a cell; a small one could be recognised by it."""
     if risk.size < SMALL and not names.show_values:
         return f"under {SMALL}"
-    return grouped(round(risk.size)) if risk.size >= 1 else "under 1"
+    return format_count(round(risk.size)) if risk.size >= 1 else "under 1"
 
 
 def _point(point: Envelope, unit: Unit) -> EnvelopePoint:
@@ -434,7 +439,7 @@ def _point(point: Envelope, unit: Unit) -> EnvelopePoint:
         delta_words=format_exactly(point.delta),
         upper=amount(point.value, unit),
         lower=amount(Nats(point.lower, rounding="down"), unit),
-        method=point.method,
+        method=method_words(point),
     )
 
 

@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tightlip.numeric.display import grouped, several
+from tightlip.numeric.display import format_count, several
 from tightlip.report.amounts import printable
 from tightlip.report.audit_record import AuditReport, ViewReport
 from tightlip.report.tables import plain_table
@@ -56,7 +56,7 @@ def _cells(view: ViewReport) -> Table:
         )
         for cell in shown
     ]
-    title = f"Worst cells, {len(shown)} of {grouped(view.cells)}"
+    title = f"Worst cells, {len(shown)} of {format_count(view.cells)}"
     return plain_table(title, view.worst_cells_columns, rows)
 
 

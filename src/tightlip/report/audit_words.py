@@ -12,7 +12,14 @@ from fractions import Fraction
 
 from tightlip.auditing.counted import SMALL
 from tightlip.auditing.result import AttackGroup, Audit, Remedy, SecretView, largest_posterior
-from tightlip.numeric.display import format_about, format_down, format_exactly, format_sides, grouped, several
+from tightlip.numeric.display import (
+    format_about,
+    format_count,
+    format_down,
+    format_exactly,
+    format_sides,
+    several,
+)
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.numeric.unit import Unit
 from tightlip.report.amounts import (
@@ -111,7 +118,7 @@ def remedy_words(audit: Audit, *, unit: Unit = "nats") -> list[str]:
 
 
 def change_note(audit: Audit, *, unit: Unit = "nats") -> str:
-    """What the list of changes holds; without a capital, so that it can follow "What to change: "."""
+    """Say what the list of changes holds; without a capital, so that it can follow "What to change: "."""
     allowed = "" if audit.budget is None else f" of {budget_words(audit.budget, unit)}"
     return f"each of these alone meets the budget{allowed}; the one that keeps most detail comes first"
 
@@ -172,15 +179,15 @@ def method(audit: Audit) -> list[str]:
     ]
 
 
-def asked_for(command: str | None) -> dict[str, str]:
-    """How what a reader may want is asked for: on the command line, or in Python where there was no command."""
+def option_names(command: str | None) -> dict[str, str]:
+    """Say how to ask for what a reader may want: on the command line, or in Python where there was no command."""
     if command is None:
         return {"show_values": "show_values=True", "budget": "budget="}
     return {"show_values": "--show-values", "budget": "--budget"}
 
 
 def privacy_note(show_values: bool, option: str) -> str:
-    """How confidential the report is."""
+    """Say how confidential the report is."""
     if show_values:
         return f"This shows secret values and small cells ({option}): keep it as confidential as the table."
     return (
@@ -190,7 +197,7 @@ def privacy_note(show_values: bool, option: str) -> str:
 
 
 def digest_words(digest: str | None, option: str) -> str:
-    """What the digest of the counts is, or why there is none."""
+    """Say what the digest of the counts is, or why there is none."""
     if digest is None:
         return (
             "The digest of the counts, by which to tell whether a table is still the same, is shown with "
@@ -208,12 +215,12 @@ def proof_words(length: int | None, shown: bool, option: str) -> str:
     if length is None:
         return f"{words} The proof holds the table's counts and is here only with {option}."
     if not shown:
-        return f"{words} The proof has {grouped(length)} characters and is left out."
+        return f"{words} The proof has {format_count(length)} characters and is left out."
     return f"{words} To check it yourself, save what stands under certificate to a file and run: tightlip verify FILE"
 
 
 def cell_columns(audit: Audit) -> list[str]:
-    """What is told of a cell, in order; of a sample every number is a bound, and the names say which."""
+    """List what is told of a cell, in order; of a sample every number is a bound, and the names say which."""
     above, below = ("", "") if audit.mode == "population" else (", at most", ", at least")
     return [
         "released value",
@@ -226,8 +233,8 @@ def cell_columns(audit: Audit) -> list[str]:
 
 
 def basis(audit: Audit) -> str:
-    """What the rows are taken for, and what the numbers then are."""
-    rows = grouped(audit.total)
+    """Say what the rows are taken for, and what the numbers then are."""
+    rows = format_count(audit.total)
     if audit.mode == "population":
         return f"The table of {rows} rows counts as the whole population; the numbers are exact."
     return (
@@ -237,7 +244,7 @@ def basis(audit: Audit) -> str:
 
 
 def sure(audit: Audit) -> str:
-    """The confidence of a sample in per cent, never more than it is."""
+    """Say the confidence of a sample in per cent, never more than it is."""
     return f"{format_down(100 * Fraction(repr(audit.confidence or 0.0)))} %"
 
 
@@ -350,7 +357,7 @@ class ViewWords:
         return [told.sentence for told in self._findings()]
 
     def figures(self) -> list[Figure]:
-        """The measures, the worst leakage first, and how many people are above the budget."""
+        """List the measures, the worst leakage first, and how many people are above the budget."""
         return [*(figure for told in self._findings() for figure in told.figures), *self._above_budget()]
 
     def _findings(self) -> Iterator[Told]:
@@ -363,14 +370,14 @@ class ViewWords:
         yield self._average()
         yield from self._statistic()
         yield Told(self._columns())
-        yield from map(Told, self._certified())
+        yield from map(Told, self._sample_limits())
 
     def _figure(self, name: str, amount: Nats, meaning: str) -> Figure:
-        value = self._told(amount)
+        value = self._amount(amount)
         return Figure(name, value if math.isinf(amount) else f"at most {value}", meaning)
 
     def attack(self) -> list[str]:
-        """The attack behind the envelope, a line for each of its likeliest groups."""
+        """Describe the attack behind the envelope, a line for each of its likeliest groups."""
         lines = [self._group(group) for group in self.view.attack[:_MOST_GROUPS]]
         more = len(self.view.attack) - _MOST_GROUPS
         return [*lines, f"{more} more group{'s' if more > 1 else ''} like these."] if more > 0 else lines
@@ -379,7 +386,7 @@ class ViewWords:
     def _names(self) -> Names:
         return Names(self.audit, self.view, self.show_values)
 
-    def _told(self, amount: Nats) -> str:
+    def _amount(self, amount: Nats) -> str:
         return leakage(amount, self.unit)
 
     def _worst(self) -> Told:
@@ -394,12 +401,12 @@ class ViewWords:
         )
         if self.audit.mode == "sample":
             proved = self.view.at_least
-            known = f" The worst leaks at least {self._told(proved)}." if proved else ""
-            said = f"no released value leaks more than {self._told(worst.leakage)}.{cap}{known}"
+            known = f" The worst leaks at least {self._amount(proved)}." if proved else ""
+            said = f"no released value leaks more than {self._amount(worst.leakage)}.{cap}{known}"
         else:
             up_to = "" if worst.least is None else "at most "
             said = (
-                f"the worst leakage is {up_to}{self._told(worst.leakage)}, {names.cell(worst.cell)}, where "
+                f"the worst leakage is {up_to}{self._amount(worst.leakage)}, {names.cell(worst.cell)}, where "
                 f"{names.secret(worst.secret)} rises from {about(worst.prior)} to "
                 f"{posterior_words(worst.posterior, worst.least)}.{cap}"
             )
@@ -422,11 +429,11 @@ class ViewWords:
 
     def _envelope(self) -> Told:
         found = self.view.envelope
-        attained = self._told(Nats(found.lower, rounding="down"))
+        attained = self._amount(Nats(found.lower, rounding="down"))
         below, above = both_sides(self.audit.delta)
         often = "" if below == above else f" with probability {below}"
         said = (
-            f"whatever is done with the release, a leakage above {self._told(found.value)} stays less likely than "
+            f"whatever is done with the release, a leakage above {self._amount(found.value)} stays less likely than "
             f"{above} (envelope; at least {attained} can be reached{often})."
         )
         name = f"Exceeded with probability below {format_sides(found.delta)[1]}, whatever values are grouped (envelope)"
@@ -473,22 +480,22 @@ class ViewWords:
             )
         return (
             f"nothing can be ruled out; {cell} makes {secret} less likely by at most {by_factor(cost.leakage)} "
-            f"(PMC {self._told(cost.leakage)})."
+            f"(PMC {self._amount(cost.leakage)})."
         )
 
     def _average(self) -> Told:
-        local = self._told(self.view.ldp)
+        local = self._amount(self.view.ldp)
         if math.isinf(self.view.ldp):
             local += (
                 f": some cell {'excludes' if self.audit.mode == 'population' else 'may exclude'} a secret"
             )
         whole = self.view.maximal_leakage
-        said = f"maximal leakage (average) is at most {self._told(whole)}; local differential privacy is {local}."
+        said = f"maximal leakage (average) is at most {self._amount(whole)}; local differential privacy is {local}."
         meaning = f"guessing gets at most {factor(whole)} times as easy"
         average = self._figure("Average over released values (maximal leakage)", whole, meaning)
-        return Told(said, (average, *self._told_apart()))
+        return Told(said, (average, *self._ldp_figures()))
 
-    def _told_apart(self) -> list[Figure]:
+    def _ldp_figures(self) -> list[Figure]:
         """Local privacy of a population; of a sample noise alone bounds it."""
         if self.audit.mode == "sample":
             return []
@@ -505,12 +512,12 @@ class ViewWords:
         found = self.view.sml
         if found is None:
             return []
-        whole, attained = self.audit.joint.name, self._told(Nats(found.lower, rounding="down"))
+        whole, attained = self.audit.joint.name, self._amount(Nats(found.lower, rounding="down"))
         apart = "" if found.exact else f"; some prior reaches {attained}"
         easier = f"at most {factor(found.value)} times as easy to guess"
         said = (
             f"as a statistic of {whole}: whatever is believed about {whole} beforehand, the release makes "
-            f"{self.view.name} {easier}, {self._told(found.value)} (SML, {f'proved{apart}' if apart else 'exact'})."
+            f"{self.view.name} {easier}, {self._amount(found.value)} (SML, {f'proved{apart}' if apart else 'exact'})."
         )
         meaning = f"{self.view.name} gets {easier}, whatever is believed about {whole}{apart}"
         return [Told(said, (self._figure("As a statistic (SML)", found.value, meaning),))]
@@ -527,12 +534,12 @@ class ViewWords:
     def _columns(self) -> str:
         what = "worst leakage" if self.audit.mode == "population" else "bound on the envelope"
         parts = [
-            f"{effect.column} (alone {self._told(effect.alone)}, without it {self._told(effect.without)})"
+            f"{effect.column} (alone {self._amount(effect.alone)}, without it {self._amount(effect.without)})"
             for effect in self.view.columns
         ]
         return f"released columns by what they add, {what}: {'; '.join(parts)}."
 
-    def _certified(self) -> list[str]:
+    def _sample_limits(self) -> list[str]:
         """What a sample cannot say."""
         found = self.view.certified
         if found is None:

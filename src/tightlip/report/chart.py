@@ -34,12 +34,12 @@ class Bound(NamedTuple):
         """The interpolation of Vega-Lite that bounds: each point holds up to the next, or from the last one on."""
         return "step-after" if self.falling == self.above else "step-before"
 
-    def tightened(self, values: Sequence[float]) -> list[float]:
-        """The best bound at each point, by x rising: a point bounds all on one side of it.
+    def tighten(self, values: Sequence[float]) -> list[float]:
+        """Tighten bounds to the best at each point, by x rising: a point bounds all on one side of it.
 
-        >>> Bound(falling=True, above=True).tightened([3.0, 1.0, 2.0])
+        >>> Bound(falling=True, above=True).tighten([3.0, 1.0, 2.0])
         [3.0, 1.0, 1.0]
-        >>> Bound(falling=True, above=False).tightened([3.0, 1.0, 2.0])
+        >>> Bound(falling=True, above=False).tighten([3.0, 1.0, 2.0])
         [3.0, 2.0, 2.0]
         """
         onwards = self.falling == self.above
@@ -58,7 +58,7 @@ def check_chart_path(path: Path, *, force: bool) -> None:
 
 
 def charting() -> Any:
-    """The charting library, where it is installed."""
+    """Import the charting library, where it is installed."""
     try:
         import altair
         import vl_convert  # noqa: F401
@@ -120,7 +120,7 @@ def _words(row: dict[str, Any], x: str, y: str, bound: Bound) -> dict[str, str]:
 
 def _tighten(rows: list[dict[str, Any]], x: str, y: str, bound: Bound) -> list[dict[str, Any]]:
     ordered = sorted(rows, key=lambda row: float(row[x]))
-    best = bound.tightened([row[y] for row in ordered])
+    best = bound.tighten([row[y] for row in ordered])
     return [{**row, y: value} for row, value in zip(ordered, best, strict=True)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -10,14 +11,26 @@ from tightlip.certificate import recomputation as again
 from tightlip.certificate.base import Claim
 from tightlip.certificate.statistic import COST, MAXIMAL
 from tightlip.contraction import certificate as contraction
-from tightlip.numeric.display import format_down, format_exactly, format_sides, format_up
+from tightlip.numeric.display import format_down, format_exactly, format_sides, format_up, several
 from tightlip.numeric.parse import exact_text
 from tightlip.numeric.unit import with_unit
 from tightlip.report.amounts import delta_json, float_json
 from tightlip.robust import certificate as robust
 from tightlip.robust import leakage_certificate as robust_leakage
 
-_ADVERSARIES = {envelope.KIND: "any", ordered.KIND: "ordered", robust.KIND: "any"}
+_ADVERSARIES = {
+    envelope.KIND: "any",
+    ordered.KIND: "ordered",
+    robust.KIND: "any",
+    again.ENVELOPE_BOUNDS: "any",
+    again.BINARY_ENVELOPE: "binary",
+    again.DETERMINISTIC_ENVELOPE: "deterministic",
+    again.K_ARY_ENVELOPE: "k-ary",
+    again.NOISE_ENVELOPE: "any",
+    again.NOISE_DETERMINISTIC_ENVELOPE: "deterministic",
+    again.NOISE_ORDERED_ENVELOPE: "ordered",
+    again.NOISE_BINARY_ENVELOPE: "binary",
+}
 
 
 def claim_record(claim: Claim) -> dict[str, Any]:
@@ -25,6 +38,8 @@ def claim_record(claim: Claim) -> dict[str, Any]:
     record: dict[str, Any] = {"kind": claim.kind}
     if claim.kind in _ADVERSARIES:
         record["adversary"] = _ADVERSARIES[claim.kind]
+    if claim.symbols is not None:
+        record["symbols"] = claim.symbols
     if claim.delta is not None:
         record |= delta_json(claim.delta)
     if claim.gamma is not None:
@@ -46,24 +61,23 @@ def _envelope(whose: str, some: str = "", every: str = "") -> Callable[[Claim], 
     """δ is told from below where an attack has at least that probability, from above where none has it."""
 
     def sentence(claim: Claim) -> str:
-        lower, upper = format_down(claim.lower), format_up(claim.upper)
+        least = with_unit(format_down(claim.lower), "nats")
+        most = with_unit(format_up(claim.upper), "nats")
         if not claim.delta:
-            return f"no {whose} ever leaks more than {upper} nats."
+            return f"no {whose} ever leaks more than {most}."
         below, above = format_sides(claim.delta)
-        return (
-            f"with probability at least {below} some {whose} leaks {lower} nats{some}, "
-            f"and none leaks more than {upper} nats with probability {above} or more{every}."
-        )
+        few = "" if claim.symbols is None else f" to at most {several(claim.symbols, 'symbol')}"
+        reached = f"with probability at least {below} some {whose}{few} leaks "
+        if math.isinf(claim.lower):
+            return f"{reached}any amount{some}."
+        return f"{reached}{least}{some}, and none leaks more than {most} with probability {above} or more{every}."
 
     return sentence
 
 
 def _statistic(meaning: str) -> Callable[[Claim], str]:
     def sentence(claim: Claim) -> str:
-        least, most = (
-            with_unit(format_down(claim.lower), "nats"),
-            with_unit(format_up(claim.upper), "nats"),
-        )
+        least, most = _ends(claim)
         return (
             f"the {claim.kind}, {meaning}, is at least {least} under some prior and at most {most} "
             "under every prior."
@@ -72,28 +86,26 @@ def _statistic(meaning: str) -> Callable[[Claim], str]:
     return sentence
 
 
-def _over_a_set(what: str) -> Callable[[Claim], str]:
+def _between(what: str, how: str = "") -> Callable[[Claim], str]:
     def sentence(claim: Claim) -> str:
-        least = with_unit(format_down(claim.lower), "nats")
-        most = with_unit(format_up(claim.upper), "nats")
-        return f"{what} under any prior of the set is at least {least} and at most {most}."
+        least, most = _ends(claim)
+        return f"{what} is at least {least} and at most {most}{how}."
 
     return sentence
+
+
+def _computed_again(what: str) -> Callable[[Claim], str]:
+    return _between(what, ", as computed again from the file")
+
+
+def _ends(claim: Claim) -> tuple[str, str]:
+    return with_unit(format_down(claim.lower), "nats"), with_unit(format_up(claim.upper), "nats")
 
 
 def _contraction(what: str) -> Callable[[Claim], str]:
     def sentence(claim: Claim) -> str:
         at = "" if claim.gamma is None else f" at γ = {format_exactly(claim.gamma)}"
         return f"{what}{at} is at least {format_down(claim.lower)} and at most {format_up(claim.upper)}."
-
-    return sentence
-
-
-def _computed(what: str) -> Callable[[Claim], str]:
-    def sentence(claim: Claim) -> str:
-        least = with_unit(format_down(claim.lower), "nats")
-        most = with_unit(format_up(claim.upper), "nats")
-        return f"{what} is at least {least} and at most {most}, as computed again from the file."
 
     return sentence
 
@@ -105,22 +117,61 @@ _SENTENCES: dict[str, Callable[[Claim], str]] = {
     robust.KIND: _envelope("post-processing", " under some prior of the set", " under any prior of the set"),
     MAXIMAL: _statistic("how much easier the release makes it to guess the secret"),
     COST: _statistic("how much easier the release makes it to name a secret that is not the true one"),
-    again.NOISE_PML: _computed("the PML of the noisy outcome"),
-    again.NOISE_PMC: _computed("the PMC of the noisy outcome"),
-    again.NOISE_DENSITY: _computed("the information density of the secret and the noisy outcome"),
-    again.NOISE_INTERVAL: _computed("the leakage of the interval of noisy outcomes"),
-    again.NOISE_WORST_PMC: _computed("the largest PMC of any noisy outcome"),
-    again.LAPLACE_MEAN: _computed("the largest PMC of one value behind a mean with Laplace noise"),
-    again.GAUSSIAN_BOUNDS: _computed(
+    again.NOISE_PML: _computed_again("the PML of the noisy outcome"),
+    again.NOISE_PMC: _computed_again("the PMC of the noisy outcome"),
+    again.NOISE_DENSITY: _computed_again("the information density of the secret and the noisy outcome"),
+    again.NOISE_INTERVAL: _computed_again("the leakage of the interval of noisy outcomes"),
+    again.NOISE_WORST_PMC: _computed_again("the largest PMC of any noisy outcome"),
+    again.LAPLACE_MEAN: _computed_again("the largest PMC of one value behind a mean with Laplace noise"),
+    again.GAUSSIAN_BOUNDS: _computed_again(
         "the PMC of the outcome of Gaussian noise on a bounded secret of mean zero"
     ),
-    again.CUMULANT: _computed("the cumulant generating function of the data"),
-    again.NOISE_STATISTIC: _computed("the statistic maximal leakage of the noise about the regions"),
-    again.STATISTIC_RANGE: _computed("the statistic maximal leakage, by what maximal leakage says of it,"),
-    again.SPACE_SIZE: _computed("the logarithm of the number of histograms"),
-    robust_leakage.PML: _over_a_set("the leakage capacity, the largest PML of any outcome"),
-    robust_leakage.PMC: _over_a_set("the largest PMC of any outcome"),
-    robust_leakage.MAXIMAL: _over_a_set("the largest maximal leakage"),
+    again.CUMULANT: _computed_again("the cumulant generating function of the data"),
+    again.NOISE_STATISTIC: _computed_again("the statistic maximal leakage of the noise about the regions"),
+    again.STATISTIC_RANGE: _computed_again(
+        "the statistic maximal leakage, by what maximal leakage says of it,"
+    ),
+    again.SPACE_SIZE: _computed_again("the logarithm of the number of histograms"),
+    again.ENVELOPE_BOUNDS: _envelope("post-processing"),
+    again.BINARY_ENVELOPE: _envelope("event"),
+    again.DETERMINISTIC_ENVELOPE: _envelope("function of the outcome"),
+    again.K_ARY_ENVELOPE: _envelope("post-processing"),
+    again.NOISE_ENVELOPE: _envelope("post-processing of the noisy value"),
+    again.NOISE_DETERMINISTIC_ENVELOPE: _envelope("function of the noisy value"),
+    again.NOISE_ORDERED_ENVELOPE: _envelope("monotone function of the noisy value"),
+    again.NOISE_BINARY_ENVELOPE: _envelope("event of the noisy value"),
+    again.TOTAL_VARIATION: _computed_again("the total variation distance of the two distributions"),
+    again.KL_DIVERGENCE: _computed_again("the Kullback-Leibler divergence of the two distributions"),
+    again.CHI_SQUARED_DIVERGENCE: _computed_again("the χ² divergence of the two distributions"),
+    again.HELLINGER_DISTANCE: _computed_again("the squared Hellinger distance of the two distributions"),
+    **{
+        kind: _computed_again(f"the statistic maximal leakage ({kind})")
+        for kind in (
+            again.QUANTIZATION_PRIVACY,
+            again.RESPONSE_PRIVACY,
+            again.MAXL_PRIVACY,
+            again.MAXL_BINS_PRIVACY,
+            again.WRONG_RESPONSE_PRIVACY,
+            again.WRONG_QUANTIZATION_PRIVACY,
+        )
+    },
+    **{
+        kind: _computed_again(f"the worst-case expected total variation distance ({kind})")
+        for kind in (
+            again.QUANTIZATION_DISTORTION,
+            again.SHARE_DISTORTION,
+            again.RESPONSE_DISTORTION,
+            again.MATCHED_DISTORTION,
+            again.MAXL_DISTORTION,
+            again.WRONG_RESPONSE_DISTORTION,
+            again.WRONG_QUANTIZATION_DISTORTION,
+        )
+    },
+    robust_leakage.PML: _between(
+        "the leakage capacity, the largest PML of any outcome under any prior of the set"
+    ),
+    robust_leakage.PMC: _between("the largest PMC of any outcome under any prior of the set"),
+    robust_leakage.MAXIMAL: _between("the largest maximal leakage under any prior of the set"),
     contraction.DOBRUSHIN: _contraction("the Dobrushin coefficient, the contraction of total variation,"),
     contraction.E_GAMMA: _contraction("the contraction coefficient of E_γ"),
     **{

@@ -67,7 +67,7 @@ def level_record(found: LevelBounds, unit: Unit) -> dict[str, Any]:
 
 
 def bounds_json(found: LevelBounds) -> dict[str, Any]:
-    """The Dobrushin bound, Γ, the constants in front of TV(P, Q), and the bounds for LDP at the same level."""
+    """Write the Dobrushin bound, Γ, the constants in front of TV(P, Q), and the bounds for LDP at the same level."""
     counts = found.block_kernels
     return {
         "epsilon": float_json(float(found.epsilon)),
@@ -86,7 +86,7 @@ def bounds_json(found: LevelBounds) -> dict[str, Any]:
 
 
 def coefficient_json(found: Coefficient) -> dict[str, Any]:
-    """A coefficient with its ends, the pair that decides and, where known, the exact value."""
+    """Write a coefficient with its ends, the pair that decides and, where known, the exact value."""
     record = {**probability_json(found), "lower": found.lower, "method": found.method}
     if found.pair is not None:
         record["pair"] = list(found.pair)
@@ -102,7 +102,7 @@ def contraction_text(record: dict[str, Any]) -> RenderableType:
 
 
 def coefficients(record: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """The coefficients as a table: names of columns, and rows."""
+    """Lay out the coefficients as a table: names of columns, and rows."""
     rows = []
     for name, entry in record["coefficients"].items():
         pair = " and ".join(_name(label) for label in entry.get("pair", []))
@@ -119,7 +119,7 @@ def _ends(entry: dict[str, Any]) -> tuple[str, str]:
 
 
 def capacity_words(record: dict[str, Any]) -> str:
-    """What the channel leaks, and where."""
+    """Say what the channel leaks, and where."""
     entry = record["capacity"]
     outcome, secret = _name(entry["outcome"]), _name(entry["secret"])
     return (
@@ -130,7 +130,7 @@ def capacity_words(record: dict[str, Any]) -> str:
 
 
 def bounds_title(record: dict[str, Any]) -> str:
-    """What the bounds are about."""
+    """Say what the bounds are about."""
     bounds = record["bounds"]
     return (
         f"What ε = {with_unit(bounds['epsilon_words'], 'nats')}, c = {bounds['min_mass']} on "
@@ -139,7 +139,7 @@ def bounds_title(record: dict[str, Any]) -> str:
 
 
 def bounds(record: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """The constants as a table: names of columns, and rows."""
+    """Lay out the constants as a table: names of columns, and rows."""
     rows = [
         [_KINDS[kind], *(show_value({"value": constant[which]}) for which in ("exact", "paper"))]
         for kind, constant in record["bounds"]["constants"].items()

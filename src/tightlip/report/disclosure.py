@@ -30,7 +30,7 @@ from tightlip.auditing.result import (
     SecretView,
     TailPoint,
 )
-from tightlip.auditing.sample_view import UNSEEN
+from tightlip.auditing.view import UNSEEN
 from tightlip.envelopes.result import Envelope
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.table.mapping import Mapping
@@ -50,7 +50,7 @@ class Names:
     show_values: bool = False
 
     def secret(self, place: int) -> str:
-        """A secret: its values, or "secret 3"."""
+        """Name a secret: its values, or "secret 3"."""
         if not self.show_values:
             return f"secret {place + 1}"
         label = self.view.counted.secret_label(place)
@@ -61,7 +61,7 @@ class Names:
         return _pairs(columns, label)
 
     def cell(self, place: int) -> str:
-        """A cell: its released values where it is large or values may be shown, or "cell 17"."""
+        """Name a cell: its released values where it is large or values may be shown, or "cell 17"."""
         if place == UNSEEN:
             return "a released value outside the sample"
         label = self.view.counted.cell_label(place)
@@ -117,7 +117,7 @@ class Veil:
 
     @classmethod
     def of(cls, audit: Audit, view: SecretView) -> Veil:
-        """The view with every finding about a small cell told as a range."""
+        """Tell every finding about a small cell of a view as a range."""
         names = Names(audit, view)
         worst = _gain(
             view.worst, names, audit.budget if audit.verdict and audit.mode == "population" else None
@@ -139,18 +139,18 @@ class Veil:
         return cls(told, least)
 
     def above(self, amount: Nats) -> Nats:
-        """An upper bound: the worst leakage where it is in the hidden range."""
+        """Raise an upper bound to the worst leakage where it is in the hidden range."""
         return self.view.worst.leakage if self.hidden is not None and amount > self.hidden else amount
 
     def envelope(self, point: Envelope) -> Envelope:
-        """A point with both ends outside the hidden range."""
+        """Tell a point with both ends outside the hidden range."""
         if self.hidden is None or point.upper <= self.hidden:
             return point
         upper = float(self.above(point.value))
         return replace(point, upper=upper, lower=min(point.lower, float(self.hidden)), certificate=None)
 
     def effect(self, effect: ColumnEffect) -> ColumnEffect:
-        """A column's effect with both amounts outside the hidden range."""
+        """Tell a column's effect with both amounts outside the hidden range."""
         return replace(effect, alone=self.above(effect.alone), without=self.above(effect.without))
 
 
@@ -172,7 +172,7 @@ class _Few:
         )  # a bound
 
     def point(self, point: TailPoint) -> TailPoint:
-        """A point of the tail."""
+        """Tell a point of the tail."""
         above = self.share(point.above)
         return (
             point
@@ -181,7 +181,7 @@ class _Few:
         )
 
     def group(self, group: AttackGroup, names: Names) -> AttackGroup:
-        """A group of an attack; `few` where it is one of fewer than ten people."""
+        """Tell a group of an attack; `few` where it is one of fewer than ten people."""
         held = sum(names.view.counted.holders_of(cell) for cell in group.cells)
         if names.show_values or held >= SMALL:
             return group

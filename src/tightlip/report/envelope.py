@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tightlip.certificate.ordered import OrderedCertificate
-from tightlip.envelopes.result import Adversary, Envelope
+from tightlip.envelopes.result import COLUMN_GENERATION, Adversary, Envelope
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label, Labels, show
 from tightlip.model.matrix import dense_column
@@ -86,9 +86,23 @@ def point_record(point: Envelope, unit: Unit, attack: list[str]) -> dict[str, An
         "epsilon": leakage_json(Nats(point.upper), unit),
         "lower": value_json(Nats(point.lower, rounding="down"), unit),
         "upper": value_json(Nats(point.upper), unit),
-        "method": point.method,
+        "method": method_words(point),
         "attack": attack,
     }
+
+
+def method_words(point: Envelope) -> str:
+    """Say how a point was found; an optimum that is moved from another δ needs no solve.
+
+    >>> method_words(Envelope(Fraction(1, 2), 0.1, 0.2, "column generation", solves=2))
+    'column generation, 2 solves, proved by thresholds and an attack'
+    """
+    method, mark, reason = point.method.partition(";")
+    if method != COLUMN_GENERATION:
+        return point.method
+    count = point.solves
+    solves = f"{count} solve{'s' if count > 1 else ''}" if count else "no solve of its own"
+    return f"{method}, {solves}, proved by thresholds and an attack{mark}{reason}"
 
 
 def adversary_words(adversary: Adversary, symbols: int | None = None) -> str:

@@ -99,7 +99,7 @@ _HUGE = 690.0
 def measurement_record(
     summary: Summary, *, deltas: Sequence[Any], epsilons: Sequence[Any], unit: Unit
 ) -> dict[str, Any]:
-    """Everything that is known about one channel and prior, as plain JSON values."""
+    """Record everything that is known about one channel and prior, as plain JSON values."""
     return {
         "headline": headline(summary),
         "channel": _describe(summary),
@@ -315,7 +315,7 @@ def _levels_table(record: dict[str, Any]) -> Table:
 
 
 def _outcomes_table(record: dict[str, Any], every: bool) -> Table:
-    entries = sorted(record["outcomes"], key=lambda entry: -_size(entry["pml"]))
+    entries = sorted(record["outcomes"], key=lambda entry: -float(entry["pml"]))
     kept = entries if every else entries[:MOST_OUTCOMES]
     title = "Outcomes, worst first"
     if len(kept) < len(entries):
@@ -359,7 +359,3 @@ def _probability(record: dict[str, Any]) -> str:
 def _show(label: Any) -> str:
     """A label as text that can do no harm: markup escaped, control characters made visible."""
     return escape(printable(show(label_from_json(label))))
-
-
-def _size(value: float | str) -> float:
-    return float(value)

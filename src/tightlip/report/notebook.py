@@ -1,110 +1,62 @@
 """Results as a notebook shows them: a record, a few lines of HTML, a data frame, a picture; by the result's type.
 
-Asked by `tightlip.showing`. HTML holds no script and no style that reaches beyond it, and every text in it is escaped.
+Asked by `tightlip.showing`. Numbers between two proved ends are in `tightlip.report.proved`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from fractions import Fraction
-from functools import singledispatch
-from html import escape
 from typing import Any
 
 from tightlip.auditing.risk import AuditRisks
+from tightlip.contraction.bounds import DivergenceBound
 from tightlip.contraction.summary import ContractionSummary, LevelBounds
 from tightlip.envelopes.curve import EnvelopeCurve
 from tightlip.envelopes.result import Envelope
 from tightlip.errors import InvalidInput
+from tightlip.histogram.release import HistogramRelease, ReleasePlan
+from tightlip.histogram.table import CellTable
+from tightlip.measures.adversary import AdversaryLeakage
+from tightlip.measures.conditional import CompositionBound
 from tightlip.measures.distribution import PointwiseLeakage
+from tightlip.measures.pointwise import InformationDensity
 from tightlip.measures.summary import Summary
-from tightlip.model.labels import Label, show
-from tightlip.numeric.display import format_about, format_down, format_exactly, format_up
+from tightlip.model.channel import Channel
+from tightlip.model.labels import show
+from tightlip.model.matrix import dense
+from tightlip.model.prior import Prior
+from tightlip.numeric.display import format_about, format_down, format_exactly, format_up, several
+from tightlip.numeric.parse import exact_text
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.unit import in_unit
-from tightlip.planning.samples import PlanTable
-from tightlip.report import contraction, envelope, measurement, plan, statistic
-from tightlip.report.amounts import Unit, leakage, leakage_json, printable, probability_json, value_json
+from tightlip.planning.frequency import FrequencyEstimate
+from tightlip.planning.risk import RiskBound
+from tightlip.planning.samples import PlanRow, PlanTable
+from tightlip.report import contraction, envelope, measurement, plan, proved, release, statistic
+from tightlip.report.amounts import Unit, float_json, leakage, leakage_json, probability_json, value_json
+from tightlip.report.card import (
+    MOST_ROWS,
+    Card,
+    Grid,
+    card_of,
+    chart_of,
+    columns_of,
+    frame_of,
+    html_of,
+    label_json,
+    record_of,
+)
 from tightlip.report.chart import Bound, bound_chart, charting
+from tightlip.statistic.relations import StatisticComposition
 from tightlip.statistic.result import StatisticLeakage
 
-_MOST_ROWS = 10  # of a table in a notebook; `to_pandas` has all
+__all__ = ["chart_of", "frame_of", "html_of", "proved", "record_of"]  # what results ask for
+
 # where tails and quantiles are told, as by `tightlip measure`
 _DELTAS = tuple(Fraction(1, count) for count in (10, 20, 100))
+_SHORT = 8  # characters of an exact entry of a matrix; longer ones are rounded
 _EPSILONS = (Nats.of_ratio(Fraction(2)),)
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """A few lines and a table."""
-
-    title: str
-    lines: Sequence[str] = ()
-    columns: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
-
-    def html(self) -> str:
-        """The card as HTML that can do no harm."""
-        text = [f"<strong>{_safe(self.title)}</strong>", *(f"<br>{_safe(line)}" for line in self.lines)]
-        return f"<div>{''.join(text)}{self._table()}</div>"
-
-    def _table(self) -> str:
-        if not self.rows:
-            return ""
-        head = "".join(f"<th>{_safe(name)}</th>" for name in self.columns)
-        body = "".join(
-            f"<tr>{''.join(f'<td>{_safe(cell)}</td>' for cell in row)}</tr>" for row in self.rows[:_MOST_ROWS]
-        )
-        more = len(self.rows) - _MOST_ROWS
-        rest = f"<div>{more} more</div>" if more > 0 else ""
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
-
-
-def _safe(text: str) -> str:
-    return escape(printable(text))
-
-
-@singledispatch
-def record_of(result: Any, unit: Unit) -> dict[str, Any]:
-    """Write a result as JSON takes it."""
-    raise NotImplementedError(type(result).__name__)
-
-
-@singledispatch
-def card_of(result: Any) -> Card:
-    """Summarise a result in a few lines and a table."""
-    raise NotImplementedError(type(result).__name__)
-
-
-@singledispatch
-def columns_of(result: Any) -> dict[str, list[Any]]:
-    """Write a result as the columns of a table."""
-    raise NotImplementedError(type(result).__name__)
-
-
-@singledispatch
-def chart_of(result: Any, unit: Unit) -> Any:
-    """Draw a result."""
-    raise NotImplementedError(type(result).__name__)
-
-
-def html_of(result: Any) -> str:
-    """Write a result as HTML, as a notebook shows it."""
-    return card_of(result).html()
-
-
-def frame_of(result: Any) -> Any:
-    """Make a pandas data frame of a result."""
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise InvalidInput("a data frame needs pandas; run pip install pandas.") from error
-    return pd.DataFrame(columns_of(result))
-
-
-def _label(label: Label) -> Any:
-    return [_label(part) for part in label] if isinstance(label, tuple) else label
 
 
 # the leakage of each outcome
@@ -116,13 +68,13 @@ def _(result: PointwiseLeakage, unit: Unit) -> dict[str, Any]:
         "kind": result.kind,
         "unit": unit,
         "worst": leakage_json(result.worst, unit)
-        | {"outcome": _label(result.worst_outcome), "secret": _label(result.worst_secret)},
+        | {"outcome": label_json(result.worst_outcome), "secret": label_json(result.worst_secret)},
         "outcomes": [
             {
-                "outcome": _label(outcome),
+                "outcome": label_json(outcome),
                 "probability": float(result.probabilities[place]),
                 "value": value_json(result.value_of(outcome), unit),
-                "secret": _label(result.secret_of(outcome)),
+                "secret": label_json(result.secret_of(outcome)),
             }
             for place, outcome in enumerate(result.outcomes)
         ],
@@ -240,7 +192,9 @@ def _(result: Envelope) -> Card:
     ends = f"between {format_down(result.lower)} and {format_up(result.upper)} nats"
     who = envelope.adversary_words(result.adversary)
     title = f"Envelope at δ = {format_exactly(result.delta)}: {ends}, against {who}"
-    return Card(title, [f"Method: {result.method}.", *envelope.attack_words(result)[:_MOST_ROWS]])
+    return Card(
+        title, [f"Method: {envelope.method_words(result)}.", *envelope.attack_words(result)[:MOST_ROWS]]
+    )
 
 
 @card_of.register
@@ -386,4 +340,303 @@ def _(result: AuditRisks) -> Card:
 
 @columns_of.register
 def _(result: AuditRisks) -> dict[str, list[Any]]:
+    return result.columns()
+
+
+# what one adversary learns, and what each pair of secret and outcome says
+
+
+@record_of.register
+def _(result: AdversaryLeakage, unit: Unit) -> dict[str, Any]:
+    return {
+        "unit": unit,
+        "worst": leakage_json(result.worst, unit) | {"outcome": label_json(result.worst_outcome)},
+        "average": leakage_json(result.average, unit),
+        "outcomes": [
+            {
+                "outcome": label_json(outcome),
+                "probability": float(mass),
+                "value": value_json(result.value_of(outcome), unit),
+                "guess": guess,
+            }
+            for outcome, mass, guess in zip(
+                result.outcomes, result.probabilities, result.guesses, strict=True
+            )
+        ],
+    }
+
+
+@card_of.register
+def _(result: AdversaryLeakage) -> Card:
+    worst = leakage(result.worst, "nats")
+    rows = [
+        (show(outcome), format_about(float(mass)), format_down(float(value)), str(guess))
+        for outcome, mass, value, guess in zip(
+            result.outcomes, result.probabilities, result.values, result.guesses, strict=True
+        )
+    ]
+    return Card(
+        f"Leakage to one adversary: {worst} from the worst outcome, {leakage(result.average, 'nats')} on average",
+        columns=("outcome", "probability", "leakage (nats)", "best guess"),
+        rows=rows,
+    )
+
+
+@columns_of.register
+def _(result: AdversaryLeakage) -> dict[str, list[Any]]:
+    return {
+        "outcome": list(result.outcomes),
+        "probability": result.probabilities.tolist(),
+        "leakage": result.values.tolist(),
+        "guess": list(result.guesses),
+    }
+
+
+@record_of.register
+def _(result: InformationDensity, unit: Unit) -> dict[str, Any]:
+    return {
+        "unit": unit,
+        "secrets": [label_json(label) for label in result.secrets],
+        "outcomes": [label_json(label) for label in result.outcomes],
+        "values": [
+            [value_json(Nats(value, rounding="nearest"), unit) for value in row]
+            for row in result.values.tolist()
+        ],
+    }
+
+
+@card_of.register
+def _(result: InformationDensity) -> Card:
+    return _matrix_card(repr(result), Grid(result.values, result.secrets, result.outcomes))
+
+
+@columns_of.register
+def _(result: InformationDensity) -> Grid:
+    return Grid(result.values, result.secrets, result.outcomes)
+
+
+@record_of.register
+def _(result: CompositionBound, unit: Unit) -> dict[str, Any]:
+    first = leakage_json(result.first.worst, unit)
+    return {"unit": unit, "worst": leakage_json(result.worst, unit), "first": first}
+
+
+@card_of.register
+def _(result: CompositionBound) -> Card:
+    first = leakage(result.first.worst, "nats")
+    return Card(
+        f"Two releases together: at most {leakage(result.worst, 'nats')}", [f"The first alone: {first}."]
+    )
+
+
+# channels and priors
+
+
+@card_of.register
+def _(result: Channel) -> Card:
+    return _matrix_card(repr(result), Grid(result.matrix, result.inputs, result.outputs))
+
+
+@columns_of.register
+def _(result: Channel) -> Grid:
+    return Grid(dense(result.floats), result.inputs, result.outputs)
+
+
+@card_of.register
+def _(result: Prior) -> Card:
+    rows = [(show(label), _entry(mass)) for label, mass in zip(result.labels, result.masses, strict=True)]
+    return Card(f"Prior of {several(len(result), 'secret')}", columns=("secret", "probability"), rows=rows)
+
+
+@columns_of.register
+def _(result: Prior) -> dict[str, list[Any]]:
+    return {"secret": list(result.labels), "probability": result.floats.tolist()}
+
+
+def _matrix_card(title: str, grid: Grid) -> Card:
+    """The first rows and columns of a matrix."""
+    rows, columns = list(grid.rows)[: MOST_ROWS + 1], list(grid.columns)
+    shown = columns[:MOST_ROWS]
+    more = [f"{len(columns) - len(shown)} more columns"] if len(columns) > len(shown) else []
+    entries = dense(grid.entries[: len(rows), : len(shown)])
+    cells = [
+        (show(label), *(_entry(entry) for entry in row)) for label, row in zip(rows, entries, strict=True)
+    ]
+    return Card(title, more, ("", *map(show, shown)), cells)
+
+
+def _entry(value: Any) -> str:
+    """A number as it is where that is short, otherwise to nearest."""
+    exact = exact_text(value) if isinstance(value, Fraction) else ""
+    return exact if 0 < len(exact) <= _SHORT else format_about(float(value))
+
+
+# two releases about a statistic
+
+
+@record_of.register
+def _(result: StatisticComposition, unit: Unit) -> dict[str, Any]:
+    return {
+        "unit": unit,
+        "total": leakage_json(result.total, unit),
+        "first": record_of(result.first, unit),
+        "second": [
+            {"outcome": label_json(outcome), **record_of(follow, unit)}
+            for outcome, follow in result.second.items()
+        ],
+        "worst_outcome": label_json(result.worst_outcome),
+    }
+
+
+@card_of.register
+def _(result: StatisticComposition) -> Card:
+    return Card(
+        f"Two releases together: at most {leakage(result.total, 'nats')}",
+        [f"The first alone: at most {leakage(result.first.value, 'nats')}."],
+        ("first outcome", "the second then leaks at most"),
+        [(show(outcome), leakage(follow.value, "nats")) for outcome, follow in result.second.items()],
+    )
+
+
+@columns_of.register
+def _(result: StatisticComposition) -> dict[str, list[Any]]:
+    return {
+        "first_outcome": list(result.second),
+        "lower": [follow.lower for follow in result.second.values()],
+        "upper": [follow.upper for follow in result.second.values()],
+    }
+
+
+# what a level of privacy says of a divergence
+
+
+@record_of.register
+def _(result: DivergenceBound, unit: Unit) -> dict[str, Any]:
+    numbers = {"upper": result.value, "eta": result.eta, "gamma": result.gamma}
+    return {name: float_json(number) for name, number in numbers.items()} | {
+        "certified": result.certified,
+        "method": result.method,
+    }
+
+
+@card_of.register
+def _(result: DivergenceBound) -> Card:
+    return Card(f"Divergence: at most {format_up(result.value)}", [f"Method: {result.method}."])
+
+
+# estimates and risks of studies
+
+
+@record_of.register
+def _(result: FrequencyEstimate, unit: Unit) -> dict[str, Any]:
+    columns = _frequencies(result)
+    return {"samples": result.samples, **columns, "secret": list(map(label_json, columns["secret"]))}
+
+
+@card_of.register
+def _(result: FrequencyEstimate) -> Card:
+    found = _frequencies(result)
+    rows = [
+        (show(label), *map(format_about, numbers)) for label, *numbers in zip(*found.values(), strict=True)
+    ]
+    title = f"Frequencies estimated from {several(result.samples, 'release')}"
+    return Card(
+        title, ["intervals() has confidence intervals."], ("secret", "estimate", "standard error"), rows
+    )
+
+
+@columns_of.register
+def _(result: FrequencyEstimate) -> dict[str, list[Any]]:
+    return _frequencies(result)
+
+
+def _frequencies(result: FrequencyEstimate) -> dict[str, list[Any]]:
+    return {
+        "secret": list(result.labels),
+        "estimate": [float(value) for value in result.values],
+        "standard_error": result.standard_errors.tolist(),
+    }
+
+
+@record_of.register
+def _(result: RiskBound, unit: Unit) -> dict[str, Any]:
+    return {"samples": result.samples, **plan.risk_json(result)}
+
+
+@card_of.register
+def _(result: RiskBound) -> Card:
+    title = (
+        f"No procedure has a risk below {format_down(result.value)} with {several(result.samples, 'sample')}"
+    )
+    return Card(
+        title,
+        [],
+        ("method", "risk at least"),
+        [(one.method, format_down(one.value)) for one in result.methods],
+    )
+
+
+@columns_of.register
+def _(result: RiskBound) -> dict[str, list[Any]]:
+    return {
+        "method": [one.method for one in result.methods],
+        "risk": [one.value for one in result.methods],
+    }
+
+
+@record_of.register
+def _(result: PlanRow, unit: Unit) -> dict[str, Any]:
+    return plan.row_json(result)
+
+
+@card_of.register
+def _(result: PlanRow) -> Card:
+    needed = [] if result.samples_needed is None else [f"Samples needed: at least {result.samples_needed:g}."]
+    return Card(f"{result.privacy.words}: a risk of at least {format_down(result.risk.value)}", needed)
+
+
+# released histograms: of a table itself only how large it is
+
+
+@record_of.register
+def _(result: HistogramRelease, unit: Unit) -> dict[str, Any]:
+    return release.release_record(result, unit=unit)
+
+
+@record_of.register
+def _(result: ReleasePlan, unit: Unit) -> dict[str, Any]:
+    return release.plan_record(result, unit=unit)
+
+
+@record_of.register
+def _(result: CellTable, unit: Unit) -> dict[str, Any]:
+    return {"columns": list(result.domain.columns), "rows": result.total, "cells": result.domain.size}
+
+
+@card_of.register
+def _(result: HistogramRelease) -> Card:
+    lines = release.release_lines(release.release_record(result, unit="nats"))
+    note = [] if result.note is None else [result.note]
+    return Card("A released histogram", [*lines, *note, "to_pandas() has its rows."])
+
+
+@card_of.register
+def _(result: ReleasePlan) -> Card:
+    lines = release.release_lines(release.plan_record(result, unit="nats"))
+    return Card("A planned release of a histogram; draw() makes it", lines)
+
+
+@card_of.register
+def _(result: CellTable) -> Card:
+    size = f"{several(result.total, 'row')} over {several(result.domain.size, 'cell')}"
+    return Card(f"A table of {size}", ["to_pandas() has its rows, with their values."])
+
+
+@columns_of.register
+def _(result: HistogramRelease) -> dict[str, list[Any]]:
+    return result.table.columns()
+
+
+@columns_of.register
+def _(result: CellTable) -> dict[str, list[Any]]:
     return result.columns()

@@ -32,7 +32,7 @@ _METHODS = {
 
 
 def plan_record(plan: PlanTable) -> dict[str, Any]:
-    """Everything a protocol says about a study: the table over privacy levels, and what it means."""
+    """Record everything a protocol says about a study: the table over privacy levels, and what it means."""
     study, target = plan.study, plan.target_risk
     return {
         "samples": plan.samples,
@@ -41,16 +41,17 @@ def plan_record(plan: PlanTable) -> dict[str, Any]:
         "secrets": study.secrets,
         "hypotheses": [show(name) for name in study.names],
         "model": "n people, independent secrets, one release each; channels may depend on earlier releases",
-        "rows": [_row_json(row) for row in plan],
+        "rows": [row_json(row) for row in plan],
     }
 
 
-def _row_json(row: PlanRow) -> dict[str, Any]:
+def row_json(row: PlanRow) -> dict[str, Any]:
+    """Write one privacy level of a plan as JSON values."""
     return {
         "privacy": _level_json(row.privacy),
         "contraction": row.contraction,
         "effective_samples": float_json(row.effective_samples),
-        "risk": _risk_json(row.risk),
+        "risk": risk_json(row.risk),
         "samples_needed": None if row.samples_needed is None else _count_json(row.samples_needed),
         "factor": None if row.factor is None else float_json(row.factor),
     }
@@ -72,7 +73,8 @@ def _epsilon_json(epsilon: float | Fraction) -> dict[str, Any]:
     return {"epsilon": float_json(float(epsilon)), "epsilon_exact": level_exact(epsilon)}
 
 
-def _risk_json(risk: RiskBound) -> dict[str, Any]:
+def risk_json(risk: RiskBound) -> dict[str, Any]:
+    """Write the bounds on a risk as JSON values."""
     return {
         "lower_bound": risk.value,
         "method": risk.method,
@@ -125,7 +127,7 @@ def _channels(privacy: dict[str, Any]) -> str:
 
 
 def cells(record: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """The levels as a table: names of columns, and rows."""
+    """Lay out the levels as a table: names of columns, and rows."""
     targeted = record["target_risk"] is not None
     names = ["privacy", "η of KL", "worth at most", "risk at least", "by"]
     names += [f"needed for {record['target_risk']}", "factor"] if targeted else []

@@ -52,7 +52,7 @@ def statistic_record(
 
 
 def lower_end(found: StatisticLeakage, unit: Unit) -> float | str:
-    """What the selection reaches, rounded down."""
+    """Compute what the selection reaches, rounded down."""
     return value_json(Nats(found.lower, found.ratio, "down"), unit)
 
 

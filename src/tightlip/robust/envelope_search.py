@@ -34,10 +34,30 @@ from tightlip.model.prior_set import AnyPriorSet, PriorList
 from tightlip.numeric.display import several
 from tightlip.numeric.linear_program import minimise
 from tightlip.numeric.parse import FloatArray, float_number
-from tightlip.robust.certificate import ListCertificate, RegionCertificate, RobustCertificate
-from tightlip.robust.corners import Cover, Simplex, cover_of
-from tightlip.robust.proof import CellsProof, Chords, Likelihoods, Multipliers, Path, WholeProof, halves
-from tightlip.robust.region import Point, Region, as_prior, dot, mean, mix, region_of
+from tightlip.robust.certificate import (
+    CellsProof,
+    Chords,
+    Likelihoods,
+    ListCertificate,
+    Multipliers,
+    Path,
+    RegionCertificate,
+    RobustCertificate,
+    WholeProof,
+    halves,
+)
+from tightlip.robust.region import (
+    Cover,
+    Point,
+    Region,
+    Simplex,
+    as_prior,
+    cover_of,
+    dot,
+    mean,
+    mix,
+    region_of,
+)
 from tightlip.robust.result import RobustEnvelope, log_ends
 
 _SLACKS = [Fraction(1, 10**power) for power in (12, 10, 8)]
@@ -90,7 +110,7 @@ def envelope(
     wanted, allowed = read_delta(delta), _read_gap(gap)
     if wanted < _LEAST_DELTA:
         raise InvalidInput(
-            f"delta must be at least {_LEAST_DELTA}, got {quoted(delta)}; robust_maximal_leakage is for no δ at all."
+            f"delta must be at least {_LEAST_DELTA}, got {quoted(delta)}; robust.maximal_leakage is for no δ at all."
         )
     region = region_of(prior_set, channel)
     if isinstance(region, tuple):
@@ -98,7 +118,7 @@ def envelope(
         return _over_list(channel, prior_set, wanted)
     known = Likelihoods.of(channel, region)
     mass = known.reachable(wanted)
-    cover, most, allowed_tries = cover_of(region), _count(cells, "cells"), _count(tries, "tries")
+    cover, most, allowed_tries = cover_of(region), whole(cells, "cells", 1), whole(tries, "tries", 1)
     seeker = Seeker(channel, wanted, tries=allowed_tries)
     if cover is not None and cover.divisible:
         seeker.tries = -(-allowed_tries // 2)  # the other half for the middles of cells
@@ -209,10 +229,6 @@ def _read_gap(gap: Any) -> float:
     return allowed
 
 
-def _count(value: Any, argument: str) -> int:
-    return whole(value, argument, 1)
-
-
 @dataclass
 class Seeker:
     """Priors tried so far, each with its envelope; `tries` bounds how many."""
@@ -302,7 +318,7 @@ class Cell:
     thresholds: FloatArray | None
 
     def multipliers(self) -> Multipliers:
-        """λ_x at the cell's own bound; they serve any larger one too."""
+        """Compute λ_x at the cell's own bound; they serve any larger one too."""
         if self.thresholds is None:
             return None
         return tuple(map(Fraction, (1 / (self.bound - self.thresholds)).tolist()))
@@ -321,7 +337,7 @@ class DualBound:
         return np.array([[float(point[x]) for x in self.possible] for point in points]) @ self.chances
 
     def first(self, points: Simplex, path: Path) -> Cell:
-        """The better of two bounds that need no search: no lift above it, or maximal leakage + log 1/δ."""
+        """Take the better of two bounds that need no search: no lift above it, or maximal leakage + log 1/δ."""
         peaks, least = self.chances.max(axis=0), self.marginals(points).min(axis=0)
         lifts = peaks[peaks > 0] / np.maximum(least[peaks > 0], 1e-300)
         lift = float(lifts.max()) * (1 + 1e-12)
@@ -331,18 +347,18 @@ class DualBound:
         return Cell(points, path, average, np.zeros(len(self.possible)))
 
     def values(self, thresholds: FloatArray, ratio: float, marginals: FloatArray) -> FloatArray:
-        """Σ_y max(0, max_x (K_xy − θ_x q_y)/(T − θ_x)) at each point."""
+        """Compute Σ_y max(0, max_x (K_xy − θ_x q_y)/(T − θ_x)) at each point."""
         best = np.full(marginals.shape, 0.0)
         for chances, threshold in zip(self.chances, thresholds.tolist(), strict=True):
             np.maximum(best, (chances - threshold * marginals) / (ratio - threshold), out=best)
         return np.asarray(best.sum(axis=1))
 
     def value(self, thresholds: FloatArray, ratio: float, marginals: FloatArray) -> float:
-        """The largest of them."""
+        """Compute the largest of them."""
         return float(self.values(thresholds, ratio, marginals).max())
 
-    def improved(self, cell: Cell, thresholds: FloatArray) -> Cell:
-        """The cell with the smallest bound that some thresholds prove, if that is smaller than its own."""
+    def improve(self, cell: Cell, thresholds: FloatArray) -> Cell:
+        """Lower the bound of a cell to what some thresholds prove, if that is smaller."""
         marginals = self.marginals(cell.points)
         high = cell.bound
         low = max(1.0, float(thresholds.max()) * (1 + 1e-9))
@@ -356,8 +372,8 @@ class DualBound:
             )
         return Cell(cell.points, cell.path, high, thresholds)
 
-    def refined(self, cell: Cell, target: float) -> Cell:
-        """A few programs, each at the bound that the last one proved, until the target is met or little is gained.
+    def refine(self, cell: Cell, target: float) -> Cell:
+        """Solve programs, each at the bound that the last one proved, until the target is met or little is gained.
 
         A program sees the points that were worst so far, all of them where they are few.
         """
@@ -372,7 +388,7 @@ class DualBound:
             suggested = self._best_thresholds(marginals[seen], cell.bound) if cell.bound > target else None
             if suggested is None:
                 return cell
-            better = self.improved(cell, suggested)
+            better = self.improve(cell, suggested)
             if seen.all() and better.bound >= cell.bound * _GAIN:
                 return better
             cell, thresholds = better, suggested
@@ -386,9 +402,11 @@ class DualBound:
         except SolverFailure:
             return None  # no suggestion; the bound stays as it is
         multipliers = np.maximum(found.primal[: len(self.possible)], _LEAST / ratio)
-        return self._lowered(np.minimum(ratio - 1 / multipliers, ratio * (1 - 1e-9)), marginals, ratio)
+        return self._lower_thresholds(
+            np.minimum(ratio - 1 / multipliers, ratio * (1 - 1e-9)), marginals, ratio
+        )
 
-    def _lowered(self, thresholds: FloatArray, marginals: FloatArray, ratio: float) -> FloatArray:
+    def _lower_thresholds(self, thresholds: FloatArray, marginals: FloatArray, ratio: float) -> FloatArray:
         """The smallest thresholds that are worth no more than these, at any outcome of any point.
 
         A program leaves those that matter to no outcome anywhere, also just below T, where they keep T from falling.
@@ -443,8 +461,8 @@ def partition(
     goal = target(roots[0])
     cells = [bound.first(root, (place,)) for place, root in enumerate(roots)]
     if start is not None:
-        cells = [bound.improved(cell, start) for cell in cells]
-    heap = [(-cell.bound, cell.path, cell) for cell in (bound.refined(cell, goal) for cell in cells)]
+        cells = [bound.improve(cell, start) for cell in cells]
+    heap = [(-cell.bound, cell.path, cell) for cell in (bound.refine(cell, goal) for cell in cells)]
     heapq.heapify(heap)
     while -heap[0][0] > goal and len(heap) < most:
         cell = heapq.heappop(heap)[2]
@@ -455,7 +473,7 @@ def partition(
         for side, half in enumerate(halves(cell.points)):
             child = bound.first(half, (*cell.path, side))
             if cell.thresholds is not None:
-                child = bound.improved(child, cell.thresholds)
-            child = bound.refined(child, goal)
+                child = bound.improve(child, cell.thresholds)
+            child = bound.refine(child, goal)
             heapq.heappush(heap, (-child.bound, child.path, child))
     return [cell for _, _, cell in heap]

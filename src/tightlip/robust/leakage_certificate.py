@@ -78,10 +78,10 @@ class LeakageCertificate(Certificate):
             raise CertificateInvalid(
                 f"both ends fail: they must be in order and not negative, got {self.lower!r} and {self.upper!r}."
             )
-        columns = [_column(self.channel, place) for place in range(self.channel.shape[1])]
+        columns = [rational_column(self.channel, place) for place in range(self.channel.shape[1])]
         region = self._region()
         self._check_member(region)
-        reached = self._reached(columns, region)
+        reached = self._largest_lift(columns, region)
         if reached is not None and self.lower and not (reached > 0 and log_exceeds(reached, self.lower)):
             raise CertificateInvalid(
                 f"lower end fails: its prior does not reach {self.lower!r} nats at its outcome."
@@ -110,7 +110,7 @@ class LeakageCertificate(Certificate):
         if not member:
             raise CertificateInvalid("lower end fails: its prior is not in the set.")
 
-    def _reached(self, columns: Sequence[_Column], region: Region | tuple[Prior, ...]) -> _Ratio:
+    def _largest_lift(self, columns: Sequence[_Column], region: Region | tuple[Prior, ...]) -> _Ratio:
         """e to the leakage that the prior reaches, or that members next to it come as near to as one likes."""
         masses = _masses(align(self.prior, self.channel))
         if self.kind == MAXIMAL:
@@ -158,7 +158,7 @@ class LeakageCertificate(Certificate):
             yield above / below if below else None
 
     def digest(self) -> str:
-        """A hash of the kind, the channel and the set that the proof is about."""
+        """Compute a hash of the kind, the channel and the set that the proof is about."""
         return self._digest(self.channel)
 
     def digest_for(self, channel: Channel, prior: Prior | None, secret: Sequence[Label] | None) -> str | None:
@@ -204,7 +204,8 @@ class LeakageCertificate(Certificate):
         return found
 
 
-def _column(channel: Channel, place: int) -> list[Fraction]:
+def rational_column(channel: Channel, place: int) -> list[Fraction]:
+    """Read P(y|x) of one outcome for every secret, in rationals."""
     return [Fraction(entry) for entry in dense_column(channel.matrix, place).tolist()]
 
 

@@ -30,12 +30,12 @@ from tightlip.measures.pointwise import pmc as one_prior_pmc
 from tightlip.measures.pointwise import pml as one_prior_pml
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label
-from tightlip.model.matrix import column_max, dense_column
+from tightlip.model.matrix import column_max
 from tightlip.model.prior import Prior, PriorSet
 from tightlip.model.prior_set import AnyPriorSet, PriorBall, PriorList, PriorPolytope
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats
-from tightlip.robust.leakage_certificate import MAXIMAL, PMC, PML, LeakageCertificate
+from tightlip.robust.leakage_certificate import MAXIMAL, PMC, PML, LeakageCertificate, rational_column
 from tightlip.robust.region import (
     Point,
     Region,
@@ -119,7 +119,7 @@ def _closed_form(found: FloorCapacity, channel: Channel, prior_set: AnyPriorSet 
 
 def _point(channel: Channel, outcome: Label) -> Prior:
     """The prior that is sure of the secret least likely to cause the outcome."""
-    column = _column(channel, channel.outputs.position(outcome, "outcome"))
+    column = rational_column(channel, channel.outputs.position(outcome, "outcome"))
     least = column.index(min(column))
     return as_prior(tuple(Fraction(place == least) for place in range(len(column))), channel)
 
@@ -142,7 +142,7 @@ def _worst(channel: Channel, prior_set: AnyPriorSet, kind: Kind) -> RobustLeakag
     if isinstance(region, tuple):
         return _worst_of_list(channel, prior_set, region, kind)
     pick = _pml_case if kind == "pml" else _pmc_case
-    cases = [pick(region, place, _column(channel, place)) for place in range(channel.shape[1])]
+    cases = [pick(region, place, rational_column(channel, place)) for place in range(channel.shape[1])]
     worst = max((case for case in cases if case is not None), key=lambda case: case.size)
     known = channel.is_exact and has_exact_numbers(prior_set)
     lower, upper = (math.inf, math.inf) if worst.ratio is None else log_ends(worst.ratio)
@@ -158,10 +158,6 @@ def _worst(channel: Channel, prior_set: AnyPriorSet, kind: Kind) -> RobustLeakag
         outcome=outcome,
         secret=secret,
     )
-
-
-def _column(channel: Channel, place: int) -> list[Fraction]:
-    return [Fraction(entry) for entry in dense_column(channel.matrix, place).tolist()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,10 @@
 
 The ball. p = center + (p − center)₊ − (p − center)₋, both parts of mass at most radius/2. What is added costs least on
 the cheapest secret; what is removed saves most on the dearest ones, each of which can give no more than it has.
+
+Corners of a small set: start with those of Q(floor) and cut by one bound after the other; a new corner lies on each
+edge that the bound crosses. Simplices: pull one corner, cut the faces that do not touch it into simplices, join each
+with it.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +38,10 @@ Halfspace = tuple[tuple[Fraction, ...], Fraction]  # row and bound: row · p ≤
 
 _MOST_HALFSPACES = 64
 _MOST_HULL = 1000
+Simplex = tuple[Point, ...]
+Tight = frozenset[int]  # which bounds hold with equality
+_MOST_CORNERS = 120
+_MOST_SIMPLICES = 400
 
 
 class Region(ABC):
@@ -43,22 +52,22 @@ class Region(ABC):
 
     @abstractmethod
     def lowest(self, costs: Sequence[Fraction]) -> tuple[Fraction, Point]:
-        """The smallest Σ c_x p_x and a prior that reaches it."""
+        """Find the smallest Σ c_x p_x and a prior that reaches it."""
 
     @abstractmethod
     def halfspaces(self) -> list[Halfspace] | None:
-        """The bounds besides the floor; None where they are too many to write out."""
+        """List the bounds besides the floor; None where they are too many to write out."""
 
     @abstractmethod
     def inside(self) -> Point:
-        """A member that gives mass to every secret to which some member does."""
+        """Return a member that gives mass to every secret to which some member does."""
 
     def hull(self) -> tuple[Point, ...] | None:
         """Few points, not all of them priors, whose hull contains the set; None where none are known."""
         return None
 
     def highest(self, costs: Sequence[Fraction]) -> tuple[Fraction, Point]:
-        """The largest Σ c_x p_x and a prior that reaches it."""
+        """Find the largest Σ c_x p_x and a prior that reaches it."""
         value, point = self.lowest([-cost for cost in costs])
         return -value, point
 
@@ -87,7 +96,7 @@ class FloorRegion(Region):
         return []
 
     def inside(self) -> Point:
-        """The uniform prior."""
+        """Return the uniform prior."""
         return (Fraction(1, self.size),) * self.size
 
 
@@ -124,7 +133,7 @@ class BallRegion(Region):
         return found
 
     def hull(self) -> tuple[Point, ...] | None:
-        """The center with radius/2 moved from one secret to another, even where it has less."""
+        """List the center with radius/2 moved from one secret to another, even where it has less."""
         if self.size * (self.size - 1) > _MOST_HULL:
             return None
         moved, every = self.radius / 2, range(self.size)
@@ -136,7 +145,7 @@ class BallRegion(Region):
         )
 
     def inside(self) -> Point:
-        """The center, moved towards the uniform prior by radius/2 of its way."""
+        """Return the center, moved towards the uniform prior by radius/2 of its way."""
         share = self.radius / 2
         return tuple((1 - share) * mass + share / self.size for mass in self.center)
 
@@ -155,15 +164,15 @@ class PolytopeRegion(Region):
         return RationalProgram(rows, bounds, self.floor, self.size)
 
     def lowest(self, costs: Sequence[Fraction]) -> tuple[Fraction, Point]:
-        """By a linear program in rationals."""
+        """Solve a linear program in rationals."""
         return self._program.minimum(costs)
 
     def halfspaces(self) -> list[Halfspace] | None:
-        """The bounds as given."""
+        """List the bounds as given."""
         return list(self.rows) if len(self.rows) <= _MOST_HALFSPACES else None
 
     def inside(self) -> Point:
-        """The mean of the members that give most to each secret."""
+        """Return the mean of the members that give most to each secret."""
         units = ([Fraction(place == secret) for place in range(self.size)] for secret in range(self.size))
         return mean([self.highest(unit)[1] for unit in units])
 
@@ -224,3 +233,119 @@ def dot(one: Sequence[Fraction], two: Sequence[Fraction]) -> Fraction:
     return sum(
         (first * second for first, second in zip(one, two, strict=True) if first and second), Fraction(0)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """Cells, each the hull of some points, that together contain a set; simplices may be cut further."""
+
+    cells: list[Simplex]
+    divisible: bool
+
+
+def cover_of(region: Region) -> Cover | None:
+    """Cover the set by simplices where it has few corners, else by one hull where one is known."""
+    simplices = simplices_of(region)
+    if simplices is not None:
+        return Cover(simplices, divisible=True)
+    hull = region.hull()
+    return None if hull is None else Cover([hull], divisible=False)
+
+
+def simplices_of(region: Region) -> list[Simplex] | None:
+    """Triangulate the set without overlap; None where it has too many corners.
+
+    >>> from tightlip.robust.region import BallRegion
+    >>> third = Fraction(1, 3)
+    >>> [len(simplex) for simplex in simplices_of(BallRegion((third,) * 3, Fraction(1, 10), 3))]
+    [3, 3, 3, 3]
+    """
+    found = corners_of(region)
+    if found is None:
+        return None
+    points = list(found)
+    tight = [found[point] for point in points]
+    pulled = _pull(frozenset(range(len(points))), points, tight)
+    if pulled is None:
+        return None
+    return [tuple(points[place] for place in sorted(simplex)) for simplex in pulled]
+
+
+def corners_of(region: Region) -> dict[Point, Tight] | None:
+    """Enumerate corners and the bounds tight there (masses first, then the others); None if they are too many."""
+    halfspaces = region.halfspaces()
+    if halfspaces is None:
+        return None
+    corners = _first_corners(region.size, region.floor)
+    for place, halfspace in enumerate(halfspaces, region.size):
+        corners = _cut(corners, halfspace, place)
+        if len(corners) > _MOST_CORNERS:
+            return None
+    return corners
+
+
+def _first_corners(size: int, floor: Fraction) -> dict[Point, Tight]:
+    rest = 1 - size * floor
+    every = range(size)
+    return {
+        tuple(floor + rest * (place == heavy) for place in every): frozenset(
+            place for place in every if place != heavy or not rest
+        )
+        for heavy in every
+    }
+
+
+def _cut(corners: dict[Point, Tight], halfspace: Halfspace, name: int) -> dict[Point, Tight]:
+    row, bound = halfspace
+    slack = {point: bound - dot(row, point) for point in corners}
+    kept = {
+        point: tight | {name} if not slack[point] else tight
+        for point, tight in corners.items()
+        if slack[point] >= 0
+    }
+    inner = [point for point in corners if slack[point] > 0]
+    outer = [point for point in corners if slack[point] < 0]
+    for one in inner:
+        for two in outer:
+            common = corners[one] & corners[two]
+            if sum(common <= tight for tight in corners.values()) == 2:  # nothing between them: an edge
+                share = slack[one] / (slack[one] - slack[two])
+                crossing = tuple(a + share * (b - a) for a, b in zip(one, two, strict=True))
+                kept[crossing] = common | {name}
+    return kept
+
+
+def _pull(
+    face: frozenset[int], points: Sequence[Point], tight: Sequence[Tight]
+) -> list[frozenset[int]] | None:
+    """Triangulate a face given by its corners, by pulling; None where the simplices are too many."""
+    dimension = _dimension(face, points)
+    if len(face) == dimension + 1:
+        return [face]
+    pulled = min(face)
+    found: list[frozenset[int]] = []
+    bounds = frozenset().union(*(tight[place] for place in face))
+    sides = {frozenset(place for place in face if bound in tight[place]) for bound in bounds}
+    for side in sorted(sides, key=sorted):
+        if pulled in side or len(side) < dimension or _dimension(side, points) != dimension - 1:
+            continue
+        inner = _pull(side, points, tight)
+        if inner is None or len(found) + len(inner) > _MOST_SIMPLICES:
+            return None
+        found += [simplex | {pulled} for simplex in inner]
+    return found
+
+
+def _dimension(face: frozenset[int], points: Sequence[Point]) -> int:
+    """Compute the affine dimension of some points."""
+    first, *others = (points[place] for place in sorted(face))
+    if not others:
+        return 0
+    return int(_matrix([[a - b for a, b in zip(point, first, strict=True)] for point in others]).rank())
+
+
+def _matrix(rows: list[list[Fraction]]) -> Any:
+    from flint import fmpq, fmpq_mat
+
+    entries = [fmpq(entry.numerator, entry.denominator) for row in rows for entry in row]
+    return fmpq_mat(len(rows), len(rows[0]), entries)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Self
 
 from tightlip.errors import CertificateInvalid
@@ -62,31 +63,8 @@ class RobustLeakage(ProvedNats):
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        witness = self.prior, self.attained, self.certificate, self.outcome, self.secret
-        return _restored, (type(self), Nats(float(self), self.ratio), self.lower, self.method, *witness)
-
-
-def _restored(
-    kind: type[RobustLeakage],
-    amount: Nats,
-    lower: float,
-    method: str,
-    prior: Prior | None,
-    attained: bool,
-    certificate: LeakageCertificate,
-    outcome: Label,
-    secret: Label,
-) -> RobustLeakage:
-    return kind(
-        amount,
-        lower,
-        method=method,
-        prior=prior,
-        attained=attained,
-        certificate=certificate,
-        outcome=outcome,
-        secret=secret,
-    )
+        witness = {name: getattr(self, name) for name in self.__slots__ if name != "lower"}
+        return partial(type(self), **witness), (Nats(float(self), self.ratio), self.lower)
 
 
 def log_ends(ratio: Fraction) -> tuple[float, float]:

@@ -21,14 +21,15 @@ from itertools import pairwise, product
 from math import prod
 from typing import Any
 
-from tightlip.certificate.recomputation import NOISE_STATISTIC, Recomputation, recomputed
+from tightlip.certificate.recomputation import NOISE_STATISTIC, Recomputation, certify_by_recomputation
 from tightlip.errors import InvalidInput, PreconditionFailed, WrongType, quoted
 from tightlip.model.labels import Label, Labels
 from tightlip.model.noise import Gaussian, Laplace, Noise
 from tightlip.numeric.ball import Ball, ball, enclose
+from tightlip.numeric.parse import Real, exact, real
 from tightlip.numeric.quantity import Nats, ProvedLeakage
-from tightlip.numeric.real import Real, exact, real
 from tightlip.numeric.tails import laplace_mass, normal_mass
+from tightlip.showing import Tabled
 
 _MOST_CHOICES = 4096
 
@@ -36,7 +37,7 @@ Interval = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
-class NoiseStatisticLeakage(ProvedLeakage):
+class NoiseStatisticLeakage(ProvedLeakage, Tabled):
     """Π of additive noise, in nats: `lower` is reached by `selection` (secret → parameter), `upper` is proved."""
 
     lower: float
@@ -92,11 +93,11 @@ def noise_leakage(noise: Noise, regions: Mapping[Label, Any]) -> NoiseStatisticL
     found = NoiseStatisticLeakage(
         min(lower, upper), upper, ordered, f"taut string, {choices} choices of intervals"
     )
-    return recomputed(NOISE_STATISTIC, found, noise=noise, regions=pieces)
+    return certify_by_recomputation(NOISE_STATISTIC, found, noise=noise, regions=pieces)
 
 
 def noise_resolved_leakage(noise: Noise, low: Any, high: Any) -> Nats:
-    """Π of θ + noise for θ in [low, high] about a secret that tells all parameters apart: log(1 + (high − low)·f_N(0)).
+    """Compute Π of θ + noise about a secret that tells all θ in [low, high] apart: log(1 + (high − low)·f_N(0)).
 
     It is maximal leakage, hence an upper bound for every secret. A piecewise strictly monotone statistic comes as
     close as one likes: parameters, one for each of its values, can be chosen as dense as one likes in the range.
@@ -205,8 +206,8 @@ def _read(regions: Mapping[Label, Any]) -> dict[Label, list[Interval]]:
     for piece, label in ordered[1:]:
         if piece[0] < furthest[1] and label != owner:
             raise InvalidInput(
-                f"regions of different secrets must not overlap, got {_shown(furthest)} of {quoted(owner)} and "
-                f"{_shown(piece)} of {quoted(label)}; a parameter has one secret."
+                f"regions of different secrets must not overlap, got {_show_interval(furthest)} of {quoted(owner)} and "
+                f"{_show_interval(piece)} of {quoted(label)}; a parameter has one secret."
             )
         if piece[1] >= furthest[1]:
             furthest, owner = piece, label
@@ -225,9 +226,9 @@ def _interval(given: Any, argument: str) -> Interval:
         raise WrongType(f"{argument} must be an interval (low, high), got {quoted(given)}.")
     low, high = (Fraction(exact(real(end, argument))) for end in given)
     if low > high:
-        raise InvalidInput(f"{argument} must have low ≤ high, got {_shown((low, high))}; swap them.")
+        raise InvalidInput(f"{argument} must have low ≤ high, got {_show_interval((low, high))}; swap them.")
     return low, high
 
 
-def _shown(interval: Interval) -> str:
+def _show_interval(interval: Interval) -> str:
     return f"({float(interval[0]):g}, {float(interval[1]):g})"

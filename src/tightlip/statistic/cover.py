@@ -67,29 +67,29 @@ class Cover:
         return len(self.group_starts)
 
     def entries(self, row: int) -> tuple[Column, FloatArray]:
-        """The columns and values of one row."""
+        """Return the columns and values of one row."""
         run = slice(self.starts[row], self.starts[row + 1])
         return self.columns[run], self.values[run]
 
     def members(self, group: int) -> range:
-        """The rows of one secret."""
+        """Return the rows of one secret."""
         after = self.group_starts[group + 1] if group + 1 < self.groups else self.rows
         return range(int(self.group_starts[group]), int(after))
 
     def size_of(self, rows: range) -> int:
-        """The number of entries of a run of rows."""
+        """Count the entries of a run of rows."""
         return int(self.starts[rows.stop] - self.starts[rows.start])
 
     def group_of(self, row: int) -> int:
-        """The secret of a row."""
+        """Find the secret of a row."""
         return int(np.searchsorted(self.group_starts, row, side="right")) - 1
 
     def gains(self, prices: FloatArray) -> FloatArray:
-        """Σ_y (V_ry − u_y)_+ for each row."""
+        """Compute Σ_y (V_ry − u_y)_+ for each row."""
         return self.gains_of(range(self.rows), prices)
 
     def gains_of(self, rows: range, prices: FloatArray) -> FloatArray:
-        """The same for a run of rows only."""
+        """Compute the same for a run of rows only."""
         first, last = self.starts[rows.start], self.starts[rows.stop]
         values = self.values[first:last]
         if len(self.values) == self.rows * self.outputs:  # every cell is there, in order
@@ -99,7 +99,7 @@ class Cover:
         return np.add.reduceat(np.maximum(above, 0.0, out=above), self.starts[rows.start : rows.stop] - first)
 
     def tops(self, gains: FloatArray, allowed: Mask) -> tuple[FloatArray, Places]:
-        """The largest gain of each secret among allowed rows, and a row that has it."""
+        """Find the largest gain of each secret among allowed rows, and a row that has it."""
         masked = np.where(allowed, gains, -np.inf)
         best = np.maximum.reduceat(masked, self.group_starts)
         sizes = np.diff(np.append(self.group_starts, self.rows))
@@ -108,11 +108,11 @@ class Cover:
         return best, leads[np.flatnonzero(np.diff(owner, prepend=-1))]
 
     def worth(self, selection: Places) -> float:
-        """Σ_y max_g V(r_g, y), in floats."""
-        return float(self.covered(selection).sum())
+        """Compute Σ_y max_g V(r_g, y), in floats."""
+        return float(self.maxima(selection).sum())
 
-    def covered(self, selection: Places) -> FloatArray:
-        """max_g V(r_g, y) for each output."""
+    def maxima(self, selection: Places) -> FloatArray:
+        """Compute max_g V(r_g, y) for each output."""
         cover = np.zeros(self.outputs)
         for row in selection.tolist():
             columns, values = self.entries(row)
@@ -120,7 +120,7 @@ class Cover:
         return cover
 
     def everything(self) -> Mask:
-        """No row excluded."""
+        """Allow every row."""
         return np.ones(self.rows, dtype=bool)
 
 

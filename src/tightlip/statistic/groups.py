@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, ShapeMismatch
 from tightlip.model.channel import Channel, as_channel
-from tightlip.model.labelled import places_of, split
-from tightlip.model.labels import Label, Labels, read_label
+from tightlip.model.labels import Label, Labels, places_of, read_label, split_labels
 from tightlip.numeric.parse import require_unmasked
 
 Places = NDArray[np.intp]
@@ -33,15 +32,15 @@ class Groups:
         return len(self.labels)
 
     def sizes(self) -> Places:
-        """The number of rows of each secret."""
+        """Count the rows of each secret."""
         return np.bincount(self.codes, minlength=self.count)
 
     def rows(self) -> tuple[Label, ...]:
-        """The secret of each row."""
+        """List the secret of each row."""
         return tuple(self.labels[code] for code in self.codes.tolist())
 
     def take(self, places: Places) -> Groups:
-        """The labelling of some of the rows; secrets that lose all their rows are dropped."""
+        """Take the labelling of some of the rows; secrets that lose all their rows are dropped."""
         kept, codes = np.unique(self.codes[places], return_inverse=True)
         return Groups(self.labels.take(kept.tolist()), codes)
 
@@ -57,7 +56,7 @@ def groups_of(channel: Channel, secret: Any = None) -> Groups:
     as_channel(channel)
     if secret is None:
         return Groups(channel.inputs, np.arange(channel.shape[0]))
-    values, own = split(secret, "secret")
+    values, own = split_labels(secret, "secret")
     if own is not None:
         places = places_of(channel.inputs, own, "secret", "rows of the channel")
         values = [values[place] for place in places]
@@ -76,7 +75,7 @@ def group_by_label(values: Any, size: int, argument: str, owner: str) -> Groups:
 
 def group_outputs(outputs: Any) -> tuple[Groups, Labels | None]:
     """Number the outputs of inputs; and the names of the inputs, where the outputs come by name."""
-    values, own = split(outputs, "outputs")
+    values, own = split_labels(outputs, "outputs")
     items = _sequence(values, "outputs")
     if not len(items):
         raise InvalidInput("outputs must not be empty, got no inputs; give the output of each input.")

@@ -44,13 +44,13 @@ class Judge(Protocol):
         """About as many entries as could be read in the time that a bound takes."""
 
     def total(self, selection: Places) -> Fraction:
-        """A lower bound of F of a selection."""
+        """Bound F of a selection from below."""
 
     def bound(self, prices: FloatArray, allowed: Mask, goal: Fraction) -> Bounded:
-        """An upper bound of F of every selection of allowed rows; `goal` is what would settle the matter."""
+        """Bound F of every selection of allowed rows from above; `goal` is what would settle the matter."""
 
-    def settled(self, selection: Places) -> Bounded:
-        """The bound where the selection is the only one allowed."""
+    def bound_single(self, selection: Places) -> Bounded:
+        """Bound F where the selection is the only one allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,8 @@ class FloatJudge:
         return len(self.cover.values) + (self.cover.outputs + 1) * CALL
 
     def total(self, selection: Places) -> Fraction:
-        """The sum of the largest entries, rounded down."""
-        return Fraction(sum_down(self.cover.covered(selection)))
+        """Compute the sum of the largest entries, rounded down."""
+        return Fraction(sum_down(self.cover.maxima(selection)))
 
     def bound(self, prices: FloatArray, allowed: Mask, goal: Fraction) -> Bounded:
         """D(u) with every rounding counted."""
@@ -77,9 +77,9 @@ class FloatJudge:
         parts = np.concatenate([prices, np.nextafter(tops * relative, np.inf)])
         return Bounded(tuple(Fraction(price) for price in prices.tolist()), Fraction(sum_up(parts)))
 
-    def settled(self, selection: Places) -> Bounded:
-        """The largest entries themselves are prices."""
-        peaks = self.cover.covered(selection)
+    def bound_single(self, selection: Places) -> Bounded:
+        """Take the largest entries themselves as prices."""
+        peaks = self.cover.maxima(selection)
         return Bounded(tuple(Fraction(price) for price in peaks.tolist()), Fraction(sum_up(peaks)))
 
 
@@ -116,8 +116,8 @@ class ExactJudge:
             best = short if short.total < best.total else best
         return best
 
-    def settled(self, selection: Places) -> Bounded:
-        """The largest entries themselves are prices."""
+    def bound_single(self, selection: Places) -> Bounded:
+        """Take the largest entries themselves as prices."""
         peaks = [exact_fraction(peak) for peak in self.table.peaks(self.cover.order[selection].tolist())]
         return Bounded(tuple(peaks), sum(peaks, Fraction(0)))
 

@@ -34,8 +34,7 @@ from tightlip.certificate.statistic import (
 from tightlip.certificate.statistic_map import CoverProof, MapCertificate
 from tightlip.errors import InvalidInput, WrongType
 from tightlip.model.channel import Channel
-from tightlip.model.labelled import places_of, split
-from tightlip.model.labels import Labels
+from tightlip.model.labels import Labels, places_of, split_labels
 from tightlip.model.matrix import Matrix, dense, is_sparse
 from tightlip.numeric.display import format_up, several
 from tightlip.numeric.parse import float_number
@@ -139,7 +138,7 @@ def maximal_leakage_of_map(outputs: Any, secret: Any) -> StatisticLeakage:
 
 def _in_order(secret: Any, names: Labels | None) -> Any:
     """The secrets in the order of the inputs, which are found by label where outputs have labels."""
-    values, own = split(secret, "secret")
+    values, own = split_labels(secret, "secret")
     if (own is None) != (names is None):
         raise WrongType(
             "outputs and secret must both have labels (mappings, Series) or both be lists, got one of each; "

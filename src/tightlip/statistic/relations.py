@@ -29,8 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.arguments import whole
-from tightlip.certificate.recomputation import STATISTIC_RANGE, recomputed
-from tightlip.measures.distribution import rounded_sum
+from tightlip.certificate.recomputation import STATISTIC_RANGE, certify_by_recomputation
+from tightlip.measures.distribution import add_leakages
 from tightlip.measures.maximal import channel_after, maximal_leakage
 from tightlip.model.align import align
 from tightlip.model.channel import Channel, as_channel
@@ -40,6 +40,7 @@ from tightlip.model.prior import Prior
 from tightlip.numeric.ball import Ball, ball, enclose, log_bounds
 from tightlip.numeric.quantity import Bound, Nats, exact_level, exact_ratio, largest, level
 from tightlip.numeric.rounding import gamma, log_ratio_up, log_up, sum_down, up, widen_up
+from tightlip.showing import Shown, Tabled
 from tightlip.statistic.groups import Groups, Places, groups_of
 from tightlip.statistic.maximal import cost_leakage, statistic_maximal_leakage
 from tightlip.statistic.result import StatisticLeakage
@@ -166,7 +167,7 @@ def statistic_leakage_range(channel: Channel, secret: Any = None) -> Bound:
     upper = min(float(whole), log_bounds(Fraction(groups.count))[1])
     lower = log_bounds(total / int(groups.sizes().max()))[0]
     found = Bound(min(max(0.0, lower), upper), upper, "maximal leakage")
-    return recomputed(STATISTIC_RANGE, found, channel=channel, secret=secret)
+    return certify_by_recomputation(STATISTIC_RANGE, found, channel=channel, secret=secret)
 
 
 def ldp_to_statistic(mu: object, secrets: int) -> Nats:
@@ -206,7 +207,7 @@ def outcome_to_statistic_ldp(outcome: object, least: object) -> Nats:
 
 
 @dataclass(frozen=True, slots=True)
-class StatisticComposition:
+class StatisticComposition(Shown, Tabled):
     """What two releases leak together.
 
     Attributes
@@ -264,13 +265,7 @@ def composition(
         after[outcome] = known[key]
     worst = largest([found.value for found in after.values()])
     where = next(outcome for outcome, found in after.items() if found.value == worst)
-    return StatisticComposition(_sum(start.value, worst), start, after, where)
-
-
-def _sum(first: Nats, second: Nats) -> Nats:
-    if first.ratio is not None and second.ratio is not None:
-        return Nats.of_ratio(first.ratio * second.ratio)
-    return Nats(rounded_sum(float(first), float(second)))
+    return StatisticComposition(add_leakages(start.value, worst), start, after, where)
 
 
 def _secrets(secrets: object) -> int:

@@ -104,7 +104,7 @@ class _Tree:
         self.splits[place] = Split(row, one, two)
         return one, two
 
-    def finished(self) -> tuple[tuple[Prices, ...], tuple[Split | Leaf, ...]]:
+    def to_proof(self) -> tuple[tuple[Prices, ...], tuple[Split | Leaf, ...]]:
         places: dict[Prices, int] = {}
         nodes: list[Split | Leaf] = []
         for place in range(len(self.leaves) + len(self.splits)):
@@ -129,10 +129,10 @@ class Search:
     def run(self) -> Found:
         """Bound, then branch until the ends meet, the work is done or the proof grows too long."""
         tree = _Tree()
-        root = self._node(self.cover.everything(), self.cover.covered(self.selection))
+        root = self._node(self.cover.everything(), self.cover.maxima(self.selection))
         heap = [(-root.bounded.total, tree.add(root.bounded), root)]
         most = _MOST_PRICES // self.cover.outputs
-        while self.program is not None and not self._met(-heap[0][0]):
+        while self.program is not None and not self._ends_meet(-heap[0][0]):
             row = self._branching_row(heap[0][2])
             if row is None or not self.work.left() or len(tree.leaves) > most:
                 break
@@ -142,18 +142,18 @@ class Search:
             for number, part in zip(places, parts, strict=True):
                 heapq.heappush(heap, (-part.bounded.total, number, part))
         upper = max(self.lower, *(leaf.total for leaf in tree.leaves.values()))
-        prices, nodes = tree.finished()
+        prices, nodes = tree.to_proof()
         return Found(
             self.selection,
             self.lower,
             upper,
             prices,
             nodes,
-            self._met(upper, self.judge.slack),
+            self._ends_meet(upper, self.judge.slack),
             self.work.stopped,
         )
 
-    def _met(self, upper: Fraction, allowance: Fraction | None = None) -> bool:
+    def _ends_meet(self, upper: Fraction, allowance: Fraction | None = None) -> bool:
         share = self.allowance if allowance is None else allowance
         return upper <= self.lower + share * abs(self.lower)
 
@@ -162,7 +162,7 @@ class Search:
         if allowed.sum() == self.cover.groups:
             only = np.flatnonzero(allowed)
             self._try(only)
-            return _Node(allowed, start, allowed.astype(np.float64), self.judge.settled(only))
+            return _Node(allowed, start, allowed.astype(np.float64), self.judge.bound_single(only))
         if self.program is None:
             prices = descend(self.cover, allowed, start, self._goal(), self.work)
             weights = np.zeros(self.cover.rows)

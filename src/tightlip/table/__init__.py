@@ -4,8 +4,7 @@
     kinds      which column types there are, and which columns are refused
     embedded, csv_file, csv_kinds, parquet_file, frame   what of a file or frame is trusted, and what is refused
     source     open a file, a database, a data frame or an Ibis table
-    recoding   what is released of one column: as it is, prefixes, coded ends, nothing
-    bins       numbers in intervals
+    recoding   what is released of one column: as it is, prefixes, coded ends, bins, nothing
     mapping    values replaced by groups, hierarchies
     mechanism  random changes of a released value
     policy, policy_file   the whole planned release, as code, TOML or flags
@@ -17,13 +16,12 @@ The engine counts and joins. Rows never come to Python, except one batch at a ti
 
 from __future__ import annotations
 
-from tightlip.table.bins import Bins
 from tightlip.table.counts import count_cells
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import ColumnMechanism, RandomizedResponse
 from tightlip.table.policy import Policy, Released
 from tightlip.table.policy_file import policy_toml
-from tightlip.table.recoding import BottomCode, Keep, Prefix, Suppress, TopCode
+from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Suppress, TopCode
 from tightlip.table.risk import write_risks
 from tightlip.table.source import Table, open_table
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tightlip.arguments import instance, whole
 from tightlip.errors import InvalidInput, quoted
-from tightlip.numeric.display import grouped
+from tightlip.numeric.display import format_count
 from tightlip.table.embedded import ROW
 from tightlip.table.failure import engine_work
 from tightlip.table.kinds import Kind
@@ -45,7 +45,7 @@ class Key:
     kind: Kind
 
     def label(self, value: Any) -> str:
-        """The released value as people read it."""
+        """Return the released value as people read it."""
         try:
             return self.recoding.label(value, self.kind)
         except InvalidInput as error:
@@ -95,7 +95,9 @@ def count_groups(table: Table, keys: Sequence[Key], max_cells: int) -> Groups:
         arrow = table.fetch(tallied.select(**without_gaps(tallied, names), n=tallied["n"]).limit(limit + 1))
     table.require_unchanged()
     if arrow.num_rows > limit:
-        raise too_many_cells(f"over {grouped(limit)} combinations of secret and released values", max_cells)
+        raise too_many_cells(
+            f"over {format_count(limit)} combinations of secret and released values", max_cells
+        )
     if not arrow.num_rows:
         raise InvalidInput(f"{table.name} has no rows; there is nothing to count.")
     found = [_encode(arrow, place, key) for place, key in enumerate(keys)]
@@ -106,7 +108,7 @@ def count_groups(table: Table, keys: Sequence[Key], max_cells: int) -> Groups:
 def too_many_cells(got: str, max_cells: int) -> InvalidInput:
     """Refuse a release that is nearly the table itself; returns the error."""
     return InvalidInput(
-        f"release must have at most {grouped(max_cells)} combinations of values, got {got}; "
+        f"release must have at most {format_count(max_cells)} combinations of values, got {got}; "
         "coarsen or drop columns."
     )
 
@@ -168,7 +170,7 @@ class CellCounts:
     suppressed: int | None
 
     def sizes(self) -> Codes:
-        """The number of rows in each cell."""
+        """Count the rows in each cell."""
         sizes = np.zeros(len(self.cells), dtype=np.int64)
         np.add.at(sizes, self.cell_of, self.count)
         return sizes
@@ -214,16 +216,16 @@ def count_values(table: Table, names: Sequence[str]) -> Groups:
     A field of a CSV file is called what the file writes, whatever else is in its column; elsewhere the column's type,
     which no row decides, says how values are called.
     """
-    return count_groups(table, _kept(table, names), _MOST_KEPT)
+    return count_groups(table, _plain_keys(table, names), _MOST_KEPT)
 
 
 def first_row(table: Table, names: Sequence[str], found: Groups, place: int) -> int | None:
-    """The first row, counted from 1, of a group that `count_values` found; None where rows are not numbered so."""
+    """Find the first row, counted from 1, of a group that `count_values` found; None where rows are not numbered so."""
     ordered = table.in_order()
     if table.loose or ordered.ordered_by is None:
         return None
     with suppress(Exception):  # it would only have helped to find the row
-        keys = enumerate(_kept(ordered, names))
+        keys = enumerate(_plain_keys(ordered, names))
         same = [key.expression == found.arrow[f"k{number}"][place].as_py() for number, key in keys]
         rows = ordered.expression.filter(same)
         first = int(ordered.fetch(rows.aggregate(n=rows[ROW].min()))["n"][0].as_py())
@@ -231,7 +233,7 @@ def first_row(table: Table, names: Sequence[str], found: Groups, place: int) -> 
     return None
 
 
-def _kept(table: Table, names: Sequence[str]) -> list[Key]:
+def _plain_keys(table: Table, names: Sequence[str]) -> list[Key]:
     plain = table.plain_columns(names)
     table.require_one_spelling(names)
     if table.csv is not None:
@@ -250,7 +252,7 @@ def cells_of_groups(groups: Groups, policy: Policy, max_cells: int) -> tuple[Cel
     secrets, secret_of = _combine(groups.labels[:secret_columns], groups.codes[:secret_columns])
     cells, cell_of = _combine(groups.labels[secret_columns:], groups.codes[secret_columns:])
     if len(cells) > max_cells:
-        raise too_many_cells(grouped(len(cells)), max_cells)
+        raise too_many_cells(format_count(len(cells)), max_cells)
     counts, triple_of = _add_up(secrets, cells, secret_of, cell_of, groups.count)
     if policy.min_count is None:
         return counts, triple_of

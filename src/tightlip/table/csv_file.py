@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.errors import InvalidInput
-from tightlip.numeric.display import grouped
+from tightlip.numeric.display import format_count
 from tightlip.table.embedded import ROW
 from tightlip.table.failure import NOT_UTF8
 
@@ -51,7 +51,7 @@ class Readable(Protocol):
     """What bytes can be read from, at most so many at a time and none at the end."""
 
     def read(self, size: int, /) -> bytes:
-        """The next bytes."""
+        """Read the next bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class Records:
         return len(self.starts)
 
     def column(self, place: int) -> tuple[Any, Flags]:
-        """The fields of a column as an Arrow array, empty ones missing, and which of them stand in quotes."""
+        """Read the fields of a column as an Arrow array, empty ones missing, and which of them stand in quotes."""
         import pyarrow as pa
 
         starts = self.ends[:, place - 1] + 1 if place else self.starts
@@ -188,7 +188,7 @@ def read_records(file: Readable, header: CsvHeader, name: str) -> Iterator[Recor
         line, rest = line + _line_ends(text.content, header, used), text.content[used:]
         if len(rest) > _LONGEST:
             raise text.refusal(
-                f"line {{}} has over {grouped(_LONGEST)} bytes; check its double quotes.", used
+                f"line {{}} has over {format_count(_LONGEST)} bytes; check its double quotes.", used
             )
 
 
@@ -206,7 +206,7 @@ class _Text:
     line: int
 
     def refusal(self, words: str, *places: int) -> InvalidInput:
-        """What is wrong, with the lines of some places of the text put in."""
+        """Say what is wrong, with the lines of some places of the text put in."""
         lines = (self.line + _line_ends(self.content, self.header, place) for place in places)
         return InvalidInput(f"{self.name} cannot be read: {words.format(*lines)}")
 
@@ -397,7 +397,7 @@ class _Digested:
         self.file, self.hash = file, hashlib.sha256()
 
     def read(self, size: int) -> bytes:
-        """The next bytes."""
+        """Read the next bytes."""
         block = self.file.read(size)
         self.hash.update(block)
         return block

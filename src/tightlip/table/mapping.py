@@ -183,7 +183,7 @@ class Mapping:
         return cls(hierarchy.levels[level], otherwise=otherwise, hierarchy=hierarchy, level=level)
 
     def higher(self) -> list[Mapping]:
-        """The levels of its file above this one, the next first; none for a mapping without a file."""
+        """List the levels of its file above this one, the next first; none for a mapping without a file."""
         if self.hierarchy is None:
             return []
         above = range(self.level + 1, len(self.hierarchy.levels))
@@ -194,7 +194,7 @@ class Mapping:
         require_kind("mapping", name, kind, ("text", "integer", "boolean", "date"))
 
     def key(self, column: Any, kind: Kind) -> Any:
-        """The group, after a letter that tells whether there is one."""
+        """Return the group, after a letter that tells whether there is one."""
         import ibis
 
         members: dict[str, list[str]] = {}
@@ -206,13 +206,13 @@ class Mapping:
         return ibis.cases((text.isnull(), ibis.null("string")), *branches, else_=rest)
 
     def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
-        """The same for values in Python, given as their labels."""
+        """Recode values in Python alike, given as their labels."""
         groups = {value: _MAPPED + group for value, group in self.groups}
         rest = {} if self.otherwise is None else dict.fromkeys(values, _OTHER + self.otherwise)
         return [groups.get(value) or rest.get(value) or _OTHER + value for value in values]
 
     def label(self, key: Any, kind: Kind) -> str:
-        """The group."""
+        """Return the group."""
         if key[0] == _OTHER and self.otherwise is None:
             raise InvalidInput(  # without the value, which may be one that only few people have
                 "mapping must have a group for every value, got none for some; add them or set otherwise."
@@ -220,7 +220,7 @@ class Mapping:
         return str(key[1:])
 
     def words(self) -> str:
-        """In words."""
+        """Say it in words."""
         file = "" if self.hierarchy is None else f" ({self.hierarchy.path.name}, level {self.level})"
         rest = "" if self.otherwise is None else f", others to {quoted(self.otherwise)}"
         if all(value == group for value, group in self.groups):

@@ -140,15 +140,15 @@ class ColumnMechanism(ABC):
 
     @abstractmethod
     def setting(self) -> str | float:
-        """What a policy file has for it, so that `read` gives it back."""
+        """Return what a policy file has for it, so that `read` gives it back."""
 
     @abstractmethod
     def words(self) -> str:
-        """In words."""
+        """Say it in words."""
 
     @abstractmethod
     def channel(self, values: Sequence[Value]) -> ColumnChannel:
-        """What it makes of each of a column's values; where that is irrational, something less noisy.
+        """Work out what it makes of each of a column's values; where that is irrational, something less noisy.
 
         The mechanism must then be a post-processing of this channel, so that what an audit proves of the channel
         bounds the mechanism.
@@ -159,7 +159,7 @@ class ColumnMechanism(ABC):
         return ()
 
     def response_odds(self) -> Fraction | None:
-        """e^ε where it is randomised response of a level ε; None where it is not.
+        """Return e^ε where it is randomised response of a level ε; None where it is not.
 
         The bounds of a sample are proved for such columns only.
         """
@@ -191,12 +191,12 @@ class RandomizedResponse(ColumnMechanism):
         return cls(level(setting, cls.key))
 
     def setting(self) -> str | float:
-        """The level: as a logarithm where that is exact."""
+        """Return the level: as a logarithm where that is exact."""
         ratio = exact_ratio(self.epsilon)
         return self.epsilon if ratio is None else f"log({ratio})"
 
     def words(self) -> str:
-        """In words."""
+        """Say it in words."""
         return f"randomised response with ε = {float(self.epsilon)!r} nats"
 
     def channel(self, values: Sequence[Value]) -> ColumnChannel:
@@ -213,7 +213,7 @@ class RandomizedResponse(ColumnMechanism):
         return [RandomizedResponse(step / GRID) for step in range(1, min(most, _MOST_GRID) + 1)]
 
     def response_odds(self) -> Fraction:
-        """e^ε as a fraction, rounded up to a double where it is irrational.
+        """Return e^ε as a fraction, rounded up to a double where it is irrational.
 
         >>> from tightlip import log_of
         >>> RandomizedResponse(log_of(3)).response_odds(), RandomizedResponse(0).response_odds()

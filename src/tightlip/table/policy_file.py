@@ -27,11 +27,10 @@ from tightlip.arguments import instance, listed
 from tightlip.arguments import path as read_path
 from tightlip.errors import InvalidInput, TightlipError, WrongType, quoted
 from tightlip.reading import first_line, is_below, read_text
-from tightlip.table.bins import Bins
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import MECHANISMS, flag_setting, read_mechanism
 from tightlip.table.policy import Policy, Released, require_known
-from tightlip.table.recoding import BottomCode, Keep, Prefix, Recoding, Suppress, TopCode
+from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Recoding, Suppress, TopCode
 
 _TOP_KEYS = ("secret", "statistic", "release", "min_count")
 _MODIFIERS = {
@@ -52,7 +51,7 @@ class Folder:
     anywhere: bool
 
     def find(self, file: str, place: str) -> Path:
-        """The path of a file; where links lead counts, not where they stand.
+        """Find the path of a file; where links lead counts, not where they stand.
 
         Raises
         ------

@@ -19,7 +19,7 @@ from tightlip import arguments
 from tightlip.arguments import flag, instance, whole
 from tightlip.errors import InvalidInput, ShapeMismatch, quoted
 from tightlip.files import whole_file
-from tightlip.numeric.display import grouped
+from tightlip.numeric.display import format_count
 from tightlip.table.counts import (
     MAX_CELLS,
     MOST_CELLS,
@@ -115,14 +115,14 @@ def _add_up(table: Any) -> Any:
 
 
 def _write_all(writer: Any, batches: Iterator[Any]) -> Any:
-    def written() -> Iterator[Any]:
+    def write_each() -> Iterator[Any]:
         for table in batches:
             if table["cell_size"].null_count:
                 raise InvalidInput("the table has changed since it was counted; audit it again.")
             writer.write_table(table)
             yield table
 
-    return tally_risks(written())
+    return tally_risks(write_each())
 
 
 def _write_by_spark(backend: Any, rows: Any, path: Path, id_name: str | None, id_kind: Kind | None) -> Any:
@@ -233,7 +233,12 @@ def write_risks(
         joined = _join_rows(numbered, keys_of(numbered, policy), lookup, identity)
         with engine_work(table.name, "joined with its risks"):
             written = write_batches(
-                table.backend, joined, partial, id_column, _kind(identity), path.suffix.lower()
+                table.backend,
+                joined,
+                partial,
+                id_column,
+                identity[1] if identity else None,
+                path.suffix.lower(),
             )
         table.require_unchanged()
         if written is None or not written.equals(_expected_tally(risks)):
@@ -241,10 +246,6 @@ def write_risks(
 
 
 _Identity = tuple[Any, Kind] | None
-
-
-def _kind(identity: _Identity) -> Kind | None:
-    return identity[1] if identity else None
 
 
 def _refuse_changed(table: Table) -> InvalidInput:
@@ -298,7 +299,7 @@ def _identity(table: Table, policy: Policy, id_column: str | None, total: int) -
         if distinct["n"][0].as_py() != total:
             raise InvalidInput(
                 f"id_column must have a distinct value in every row, got {quoted(id_column)} with "
-                f"{grouped(distinct['n'][0].as_py())} values in {grouped(total)} rows; "
+                f"{format_count(distinct['n'][0].as_py())} values in {format_count(total)} rows; "
                 f"{table.name} keeps no other order."
             )
     return column, kind

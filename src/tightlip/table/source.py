@@ -82,14 +82,14 @@ class Table:
         return self.kinds([*self.physical]) | self.refused
 
     def kinds(self, names: Sequence[str]) -> dict[str, str]:
-        """The same of some columns; what is no column or cannot be read is left out."""
+        """Find the kinds of some columns; what is no column or cannot be read is left out."""
         known = {name: self.physical[name] for name in names if name in self.physical}
         self._learn([*known])
         schema = self.expression.schema()
         return {name: self._kinds.get(name) or str(schema[column]) for name, column in known.items()}
 
     def in_order(self) -> Table:
-        """The same table, with its rows numbered where there is an order of them."""
+        """Number the rows, where there is an order of them."""
         if self.numbered is None:
             return self
         return replace(self, expression=self.numbered, ordered_by=self.numbered[ROW], numbered=None)
@@ -109,7 +109,7 @@ class Table:
         self.close()
 
     def rows(self) -> int:
-        """The number of rows."""
+        """Count the rows."""
         with engine_work(self.name):
             if self.csv is not None:
                 self.csv.load(())
@@ -158,7 +158,7 @@ class Table:
         self._spelled.update(new)
 
     def fetch(self, expression: Any) -> Any:
-        """The rows of a small result, as an Arrow table."""
+        """Fetch the rows of a small result, as an Arrow table."""
         return self.backend.to_pyarrow(expression)
 
     def _plain(self, name: str) -> Any:
