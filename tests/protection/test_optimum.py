@@ -41,7 +41,10 @@ def statements(table: pd.DataFrame) -> tuple[list[tuple[int, str]], list[frozens
 def counts_of(table: pd.DataFrame, cells: list[tuple[int, str]]) -> dict[str, list[int]]:
     """How many people hold each secret in each cell."""
     return {
-        secret: [int(((table.age == age) & (table.town == town) & (table.ill == secret)).sum()) for age, town in cells]
+        secret: [
+            int(((table.age == age) & (table.town == town) & (table.ill == secret)).sum())
+            for age, town in cells
+        ]
         for secret in sorted(set(table.ill))
     }
 
@@ -61,7 +64,10 @@ def detail(counts: dict[str, list[int]], chosen: list[frozenset[int]]) -> float:
     people = [sum(own[cell] for own in counts.values()) for cell in range(len(chosen))]
     total = sum(people)
     whole = -sum(size * math.log(size / total) for size in people)
-    kept = -sum(size * math.log(sum(people[c] for c in value) / total) for size, value in zip(people, chosen, strict=True))
+    kept = -sum(
+        size * math.log(sum(people[c] for c in value) / total)
+        for size, value in zip(people, chosen, strict=True)
+    )
     return kept / whole
 
 
@@ -99,7 +105,12 @@ def test_randomised_is_the_optimum_of_the_whole_program(seed: int, factor: Fract
     rows, limits = [], []
     for place in range(len(values)):
         for own in counts.values():
-            rows.append([(own[c] - float(factor) * sum(own) / total * people[c]) if v == place else 0.0 for v, c in pairs])
+            rows.append(
+                [
+                    (own[c] - float(factor) * sum(own) / total * people[c]) if v == place else 0.0
+                    for v, c in pairs
+                ]
+            )
             limits.append(0.0)
     equal = [[float(c == cell) for _, c in pairs] for cell in range(len(cells))]
     cost = [-people[c] * content[v] / whole for v, c in pairs]

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from tightlip.auditing.tally import Places, Tally, divide, group_rows, sum_by
 from tightlip.errors import InvalidInput
 from tightlip.numeric.parse import FloatArray
+from tightlip.table.local import LocalRecoding
 from tightlip.table.mechanism import ColumnChannel, ColumnMechanism, Value
 
 MOST_PAIRS = 1_000_000
@@ -188,6 +189,24 @@ class Counted:
             secret_codes=self.secret_codes[kinds][:, places],
             tally=self.tally.with_secrets(kind),
         )
+
+    def publish(self, local: LocalRecoding) -> Counted:
+        """Recode cell by cell: counts of what is published, in people times the recoding's scale."""
+        if self.columns != local.columns:
+            raise InvalidInput(
+                "a local recoding must be of the columns that are counted; protect the table again."
+            )
+        labels = [self.cell_label(cell) or () for cell in range(len(self.codes))]
+        place, starts, tally = local.places_of(labels), local.starts, self.tally
+        own = place[tally.cell]
+        width = starts[own + 1] - starts[own]
+        pair = np.repeat(np.arange(len(own)), width)
+        entry = np.arange(len(pair)) + np.repeat(starts[own] - (np.cumsum(width) - width), width)
+        used, cell = np.unique(local.value[entry], return_inverse=True)
+        count = tally.count[pair].astype(object) * local.weight[entry].astype(object)
+        values, codes = _by_column([local.published[value] for value in used.tolist()], len(self.columns))
+        joined = Tally.of(tally.secret[pair], cell, count, (tally.shape[0], len(used)))
+        return replace(self, values=values, codes=codes, tally=joined)
 
     def suppress(self, min_count: int | None) -> Counted:
         """Suppress small cells: all people in cells of fewer than `min_count` share one cell that shows nothing."""

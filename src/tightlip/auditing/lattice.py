@@ -60,7 +60,7 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
+class CountedColumn:
     """The counted values of a column (None is missing) and how many people have each."""
 
     item: Released
@@ -92,19 +92,21 @@ def coarser(item: Released, kind: str, counted: Counted) -> list[Level]:
     """
     place = counted.columns.index(item.column)
     sizes = sum_by(counted.codes[counted.tally.cell, place], counted.tally.count, len(counted.values[place]))
-    column = _Column(item, cast(Kind, kind), counted.values[place], tuple(map(int, sizes)))
+    column = CountedColumn(item, cast(Kind, kind), counted.values[place], tuple(map(int, sizes)))
     if isinstance(item.recoding, Mapping):
         return _climb_hierarchy(column, item.recoding)
     if isinstance(item.recoding, Suppress):
         return []
     if kind in ("integer", "real") and not isinstance(item.recoding, Prefix):
-        found = [column.level(recoding, lambda label: _number(label, kind)) for recoding in _numeric(column)]
+        found = [
+            column.level(recoding, lambda label: number_of(label, kind)) for recoding in _numeric(column)
+        ]
     else:
         found = [column.level(recoding, str) for recoding in _textual(column)]
     return [level for level in found if level is not None]
 
 
-def _textual(column: _Column) -> Iterable[Recoding]:
+def _textual(column: CountedColumn) -> Iterable[Recoding]:
     recoding, values = column.item.recoding, [value for value, _ in column.present]
     if isinstance(recoding, Prefix):
         return _prefixes(recoding.length)
@@ -112,14 +114,14 @@ def _textual(column: _Column) -> Iterable[Recoding]:
         return [Prefix(7), Prefix(4)]
     lengths = {len(value) for value in values}
     shorter = _prefixes(min(lengths)) if len(lengths) == 1 and 2 < min(lengths) <= _LONGEST_PREFIX else []
-    return [*shorter, *(_rare_together(column) if len(values) > _FEW else [])]
+    return [*shorter, *(rare_together(column) if len(values) > _FEW else [])]
 
 
 def _prefixes(length: int) -> list[Recoding]:
     return [Prefix(shorter) for shorter in range(length - 1, max(length - 1 - _STEPS, 0), -1)]
 
 
-def _rare_together(column: _Column) -> Iterator[Recoding]:
+def rare_together(column: CountedColumn) -> Iterator[Recoding]:
     """Keep the values of at least ten people, then half of them, a quarter, …, the most frequent; join the others."""
     ranked = sorted(column.present, key=lambda pair: (-pair[1], pair[0]))
     known = {value for value, _ in ranked}
@@ -137,7 +139,7 @@ def _rare_together(column: _Column) -> Iterator[Recoding]:
         keep = math.ceil(keep / 2)
 
 
-def _climb_hierarchy(column: _Column, mapping: Mapping) -> list[Level]:
+def _climb_hierarchy(column: CountedColumn, mapping: Mapping) -> list[Level]:
     """The levels above, where each keeps the groups of the counted one together."""
     found = []
     for higher in mapping.higher():
@@ -157,12 +159,12 @@ def _parents(lower: Mapping, higher: Mapping) -> dict[str, str] | None:
     return parents if all(parents[group] == parent for group, parent in pairs) else None
 
 
-def _numeric(column: _Column) -> Iterable[Recoding]:
+def _numeric(column: CountedColumn) -> Iterable[Recoding]:
     recoding, whole = column.item.recoding, column.kind == "integer"
-    numbers = [(_number(value, column.kind), size) for value, size in column.present]
+    numbers = [(number_of(value, column.kind), size) for value, size in column.present]
     if isinstance(recoding, Bins):
         return _wider(recoding, numbers, whole)
-    widths = _widths([value for value, _ in numbers], whole=whole)
+    widths = round_widths([value for value, _ in numbers], whole=whole)
     if not widths:
         return []
     found = [_recoding_if_valid(Bins, width=width) for width in widths] if isinstance(recoding, Keep) else []
@@ -196,7 +198,7 @@ def _wider(bins: Bins, numbers: list[tuple[float, int]], whole: bool) -> list[Re
     return found
 
 
-def _widths(values: Sequence[float], *, whole: bool) -> list[float]:
+def round_widths(values: Sequence[float], *, whole: bool) -> list[float]:
     """Widths of 2, 5, 10, 20, … steps of ten that cut the range into 50 to 2 parts."""
     spread = max(values, default=0.0) - min(values, default=0.0)
     if not 0 < spread < math.inf:
@@ -244,7 +246,7 @@ def _first_reaching(ranked: Iterable[tuple[float, int]], need: Fraction) -> floa
     return None
 
 
-def _number(label: str, kind: str) -> float:
+def number_of(label: str, kind: str) -> float:
     """A number that is released as this label: of an interval the lowest, or −∞."""
     if label.startswith("<"):
         return -math.inf

@@ -17,9 +17,12 @@ OnStage = Callable[[str], None]
 def apply_policy(counted: Counted, policy: Policy) -> Counted:
     """Apply a policy to counts of its recoded columns (and perhaps others) before anything was hidden.
 
-    Small cells are hidden first; noise is then added to the values that are shown.
+    Small cells are hidden first; noise is then added to the values that are shown. A local recoding stands alone.
     """
     columns = [item.column for item in policy.release]
+    if policy.local is not None:
+        published = counted.publish(policy.local)
+        return published if tuple(columns) == counted.columns else published.select(columns)
     kept = counted if tuple(columns) == counted.columns else counted.select(columns)
     return kept.suppress(policy.min_count).randomise(mechanisms_of(policy))
 

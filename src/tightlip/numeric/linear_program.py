@@ -134,7 +134,11 @@ def interior_point(
     that stops early still says where it stopped.
     """
     solver, what = new_solver(), "the interior point"
-    for name, option in (("solver", "ipm"), ("run_crossover", "off"), ("ipm_optimality_tolerance", tolerance)):
+    for name, option in (
+        ("solver", "ipm"),
+        ("run_crossover", "off"),
+        ("ipm_optimality_tolerance", tolerance),
+    ):
         solver.setOptionValue(name, option)
     _pass_program(solver, cost, matrix, limits, equal, what)
     solver.run()

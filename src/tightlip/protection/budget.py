@@ -25,7 +25,9 @@ Subject = tuple[str, ...]
 _Rule = tuple[Subject, tuple[str | None, ...] | None, Kind, float | Fraction]
 
 
-def read_limits(counted: Counted, budget: Any, pmc: Any, delta: Any) -> tuple[Limits, tuple[tuple[Subject, int], ...]]:
+def read_limits(
+    counted: Counted, budget: Any, pmc: Any, delta: Any
+) -> tuple[Limits, tuple[tuple[Subject, int], ...]]:
     """The limits of budgets on counts, and for each row of the counts which secret it is of: its subject and place."""
     rules = [*_read(counted, budget, "budget"), *(_read(counted, pmc, "pmc") if pmc is not None else [])]
     subjects = list(dict.fromkeys(rule[0] for rule in rules))
@@ -74,19 +76,25 @@ def _read(counted: Counted, budget: Any, argument: str) -> list[_Rule]:
             continue
         for value, level in own.items():
             if value not in counted.secret_values[place]:
-                raise InvalidInput(f"{argument} of {quoted(column)} must name values that occur, got {quoted(value)}; check it.")
+                raise InvalidInput(
+                    f"{argument} of {quoted(column)} must name values that occur, got {quoted(value)}; check it."
+                )
             rules.append(((column,), (value,), *_amount(level, f"{argument} of {column}")))
     if not rules:
-        raise InvalidInput(f'{argument} must say something, got an empty mapping; write "3x" or {{"disease": "3x"}}.')
+        raise InvalidInput(
+            f'{argument} must say something, got an empty mapping; write "3x" or {{"disease": "3x"}}.'
+        )
     return rules
 
 
 def _amount(level: Any, argument: str) -> tuple[Kind, float | Fraction]:
     if isinstance(level, str) and level.strip().endswith("%"):
         if argument.startswith("pmc"):
-            raise InvalidInput(f"{argument} must be a level like \"3x\", got {quoted(level)}.")
+            raise InvalidInput(f'{argument} must be a level like "3x", got {quoted(level)}.')
         share = Fraction(number(level.strip()[:-1], argument)) / 100
         if not 0 < share <= 1:
-            raise InvalidInput(f"{argument} must be a cap of more than 0 % and at most 100 %, got {quoted(level)}.")
+            raise InvalidInput(
+                f"{argument} must be a cap of more than 0 % and at most 100 %, got {quoted(level)}."
+            )
         return "cap", share
     return ("pmc" if argument.startswith("pmc") else "pml"), exact_level(level, argument, rounding="down")

@@ -103,7 +103,19 @@ class ReleaseCertificate(Certificate):
     FORMAT: ClassVar[str] = "tightlip release certificate 1"
     KINDS: ClassVar[tuple[str, ...]] = (KIND,)
     KEYS: ClassVar[frozenset[str]] = frozenset(
-        {"codes", "levels", "weights", "counts", "limits", "exposed", "kernel", "scale", "prices", "exposure", "claim"}
+        {
+            "codes",
+            "levels",
+            "weights",
+            "counts",
+            "limits",
+            "exposed",
+            "kernel",
+            "scale",
+            "prices",
+            "exposure",
+            "claim",
+        }
     )
     ABOUT: ClassVar[str] = "counts, levels and limits"
 
@@ -137,15 +149,25 @@ class ReleaseCertificate(Certificate):
         kept = detail.kept(self.kernel)
         if not kept >= self.lower:
             raise CertificateInvalid(f"the release keeps {kept!r} of the detail, not {self.lower!r}.")
-        if not ((self.prices.price >= 0).all() and np.isfinite(self.prices.price).all() and 0 <= self.prices.exposure < np.inf):
+        if not (
+            (self.prices.price >= 0).all()
+            and np.isfinite(self.prices.price).all()
+            and 0 <= self.prices.exposure < np.inf
+        ):
             raise CertificateInvalid("prices must be finite and not negative.")
         most = detail.most(upper_bound(self.table, values, detail, self.prices))
         if not most <= self.upper:
-            raise CertificateInvalid(f"the prices prove that at most {most!r} of the detail can be kept, not {self.upper!r}.")
+            raise CertificateInvalid(
+                f"the prices prove that at most {most!r} of the detail can be kept, not {self.upper!r}."
+            )
 
     def digest(self) -> str:
         """Hash the kind and what the proof is about."""
-        about = {key: entry for key, entry in self.parts().items() if key in ("codes", "levels", "weights", "counts", "limits", "exposed")}
+        about = {
+            key: entry
+            for key, entry in self.parts().items()
+            if key in ("codes", "levels", "weights", "counts", "limits", "exposed")
+        }
         return kind_digest(KIND, about)
 
     def digest_for(self, channel: Channel, prior: Prior | None, secret: Sequence[Label] | None) -> str | None:
@@ -161,12 +183,33 @@ class ReleaseCertificate(Certificate):
             "codes": self.table.codes.tolist(),
             "levels": [[level.tolist() for level in column] for column in self.table.levels],
             "weights": [str(weight) for weight in self.table.weights],
-            "counts": [secret.tolist(), cell.tolist(), limits.counts[secret, cell].tolist(), limits.people.tolist()],
+            "counts": [
+                secret.tolist(),
+                cell.tolist(),
+                limits.counts[secret, cell].tolist(),
+                limits.people.tolist(),
+            ],
             "limits": [[limit.secret, limit.kind, *_level_parts(limit.level)] for limit in limits.limits],
             "exposed": str(limits.exposed),
-            "kernel": [[named[0][v], named[1][v], x, w] for v, x, w in zip(self.kernel.value.tolist(), self.kernel.cell.tolist(), self.kernel.weight.tolist(), strict=True)],
+            "kernel": [
+                [named[0][v], named[1][v], x, w]
+                for v, x, w in zip(
+                    self.kernel.value.tolist(),
+                    self.kernel.cell.tolist(),
+                    self.kernel.weight.tolist(),
+                    strict=True,
+                )
+            ],
             "scale": self.kernel.scale,
-            "prices": [[named[0][v], named[1][v], r, p] for v, r, p in zip(self.prices.value.tolist(), self.prices.limit.tolist(), self.prices.price.tolist(), strict=True)],
+            "prices": [
+                [named[0][v], named[1][v], r, p]
+                for v, r, p in zip(
+                    self.prices.value.tolist(),
+                    self.prices.limit.tolist(),
+                    self.prices.price.tolist(),
+                    strict=True,
+                )
+            ],
             "exposure": self.prices.exposure,
             "claim": [self.lower, self.upper],
         }
@@ -176,7 +219,10 @@ class ReleaseCertificate(Certificate):
         """Read what `parts` wrote."""
         table = _read_table(record)
         values = table.values()
-        place = {name: value for value, name in enumerate(zip(values.node.tolist(), values.first.tolist(), strict=True))}
+        place = {
+            name: value
+            for value, name in enumerate(zip(values.node.tolist(), values.first.tolist(), strict=True))
+        }
         kernel = [(place[node, first], cell, weight) for node, first, cell, weight in record["kernel"]]
         prices = [(place[node, first], limit, price) for node, first, limit, price in record["prices"]]
         lower, upper = record["claim"]
@@ -199,21 +245,33 @@ def check_kernel(kernel: Kernel, values: Values, limits: Limits) -> None:
     sums = np.zeros(cells, dtype=object)
     np.add.at(sums, kernel.cell, kernel.weight.astype(object))
     if (sums != kernel.scale).any():
-        raise CertificateInvalid(f"the weights of cell {int(np.argmax(sums != kernel.scale))} must sum to {kernel.scale}.")
+        raise CertificateInvalid(
+            f"the weights of cell {int(np.argmax(sums != kernel.scale))} must sum to {kernel.scale}."
+        )
     known = np.isin(kernel.value * cells + kernel.cell, values.value * cells + values.cell)
     if not known.all():
-        raise CertificateInvalid(f"the release is not truthful: cell {int(kernel.cell[np.argmin(known)])} is not in the value published for it.")
+        raise CertificateInvalid(
+            f"the release is not truthful: cell {int(kernel.cell[np.argmin(known)])} is not in the value published for it."
+        )
     broken = limits.broken(kernel.value, kernel.cell, kernel.weight, len(values)).any(axis=0)
     share = exposed_share(kernel, values, limits)
     if share > limits.exposed:
-        at = f"value {int(np.argmax(broken))} breaks a limit" if not limits.exposed else f"a share of {share} is exposed"
-        raise CertificateInvalid(f"the release exceeds its budget: {at}, and {limits.exposed} of the people may be exposed.")
+        at = (
+            f"value {int(np.argmax(broken))} breaks a limit"
+            if not limits.exposed
+            else f"a share of {share} is exposed"
+        )
+        raise CertificateInvalid(
+            f"the release exceeds its budget: {at}, and {limits.exposed} of the people may be exposed."
+        )
 
 
 def _check_table(table: Table) -> None:
     counts, people = table.limits.counts, table.limits.people
     if (counts < 0).any() or (people < 1).any() or table.limits.exposed < 0 or table.limits.exposed > 1:
-        raise CertificateInvalid("counts must not be negative, every cell must have people, and a share lies in [0, 1].")
+        raise CertificateInvalid(
+            "counts must not be negative, every cell must have people, and a share lies in [0, 1]."
+        )
     if min(table.weights, default=Fraction(1)) != 1:
         raise CertificateInvalid("the least weight of a column must be 1.")
     if len({tuple(row) for row in table.codes.tolist()}) != len(table.codes):

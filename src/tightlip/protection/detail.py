@@ -33,7 +33,9 @@ class Detail:
     people: NDArray[np.int64]
 
     @classmethod
-    def of(cls, values: Values, codes: Codes, people: NDArray[np.int64], weights: Sequence[Fraction]) -> Detail:
+    def of(
+        cls, values: Values, codes: Codes, people: NDArray[np.int64], weights: Sequence[Fraction]
+    ) -> Detail:
         """The content of every value; `weights` has one for each column, the least of which is 1."""
         total = float(people.sum())
         parts = [(1.0, values.sums(people))]
@@ -44,7 +46,9 @@ class Detail:
         lower, upper = np.zeros(len(values)), np.zeros(len(values))
         for weight, sizes in parts:
             size = sizes.astype(np.float64)
-            lower = np.nextafter(lower + np.nextafter(weight * log_ratio_down(everyone, size), -np.inf), -np.inf)
+            lower = np.nextafter(
+                lower + np.nextafter(weight * log_ratio_down(everyone, size), -np.inf), -np.inf
+            )
             upper = np.nextafter(upper + np.nextafter(weight * log_ratio_up(everyone, size), np.inf), np.inf)
         lower = np.maximum(lower, 0.0)
         finest = np.full(len(people), -1)
@@ -56,7 +60,9 @@ class Detail:
 
     def share(self) -> FloatArray:
         """The detail of each value relative to the whole table, to nearest: for solvers."""
-        return np.asarray(self.upper * (float(self.people.sum()) / self.whole[1] if self.whole[1] > 0 else 0.0))
+        return np.asarray(
+            self.upper * (float(self.people.sum()) / self.whole[1] if self.whole[1] > 0 else 0.0)
+        )
 
     def kept(self, kernel: Kernel) -> float:
         """The detail that a kernel keeps, rounded down."""

@@ -54,7 +54,9 @@ class Kernel:
 
     def detail(self, limits: Limits, detail: FloatArray) -> float:
         """The detail kept, in floats."""
-        return float((limits.people[self.cell] * detail[self.value]) @ (self.weight / self.scale)) / limits.total
+        return (
+            float((limits.people[self.cell] * detail[self.value]) @ (self.weight / self.scale)) / limits.total
+        )
 
     def broken(self, limits: Limits, values: Values) -> NDArray[np.bool_]:
         """Which limits (rows) which values (columns) break, exactly; an exposed cell as it is breaks none."""
@@ -131,7 +133,11 @@ def _expose_few(kernel: Kernel, values: Values, limits: Limits) -> Kernel:
     alone = np.bincount(values.value, minlength=len(values)) == 1
     out = np.flatnonzero(alone[kernel.value] & risky_cells(limits)[kernel.cell])
     allowed = limits.exposed * limits.total * kernel.scale
-    shown = int((limits.people[kernel.cell[out]].astype(object) * kernel.weight[out].astype(object)).sum()) if len(out) else 0
+    shown = (
+        int((limits.people[kernel.cell[out]].astype(object) * kernel.weight[out].astype(object)).sum())
+        if len(out)
+        else 0
+    )
     if shown <= allowed:
         return kernel
     weight = kernel.weight.copy()

@@ -6,7 +6,8 @@ each counted value is published as. Labels of different levels never mean differ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping as Pairs, Sequence
+from collections.abc import Callable, Sequence
+from collections.abc import Mapping as Pairs
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,16 +16,14 @@ from typing import Any
 import numpy as np
 
 from tightlip.arguments import listed
-from tightlip.auditing.counted import SMALL, Counted
-from tightlip.auditing.lattice import _number, _rare_together, _widths, _Column  # noqa: PLC2701
+from tightlip.auditing.counted import Counted
+from tightlip.auditing.lattice import CountedColumn, number_of, rare_together, round_widths
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.protection.values import Codes
-from tightlip.table.bins import Bins
-from tightlip.table.kinds import Kind
-from tightlip.table.mapping import Hierarchy, Mapping
+from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import Value
 from tightlip.table.policy import Policy, Released
-from tightlip.table.recoding import Keep, Prefix, Recoding, plain_labels
+from tightlip.table.recoding import Bins, Keep, Prefix, Recoding, plain_labels
 
 AS_IS, OUT = "as is", "out"
 NOTHING = "*"
@@ -51,7 +50,9 @@ class ColumnLevels:
         return tuple(found)
 
 
-def choose_levels(policy: Policy, counted: Counted, kinds: Pairs[str, str], given: Pairs[str, Any] | None) -> tuple[ColumnLevels, ...]:
+def choose_levels(
+    policy: Policy, counted: Counted, kinds: Pairs[str, str], given: Pairs[str, Any] | None
+) -> tuple[ColumnLevels, ...]:
     """The levels of every released column: those that are given, else chosen ones.
 
     Raises
@@ -61,24 +62,31 @@ def choose_levels(policy: Policy, counted: Counted, kinds: Pairs[str, str], give
     """
     given = {} if given is None else given
     if not isinstance(given, Pairs):
-        raise WrongType(f'levels must map columns to their levels, got {quoted(given)}; write {{"age": ["as is", 10, "out"]}}.')
+        raise WrongType(
+            f'levels must map columns to their levels, got {quoted(given)}; write {{"age": ["as is", 10, "out"]}}.'
+        )
     columns = [item.column for item in policy.release]
     for name in given:
         if name not in columns:
-            raise InvalidInput(f"levels must be of released columns, got {quoted(name)}; release it too, or leave it out.")
-    return tuple(_column_levels(item, counted, kinds.get(item.column, "text"), given.get(item.column)) for item in policy.release)
+            raise InvalidInput(
+                f"levels must be of released columns, got {quoted(name)}; release it too, or leave it out."
+            )
+    return tuple(
+        _column_levels(item, counted, kinds.get(item.column, "text"), given.get(item.column))
+        for item in policy.release
+    )
 
 
 def _column_levels(item: Released, counted: Counted, kind: str, given: Any) -> ColumnLevels:
     place = counted.columns.index(item.column)
     values = counted.values[place]
     sizes = np.bincount(counted.codes[:, place], counted.tally.of_cell, len(values)).astype(np.int64)
-    column = _Column(item, kind, values, tuple(sizes.tolist()))  # type: ignore[arg-type]
+    column = CountedColumn(item, kind, values, tuple(sizes.tolist()))  # type: ignore[arg-type]
     made = _chosen(column) if given is None else [_read(column, level) for level in _listed(column, given)]
     return _distinct(column, made)
 
 
-def _distinct(column: _Column, made: list[tuple[str, tuple[Value, ...]]]) -> ColumnLevels:
+def _distinct(column: CountedColumn, made: list[tuple[str, tuple[Value, ...]]]) -> ColumnLevels:
     """Leave out levels that group alike, and require that labels mean one thing and that the first level is finest."""
     known: dict[tuple[int, ...], tuple[str, tuple[Value, ...]]] = {}
     meaning: dict[Value, frozenset[int]] = {}
@@ -102,10 +110,14 @@ def _distinct(column: _Column, made: list[tuple[str, tuple[Value, ...]]]) -> Col
                 f"levels of {quoted(column.item.column)} must be finest first, got {quoted(words)}, which tells apart "
                 "what the first one does not; put it first or leave it out."
             )
-    return ColumnLevels(column.item.column, tuple(words for words, _ in known.values()), tuple(labels for _, labels in known.values()))
+    return ColumnLevels(
+        column.item.column,
+        tuple(words for words, _ in known.values()),
+        tuple(labels for _, labels in known.values()),
+    )
 
 
-def _chosen(column: _Column) -> list[tuple[str, tuple[Value, ...]]]:
+def _chosen(column: CountedColumn) -> list[tuple[str, tuple[Value, ...]]]:
     """As it is, a few coarser levels by the kind of the column, and out."""
     as_is, out = _read(column, AS_IS), _read(column, OUT)
     if column.item.recoding != Keep():
@@ -115,21 +127,27 @@ def _chosen(column: _Column) -> list[tuple[str, tuple[Value, ...]]]:
     return [as_is, *islice(_between(column), _MOST_LEVELS), out]
 
 
-def _between(column: _Column) -> list[tuple[str, tuple[Value, ...]]]:
+def _between(column: CountedColumn) -> list[tuple[str, tuple[Value, ...]]]:
     values = [value for value, _ in column.present]
     if column.kind == "date":
         return [_read(column, step) for step in ("month", "quarter", "year")]
-    if column.kind == "integer" and len(values) <= _CODES or column.kind == "boolean":
+    if (column.kind == "integer" and len(values) <= _CODES) or column.kind == "boolean":
         return []
     if column.kind in ("integer", "real"):
-        widths = _widths([_number(value, column.kind) for value in values], whole=column.kind == "integer")
+        widths = round_widths(
+            [number_of(value, column.kind) for value in values], whole=column.kind == "integer"
+        )
         return [_read(column, width) for width in _nested(widths)]
     lengths = {len(value) for value in values}
-    if len(lengths) == 1 and 2 < (length := lengths.pop()) <= _LONGEST and len(values) > 2 * len({value[:-1] for value in values}) / 1.5:
+    if (
+        len(lengths) == 1
+        and 2 < (length := lengths.pop()) <= _LONGEST
+        and len(values) > 2 * len({value[:-1] for value in values}) / 1.5
+    ):
         return [_read(column, f"prefix {shorter}") for shorter in range(length - 1, 0, -1)]
     if len(values) <= 3:
         return []
-    return [(recoding.words(), _recoded(column, recoding, str)) for recoding in _rare_together(column)]
+    return [(recoding.words(), _recoded(column, recoding, str)) for recoding in rare_together(column)]
 
 
 def _nested(widths: Sequence[float]) -> list[float]:
@@ -141,15 +159,19 @@ def _nested(widths: Sequence[float]) -> list[float]:
     return found
 
 
-def _listed(column: _Column, given: Any) -> list[Any]:
+def _listed(column: CountedColumn, given: Any) -> list[Any]:
     """Given levels one by one; a path alone is a hierarchy, with every level of it."""
     if isinstance(given, (str, Path)) and str(given) not in (AS_IS, OUT):
         above = Mapping.from_file(given, otherwise=None)
         return [AS_IS, above, *above.higher(), OUT]
-    return [given] if isinstance(given, str) else list(listed(given, f"levels of {column.item.column}", "levels"))
+    return (
+        [given]
+        if isinstance(given, str)
+        else list(listed(given, f"levels of {column.item.column}", "levels"))
+    )
 
 
-def _read(column: _Column, level: Any) -> tuple[str, tuple[Value, ...]]:
+def _read(column: CountedColumn, level: Any) -> tuple[str, tuple[Value, ...]]:
     """A level as people write it: its words, and what each counted value becomes."""
     name, kind = column.item.column, column.kind
     if level == AS_IS:
@@ -172,18 +194,23 @@ def _read(column: _Column, level: Any) -> tuple[str, tuple[Value, ...]]:
         raise WrongType(f"levels of {quoted(name)} must be numbers, texts or files, got {quoted(level)}.")
     plain: Callable[[str], object] = str
     if kind in ("integer", "real") and isinstance(level, Bins):
-        plain = lambda label: _number(label, kind)
+        plain = lambda label: number_of(label, kind)
     level.require(name, kind)
     if column.item.recoding != Keep():
-        raise InvalidInput(f"levels of {quoted(name)} must be of a column released as it is, got one that the policy recodes; leave its recoding out.")
+        raise InvalidInput(
+            f"levels of {quoted(name)} must be of a column released as it is, got one that the policy recodes; leave its recoding out."
+        )
     return level.words(), _recoded(column, level, plain)
 
 
-def _recoded(column: _Column, recoding: Recoding, plain: Callable[[str], object]) -> tuple[Value, ...]:
+def _recoded(column: CountedColumn, recoding: Recoding, plain: Callable[[str], object]) -> tuple[Value, ...]:
     found = iter(plain_labels(recoding, [plain(value) for value, _ in column.present], column.kind))
     labels = tuple(None if value is None else next(found) for value in column.values)
     if isinstance(recoding, Prefix):
-        return tuple(label if label is None or label == value else f"{label}…" for label, value in zip(labels, column.values, strict=True))
+        return tuple(
+            label if label is None or label == value else f"{label}…"
+            for label, value in zip(labels, column.values, strict=True)
+        )
     return labels
 
 

@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.parse import FloatArray
-from tightlip.numeric.quantity import exact_ratio, log_of
-
+from tightlip.numeric.quantity import exact_ratio
 
 Kind = Literal["pml", "cap", "pmc"]
 
@@ -141,7 +140,9 @@ class Limits:
         return found
 
 
-def _sum(value: NDArray[np.intp], count: NDArray[np.int64], weight: NDArray[np.int64], values: int) -> NDArray[np.object_]:
+def _sum(
+    value: NDArray[np.intp], count: NDArray[np.int64], weight: NDArray[np.int64], values: int
+) -> NDArray[np.object_]:
     """Σ count·weight by value, in whole numbers of any size."""
     found = np.zeros(values, dtype=object)
     kept = np.flatnonzero(count)

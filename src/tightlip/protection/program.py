@@ -27,13 +27,17 @@ from tightlip.numeric.parse import FloatArray
 from tightlip.protection.limits import Limits, risky_cells
 from tightlip.protection.values import Values
 
-_HAIR = 1e-7  # by which limits are tightened for the solver, so that what it returns keeps them after rounding
+_HAIR = (
+    1e-7  # by which limits are tightened for the solver, so that what it returns keeps them after rounding
+)
 _NEAREST = 3  # of the smallest harmless values around each risky cell, the first to be tried
 _HELPERS = 4  # cells with most room for each detail lost, the first to be tried in each value and limit
 _GROWTH = 4  # a round lets a quarter as many values join as there are, those of the largest worth
 _ROUNDS = 40
 _IN_USE = 1e-4  # a share above which an interior point uses a pair
-_NOISE = 1e-6  # people; an interior point's prices are off by so much, and a pair of no more worth would not help
+_NOISE = (
+    1e-6  # people; an interior point's prices are off by so much, and a pair of no more worth would not help
+)
 _DEAREST = 1e9  # a price at which a value is surely of no use
 _MOST_RAISES = 60
 
@@ -88,7 +92,9 @@ class Program:
             share, worth, prices, exposure = self._restricted(chosen & active[self.value])
             prices = self._raise_prices(prices, worth, ~active)
             score = self.score(prices, exposure)
-            best = self._better(best, chosen & active[self.value], share, prices, exposure, score, worth, rounds)
+            best = self._better(
+                best, chosen & active[self.value], share, prices, exposure, score, worth, rounds
+            )
             on_round(best.detail, best.bound)
             gain = score - worth[self.cell]
             if best.bound - best.detail <= gap * best.detail or gain.max() <= _NOISE:
@@ -130,7 +136,10 @@ class Program:
         """For each value and limit the cells that lose least detail for the room they give."""
         found = np.zeros(len(self.value), dtype=bool)
         alone = np.zeros(len(self.people))
-        alone[self.cell] = np.maximum.reduceat(self.own[order := np.argsort(self.cell, kind="stable")], np.searchsorted(self.cell[order], np.arange(len(self.people))))[self.cell]
+        alone[self.cell] = np.maximum.reduceat(
+            self.own[order := np.argsort(self.cell, kind="stable")],
+            np.searchsorted(self.cell[order], np.arange(len(self.people))),
+        )[self.cell]
         for own in self.excess:
             room = np.flatnonzero(~chosen & (own[self.cell] < 0))
             cost = (alone[self.cell[room]] - self.own[room]) / -own[self.cell[room]]
@@ -139,7 +148,9 @@ class Program:
             found[room[rank < _HELPERS]] = True
         return found
 
-    def _restricted(self, chosen: NDArray[np.bool_], solve: Any = interior_point) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    def _restricted(
+        self, chosen: NDArray[np.bool_], solve: Any = interior_point
+    ) -> tuple[FloatArray, FloatArray, FloatArray, float]:
         """Solve the program over some pairs: their shares, the worth of each cell, prices, price of exposure."""
         pairs = np.flatnonzero(chosen)
         value, cell = self.value[pairs], self.cell[pairs]
@@ -165,7 +176,10 @@ class Program:
             entries.append(self.people[cell[out]])
             limit_of = np.append(limit_of, float(self.limits.exposed) * self.limits.total)
             height += 1
-        matrix = sparse.csc_array((np.concatenate(entries), (np.concatenate(rows), np.concatenate(cols))), shape=(height, len(pairs)))
+        matrix = sparse.csc_array(
+            (np.concatenate(entries), (np.concatenate(rows), np.concatenate(cols))),
+            shape=(height, len(pairs)),
+        )
         found = solve(-self.own[pairs], matrix, limit_of, equal=cells)
         share = np.zeros(len(self.value))
         share[pairs] = np.clip(found.primal, 0.0, 1.0)
@@ -207,9 +221,21 @@ class Program:
         """The bound that prices prove, in floats."""
         best = np.full(len(self.people), -np.inf)
         np.maximum.at(best, self.cell, score)
-        return float(best.sum() + exposure * float(self.limits.exposed) * self.limits.total) / self.limits.total
+        return (
+            float(best.sum() + exposure * float(self.limits.exposed) * self.limits.total) / self.limits.total
+        )
 
-    def _better(self, best: Optimum | None, chosen: Any, share: FloatArray, prices: FloatArray, exposure: float, score: FloatArray, worth: FloatArray, rounds: int) -> Optimum:
+    def _better(
+        self,
+        best: Optimum | None,
+        chosen: Any,
+        share: FloatArray,
+        prices: FloatArray,
+        exposure: float,
+        score: FloatArray,
+        worth: FloatArray,
+        rounds: int,
+    ) -> Optimum:
         """Keep the best kernel and the best bound of all rounds, which may come from different ones."""
         detail = float(self.own @ share) / self.limits.total
         bound = self.bound_of(score, exposure)
@@ -222,4 +248,13 @@ class Program:
 
 def _mixed(kernel: Optimum, bound: Optimum, rounds: int) -> Optimum:
     """The kernel of one round with the bound of another."""
-    return Optimum(kernel.pairs, kernel.share, bound.prices, bound.exposure_price, kernel.detail, bound.bound, bound.worth, rounds)
+    return Optimum(
+        kernel.pairs,
+        kernel.share,
+        bound.prices,
+        bound.exposure_price,
+        kernel.detail,
+        bound.bound,
+        bound.worth,
+        rounds,
+    )

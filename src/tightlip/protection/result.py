@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -11,16 +11,35 @@ import numpy as np
 
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.leakage import cell_pml
-from tightlip.auditing.plan import about, name_of
-from tightlip.auditing.tally import Tally
+from tightlip.auditing.plan import about
 from tightlip.model.channel import Channel
+from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import Nats
+from tightlip.protection.budget import Subject
 from tightlip.protection.certificate import ReleaseCertificate
-from tightlip.protection.kernel import Kernel
+from tightlip.protection.kernel import Kernel, exposed_share
 from tightlip.protection.levels import ColumnLevels
+from tightlip.protection.limits import Limit
 from tightlip.protection.values import Values
-from tightlip.table.mechanism import Value
+from tightlip.table.local import Cell, LocalRecoding
 from tightlip.table.policy import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A limit that holds detail back: which secret it protects, and what loosening it would gain.
+
+    Attributes
+    ----------
+    subject, secret : the secret columns it is about, and the secret among them (its place in the counts)
+    limit : the limit
+    gain : detail that a limit looser by one per cent would gain, by the prices of the bound; about
+    """
+
+    subject: Subject
+    secret: int
+    limit: Limit
+    gain: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,34 +48,36 @@ class Protection:
 
     Attributes
     ----------
-    kept : linear detail that it keeps, in [0, 1], rounded down
-    bound : what no truthful release over these levels can keep under this budget, rounded up
-    levels : the levels of each released column
+    counted : the counts of the plan
+    plan : what was to be released
+    levels : the levels of each released column, by counted value
+    finest : the counts at the first level of each column
+    values : the generalised values over these
+    certificate : the proof that the budget is kept, of what is kept, and of the bound
+    secrets : for each row of the certificate's counts, whose secret it is
     randomised : whether a cell may be published as different values
-    certificate : the proof of both
+    finished : whether the search ended by itself; otherwise it was stopped with the best found so far
     """
 
     counted: Counted
     plan: Policy
     levels: tuple[ColumnLevels, ...]
+    finest: Counted
     values: Values
     certificate: ReleaseCertificate
+    secrets: tuple[tuple[Subject, int], ...]
     randomised: bool
     finished: bool
-
-    @classmethod
-    def of(cls, counted: Counted, plan: Policy, levels: tuple[ColumnLevels, ...], names: Any, values: Values, certificate: ReleaseCertificate, *, randomised: bool, finished: bool) -> Protection:
-        """Read off what was found."""
-        return cls(counted, plan, levels, values, certificate, randomised, finished)
+    source: Any = None
 
     @property
     def kept(self) -> float:
-        """The linear detail kept, rounded down."""
+        """The linear detail kept, in [0, 1], rounded down."""
         return self.certificate.lower
 
     @property
     def bound(self) -> float:
-        """The linear detail that no truthful release over these levels exceeds."""
+        """The linear detail that no truthful release over these levels can exceed under this budget, rounded up."""
         return self.certificate.upper
 
     @property
@@ -66,60 +87,102 @@ class Protection:
 
     @property
     def kernel(self) -> Kernel:
-        """What is published for each cell."""
+        """What is published for each cell at its finest level, in whole weights."""
         return self.certificate.kernel
 
     def verify(self) -> None:
-        """Check in whole numbers that the release keeps its budget, what it keeps, and the bound; without a solver."""
+        """Check that the release keeps its budget, what it keeps, and the bound, without a solver.
+
+        Raises
+        ------
+        CertificateInvalid
+            Naming what fails.
+        """
         self.certificate.verify()
 
     def save(self, path: Any, *, force: bool = False) -> None:
-        """Write the certificate; it holds counts of the table under codes, but no values."""
+        """Write the certificate, which `tightlip verify` checks; it holds counts under codes, and no values."""
         self.certificate.save(path, force=force)
 
-    def published_label(self, value: int) -> tuple[Value, ...]:
-        """What is published, by column."""
-        node = self.values.nodes[self.values.node[value]]
-        codes = self.counted.codes[self.values.first[value]]
-        return tuple(column.labels[level][code] for column, level, code in zip(self.levels, node, codes, strict=True))
+    @cached_property
+    def policy(self) -> Policy:
+        """The plan with what is published for each cell; `save` writes it, and audits and releases take it."""
+        return replace(self.plan, min_count=None, local=self.local)
 
     @cached_property
-    def release_counts(self) -> Counted:
-        """The counts of what is published, multiplied by the kernel's scale."""
-        kernel, tally = self.kernel, self.counted.tally
+    def local(self) -> LocalRecoding:
+        """What is published for each counted cell."""
+        kernel = self.kernel
         used, place = np.unique(kernel.value, return_inverse=True)
-        start = np.searchsorted(kernel.cell, np.arange(tally.shape[1] + 1))
-        width = np.diff(start)[tally.cell]
-        pair = np.repeat(np.arange(len(tally.cell)), width)
-        offset = np.arange(len(pair)) - np.repeat(np.cumsum(width) - width, width)
-        entry = start[tally.cell[pair]] + offset
-        count = tally.count[pair].astype(object) * kernel.weight[entry].astype(object)
-        joined = Tally.of(tally.secret[pair], place[entry], count, (tally.shape[0], len(used)))
-        labels = [self.published_label(int(value)) for value in used]
-        values, codes = [], np.zeros((len(labels), len(self.levels)), dtype=np.int64)
-        for column in range(len(self.levels)):
-            known: dict[Value, int] = {}
-            codes[:, column] = [known.setdefault(label[column], len(known)) for label in labels]
-            values.append(tuple(known))
-        from dataclasses import replace
+        starts = np.searchsorted(kernel.cell, np.arange(len(self.finest.codes) + 1))
+        cell_of = {label: cell for cell, label in enumerate(self._finest_labels())}
+        entries, cells = [], []
+        for cell in range(len(self.counted.codes)):
+            own = cell_of[self._labels(self.counted.codes[cell])]
+            entries.append(np.arange(starts[own], starts[own + 1]))
+            cells.append(np.full(len(entries[-1]), cell))
+        entry = np.concatenate(entries)
+        return LocalRecoding(
+            self.counted.columns,
+            tuple(self.counted.cell_label(cell) or () for cell in range(len(self.counted.codes))),
+            tuple(self.published_label(int(value)) for value in used),
+            np.concatenate(cells),
+            place[entry].astype(np.intp),
+            kernel.weight[entry],
+            kernel.scale,
+        )
 
-        return replace(self.counted, values=tuple(values), codes=codes, tally=joined)
+    def _labels(self, codes: Any) -> Cell:
+        """A counted cell at the first level of each column."""
+        return tuple(column.labels[0][code] for column, code in zip(self.levels, codes, strict=True))
 
-    @property
+    def _finest_labels(self) -> list[Cell]:
+        return [self.finest.cell_label(cell) or () for cell in range(len(self.finest.codes))]
+
+    def published_label(self, value: int) -> Cell:
+        """What is published for a generalised value, by column."""
+        node = self.values.nodes[self.values.node[value]]
+        label = self.finest.cell_label(int(self.values.first[value])) or ()
+        return tuple(
+            column.labels[level][column.labels[0].index(own)]
+            for column, level, own in zip(self.levels, node, label, strict=True)
+        )
+
+    @cached_property
+    def published(self) -> Counted:
+        """The counts of what is published, in people times the scale of the kernel."""
+        return self.counted.publish(self.local)
+
+    @cached_property
     def leakage(self) -> Nats:
         """The worst leakage of a published value about all secret columns together, exactly."""
-        leak = cell_pml(self.release_counts.tally)
+        leak = cell_pml(self.published.tally)
+        return leak.value(leak.worst_first(1)[0])
+
+    def leakage_about(self, subject: Subject) -> Nats:
+        """The worst leakage of a published value about some of the secret columns."""
+        leak = cell_pml(about(self.published, subject).tally)
         return leak.value(leak.worst_first(1)[0])
 
     @property
+    def exposed(self) -> Fraction:
+        """The share of people whose published value breaks a limit; at most what was allowed."""
+        return exposed_share(self.kernel, self.values, self.certificate.table.limits)
+
+    @cached_property
     def channel(self) -> Channel:
-        """P(published value | secret)."""
-        return self.release_counts.tally.channel()
+        """P(published value | secret): a row for each secret, in the order of the counts."""
+        return self.published.tally.channel()
+
+    @cached_property
+    def prior(self) -> Prior:
+        """The shares of the secrets, in the same order."""
+        return self.published.tally.prior()
 
     @property
     def information(self) -> float:
         """I(X; Y)/H(X): the share of the information about a row's cell that is published, to nearest."""
-        people, kernel = self.counted.tally.of_cell.astype(np.float64), self.kernel
+        people, kernel = self.finest.tally.of_cell.astype(np.float64), self.kernel
         shares = people / people.sum()
         chance = kernel.weight / kernel.scale
         joint = shares[kernel.cell] * chance
@@ -128,3 +191,24 @@ class Protection:
         entropy = -float(shares @ np.log(shares))
         found = -float(marginal @ np.log(marginal)) + float(joint @ np.log(chance))
         return found / entropy if entropy > 0 else 1.0
+
+    def binding(self) -> tuple[Binding, ...]:
+        """The limits that hold detail back, from the one whose loosening would gain most.
+
+        With prices μ, a limit b on secret s that grows by a share dη adds dη Σ_y μ_y Σ_x n_sx K(y | x)/b to the detail
+        of the program's optimum.
+        """
+        table, prices = self.certificate.table, self.certificate.prices
+        limits = table.limits
+        share = self.kernel.weight / self.kernel.scale
+        whole = table.detail(self.values).whole[1]
+        found = []
+        for place, limit in enumerate(limits.limits):
+            price = np.zeros(len(self.values))
+            own = prices.limit == place
+            price[prices.value[own]] = prices.price[own]
+            held = limits.counts[limit.secret, self.kernel.cell] * share / float(limit.inside)
+            gain = float(price[self.kernel.value] @ held) / 100 / whole if whole > 0 else 0.0
+            if gain > 0:
+                found.append(Binding(*self.secrets[limit.secret], limit, gain))
+        return tuple(sorted(found, key=lambda one: -one.gain))

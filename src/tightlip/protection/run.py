@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from tightlip.arguments import flag, whole
 from tightlip.auditing.counted import Counted
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.parse import number
-from tightlip.protection.budget import read_limits
-from tightlip.protection.certificate import Prices, ReleaseCertificate, Table as Proof, upper_bound
+from tightlip.protection.budget import Subject, read_limits
+from tightlip.protection.certificate import Prices, ReleaseCertificate, upper_bound
+from tightlip.protection.certificate import Table as Proof
 from tightlip.protection.kernel import Kernel, round_kernel
 from tightlip.protection.levels import ColumnLevels, choose_levels
-from tightlip.protection.limits import hopeless
+from tightlip.protection.limits import Limits, hopeless
 from tightlip.protection.program import Program
 from tightlip.protection.result import Protection
 from tightlip.protection.search import Assignment
+from tightlip.protection.values import Codes, Values
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, Released
 from tightlip.table.source import Table, open_table
@@ -87,16 +87,35 @@ def protect(
     if budget is None:
         raise InvalidInput('budget must be given, got none; write budget="3x".')
     flag(randomised, "randomised")
-    least = 1 if min_count is None and plan.min_count is None else whole(min_count or plan.min_count, "min_count", 1)
+    least = (
+        1
+        if min_count is None and plan.min_count is None
+        else whole(min_count or plan.min_count, "min_count", 1)
+    )
     if least > 1 and randomised:
-        raise InvalidInput("min_count is for deterministic releases, got a randomised one; leave one of them out.")
+        raise InvalidInput(
+            "min_count is for deterministic releases, got a randomised one; leave one of them out."
+        )
     with nullcontext(table) if isinstance(table, Table) else open_table(table) as opened:
         bare = replace(plan, min_count=None)
         counts = count_cells(opened, bare)
         counted = Counted.of(counts, plan.secret, [item.column for item in plan.release])
         chosen = choose_levels(plan, counted, opened.kinds(plan.columns), levels)
-    finest, chosen = _at_finest(counted, chosen)
-    return protect_counts(finest, plan, chosen, budget, weights=weights, randomised=randomised, pmc=pmc, delta=delta, least=least, gap=gap, seconds=seconds, on_progress=on_progress)
+    found = protect_counts(
+        counted,
+        plan,
+        chosen,
+        budget,
+        weights=weights,
+        randomised=randomised,
+        pmc=pmc,
+        delta=delta,
+        least=least,
+        gap=gap,
+        seconds=seconds,
+        on_progress=on_progress,
+    )
+    return replace(found, source=table)
 
 
 def protect_counts(
@@ -114,40 +133,47 @@ def protect_counts(
     seconds: float,
     on_progress: OnProgress,
 ) -> Protection:
-    """Protect counts of the released columns at their finest levels."""
-    limits, names = read_limits(counted, budget, pmc, delta)
-    proof = Proof(counted.codes, tuple(column.codes() for column in levels), _weights(weights, levels), limits)
+    """Protect counts of the released columns, given what their values may be published as."""
+    finest, codes = _at_finest(counted, levels)
+    limits, secrets = read_limits(finest, budget, pmc, delta)
+    proof = Proof(finest.codes, codes, _weights(weights, levels), limits)
     values = proof.values()
-    _require_hope(values, limits, counted, names)
+    _require_hope(values, limits, secrets)
     detail = proof.detail(values)
     program = Program(values, limits, detail.share())
     optimum = program.solve(gap, lambda kept, bound: on_progress("bound", kept, bound))
     unit = detail.whole[1] / limits.total
     prices = Prices.of(optimum.prices * unit, optimum.exposure_price * unit)
     bound = detail.most(upper_bound(proof, values, detail, prices))
-    kernel = round_kernel(values, limits, program.value[optimum.pairs], program.cell[optimum.pairs], optimum.share)
+    kernel = round_kernel(
+        values, limits, program.value[optimum.pairs], program.cell[optimum.pairs], optimum.share
+    )
     best = ReleaseCertificate(proof, kernel, prices, detail.kept(kernel), bound)
     finished = True
     if not randomised:
-        search = Assignment(program, program.score(optimum.prices, optimum.exposure_price), optimum.worth, least)
+        search = Assignment(
+            program, program.score(optimum.prices, optimum.exposure_price), optimum.worth, least
+        )
         kernel, finished = search.search(seconds, lambda kept: on_progress("search", kept, bound))
         best = ReleaseCertificate(proof, kernel, prices, detail.kept(kernel), bound)
     best.verify()
-    return Protection.of(counted, plan, levels, names, values, best, randomised=randomised, finished=finished)
+    return Protection(counted, plan, levels, finest, values, best, secrets, randomised, finished)
 
 
-def _require_hope(values: Any, limits: Any, counted: Counted, names: Any) -> None:
+def _require_hope(values: Values, limits: Limits, secrets: Sequence[tuple[Subject, int]]) -> None:
     """Refuse limits that even the release that says least breaks."""
     floor = Kernel.assign(values.last)
     if not floor.broken(limits, values).any():
         return
     for limit in hopeless(limits):
-        subject, place = names[limit.secret]
+        subject, _ = secrets[limit.secret]
         raise InvalidInput(
             f"budget is exceeded even when nothing is published: a secret of {quoted(' × '.join(subject))} is held by more than "
             f"the {float(limit.inside):.1%} that it allows; give a larger one, or one for each secret value."
         )
-    raise InvalidInput("budget is exceeded by the columns that must be kept alone; allow them to be coarser or left out.")
+    raise InvalidInput(
+        "budget is exceeded by the columns that must be kept alone; allow them to be coarser or left out."
+    )
 
 
 def _weights(given: Mapping[str, Any] | None, levels: tuple[ColumnLevels, ...]) -> tuple[Fraction, ...]:
@@ -155,26 +181,30 @@ def _weights(given: Mapping[str, Any] | None, levels: tuple[ColumnLevels, ...]) 
     names = [column.column for column in levels]
     for name in given or {}:
         if name not in names:
-            raise InvalidInput(f"weights must be of released columns, got {quoted(name)}; release it too, or leave it out.")
+            raise InvalidInput(
+                f"weights must be of released columns, got {quoted(name)}; release it too, or leave it out."
+            )
     read = [Fraction(number((given or {}).get(name, 1), f"weight of {name}")) for name in names]
     for name, weight in zip(names, read, strict=True):
         if weight <= 0:
-            raise InvalidInput(f"weight of {quoted(name)} must be positive, got {quoted(str(weight))}; a column that does not matter need not be released.")
+            raise InvalidInput(
+                f"weight of {quoted(name)} must be positive, got {quoted(str(weight))}; a column that does not matter need not be released."
+            )
     return tuple(weight / min(read) for weight in read)
 
 
-def _at_finest(counted: Counted, levels: tuple[ColumnLevels, ...]) -> tuple[Counted, tuple[ColumnLevels, ...]]:
-    """Counts at the first level of every column, and the levels of what is then counted."""
-    values, groups, found = [], [], []
+def _at_finest(
+    counted: Counted, levels: tuple[ColumnLevels, ...]
+) -> tuple[Counted, tuple[tuple[Codes, ...], ...]]:
+    """Counts at the first level of every column, and the codes of each level for the values that are then counted."""
+    values, groups, codes = [], [], []
     for column in levels:
         own = tuple(dict.fromkeys(column.labels[0]))
-        place = {label: at for at, label in enumerate(own)}
-        group = np.array([place[label] for label in column.labels[0]], dtype=np.int64)
         first = [column.labels[0].index(label) for label in own]
         values.append(own)
-        groups.append(group)
-        found.append(ColumnLevels(column.column, column.words, tuple(tuple(labels[at] for at in first) for labels in column.labels)))
-    return counted.regrouped([column.column for column in levels], values, groups), tuple(found)
+        groups.append(column.codes()[0])
+        codes.append(tuple(level[first] for level in column.codes()))
+    return counted.recode([column.column for column in levels], values, groups), tuple(codes)
 
 
 def _plan(secret: Any, release: Any, policy: Policy | None) -> Policy:
@@ -188,5 +218,7 @@ def _plan(secret: Any, release: Any, policy: Policy | None) -> Policy:
         plan = Policy(secret, release)
     for item in plan.release:
         if item.mechanism is not None:
-            raise InvalidInput(f"protect releases true values, got {item.mechanism.words()} on {quoted(item.column)}; leave it out.")
+            raise InvalidInput(
+                f"protect releases true values, got {item.mechanism.words()} on {quoted(item.column)}; leave it out."
+            )
     return plan

@@ -69,7 +69,9 @@ class Assignment:
         used = np.zeros(len(program.values), dtype=bool)
         used[value[given > 0]] = True
         warm = np.append(given, used[self._used].astype(np.float64)) if extra else given
-        found, solved = integer_program(cost, matrix, limits, equal=equal, start=warm, seconds=seconds, gap=_GAP)
+        found, solved = integer_program(
+            cost, matrix, limits, equal=equal, start=warm, seconds=seconds, gap=_GAP
+        )
         if found is None:
             return None, solved
         taken = np.flatnonzero(found[: len(pairs)] > 0.5)
@@ -114,7 +116,9 @@ class Assignment:
         matrix = sparse.csc_array((np.concatenate(entries), where), shape=(height, len(pairs) + extra))
         return matrix, limits, len(program.people), extra
 
-    def _smallest(self, value: Places, cell: Places, height: int, width: int) -> tuple[tuple[list[Places], list[Places], list[FloatArray]], int, int]:
+    def _smallest(
+        self, value: Places, cell: Places, height: int, width: int
+    ) -> tuple[tuple[list[Places], list[Places], list[FloatArray]], int, int]:
         """A value is used or not (a column z_y of its own): K(y | x) ≤ z_y, and Σ_x n_x K(y | x) ≥ least·z_y."""
         people = self.program.people
         self._used = np.unique(value[people[cell] < self.least])
@@ -125,7 +129,12 @@ class Assignment:
         size_of, column = height + np.arange(len(self._used)), width + np.arange(len(self._used))
         rows = [size_row, size_of, own_row, own_row]
         cols = [inside, column, inside, width + place[value[inside]]]
-        entries = [-people[cell[inside]], np.full(len(self._used), float(self.least)), np.ones(len(inside)), -np.ones(len(inside))]
+        entries = [
+            -people[cell[inside]],
+            np.full(len(self._used), float(self.least)),
+            np.ones(len(inside)),
+            -np.ones(len(inside)),
+        ]
         return (rows, cols, entries), height + len(self._used) + len(inside), len(self._used)
 
     def _repair(self, kernel: Kernel) -> Kernel | None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tightlip.auditing.tally import Places, group_rows
 from tightlip.errors import InvalidInput
-from tightlip.numeric.display import grouped
+from tightlip.numeric.display import format_count
 
 MOST_PAIRS = 30_000_000  # of value and cell; beyond, the arrays of a search do not fit into 4 GB
 
@@ -56,8 +56,8 @@ class Values:
         nodes = tuple(product(*(range(len(column)) for column in levels)))
         if len(nodes) * len(codes) > MOST_PAIRS:
             raise InvalidInput(
-                f"levels must make at most {grouped(MOST_PAIRS)} pairs of value and cell, got {len(nodes)} combinations "
-                f"of levels for {grouped(len(codes))} cells; give fewer levels, or coarsen the columns first."
+                f"levels must make at most {format_count(MOST_PAIRS)} pairs of value and cell, got {len(nodes)} combinations "
+                f"of levels for {format_count(len(codes))} cells; give fewer levels, or coarsen the columns first."
             )
         known: dict[bytes, int] = {}
         found: list[tuple[int, NDArray[np.int32]]] = []

@@ -1,8 +1,7 @@
 """Local recoding: what is published for each cell, cell by cell, in a Parquet file beside its policy.
 
 The file has a row for each pair of a cell and a value published for it: the cell's released values as the policy recodes
-them, under the columns' names, what is published under the same names with "published " in front, and a whole weight. The
-weights of a cell sum to the scale in the file's metadata; a cell with one row is always published so. Missing is null.
+them ("cell " and the column's name), what is published ("published " and the name), and a whole weight. The weights of a cell sum to the scale in the file's metadata; a cell with one row is always published so. Missing is null.
 """
 
 from __future__ import annotations
@@ -11,18 +10,16 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.errors import InvalidInput, quoted
 from tightlip.files import whole_file
-from tightlip.reading import LARGE
 from tightlip.table.mechanism import Value
 
 _FORMAT = "tightlip local recoding 1"
-_PUBLISHED = "published "
+_CELL, _PUBLISHED = "cell ", "published "
 _WEIGHT = "weight"
 
 Cell = tuple[Value, ...]
@@ -39,6 +36,7 @@ class LocalRecoding:
     published : the distinct published values
     cell, value, weight : the pairs
     scale : what the weights of each cell sum to
+    path : the file that it is in, if it is in one
     """
 
     columns: tuple[str, ...]
@@ -48,6 +46,7 @@ class LocalRecoding:
     value: NDArray[np.intp]
     weight: NDArray[np.int64]
     scale: int
+    path: Path | None = None
 
     def __post_init__(self) -> None:
         sums = np.zeros(len(self.cells), dtype=object)
@@ -59,7 +58,9 @@ class LocalRecoding:
             )
         for name, rows in (("cells", self.cells), ("published values", self.published)):
             if len(set(rows)) != len(rows) or any(len(row) != len(self.columns) for row in rows):
-                raise InvalidInput(f"the {name} of a local recoding must differ and have a value for each column.")
+                raise InvalidInput(
+                    f"the {name} of a local recoding must differ and have a value for each column."
+                )
         if (np.diff(self.cell) < 0).any():
             raise InvalidInput("the pairs of a local recoding must be sorted by cell.")
 
@@ -96,9 +97,15 @@ class LocalRecoding:
         import pyarrow as pa
         import pyarrow.parquet as parquet
 
-        columns = {name: pa.array([self.cells[at][c] for at in self.cell.tolist()], pa.string()) for c, name in enumerate(self.columns)}
-        columns |= {_PUBLISHED + name: pa.array([self.published[at][c] for at in self.value.tolist()], pa.string()) for c, name in enumerate(self.columns)}
-        columns[_WEIGHT + " "] = pa.array(self.weight, pa.int64())
+        columns = {
+            _CELL + name: pa.array([self.cells[at][c] for at in self.cell.tolist()], pa.string())
+            for c, name in enumerate(self.columns)
+        }
+        columns |= {
+            _PUBLISHED + name: pa.array([self.published[at][c] for at in self.value.tolist()], pa.string())
+            for c, name in enumerate(self.columns)
+        }
+        columns[_WEIGHT] = pa.array(self.weight, pa.int64())
         metadata = {"format": _FORMAT, "scale": str(self.scale)}
         with whole_file(path, force=force, private=True) as partial:
             parquet.write_table(pa.table(columns).replace_schema_metadata(metadata), partial)
@@ -118,7 +125,9 @@ class LocalRecoding:
 
         what = f"local recoding {path}"
         if digest is not None and file_digest(path) != digest:
-            raise InvalidInput(f"{what} is not the one that its policy was written with; protect the table again.")
+            raise InvalidInput(
+                f"{what} is not the one that its policy was written with; protect the table again."
+            )
         try:
             found = parquet.read_table(path)
         except (OSError, pa.ArrowException) as error:
@@ -126,12 +135,28 @@ class LocalRecoding:
         metadata = found.schema.metadata or {}
         width = (found.num_columns - 1) // 2
         names = found.column_names
-        if metadata.get(b"format") != _FORMAT.encode() or names[width : 2 * width] != [_PUBLISHED + name for name in names[:width]]:
-            raise InvalidInput(f"{what} must be a file that `tightlip protect` wrote; protect the table again.")
+        released = tuple(name.removeprefix(_CELL) for name in names[:width])
+        if metadata.get(b"format") != _FORMAT.encode() or names != [
+            *(_CELL + name for name in released),
+            *(_PUBLISHED + name for name in released),
+            _WEIGHT,
+        ]:
+            raise InvalidInput(
+                f"{what} must be a file that `tightlip protect` wrote; protect the table again."
+            )
         lists = [column.to_pylist() for column in found.columns]
         cells, cell = _number(list(zip(*lists[:width], strict=True)))
         published, value = _number(list(zip(*lists[width : 2 * width], strict=True)))
-        return cls(tuple(names[:width]), cells, published, cell, value, np.array(lists[-1], dtype=np.int64), int(metadata[b"scale"]))
+        return cls(
+            released,
+            cells,
+            published,
+            cell,
+            value,
+            np.array(lists[-1], dtype=np.int64),
+            int(metadata[b"scale"]),
+            path,
+        )
 
 
 def _number(rows: list[Cell]) -> tuple[tuple[Cell, ...], NDArray[np.intp]]:

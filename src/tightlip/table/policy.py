@@ -11,6 +11,7 @@ from typing import Any
 from tightlip import arguments
 from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.table.local import LocalRecoding
 from tightlip.table.mechanism import ColumnMechanism, require_mechanism
 from tightlip.table.recoding import Keep, Recoding
 
@@ -49,6 +50,7 @@ class Policy:
     release : the released columns; names alone stand for columns released as they are
     min_count : cells (combinations of released values) of fewer rows are released as one, "suppressed"
     statistic : of several secret columns those that are a statistic of all of them together, the whole secret
+    local : what is published for each cell, cell by cell, as `protect` found it; see `table.LocalRecoding`
 
     >>> Policy("disease", ["age", "zip"], min_count=5).columns
     ('disease', 'age', 'zip')
@@ -60,6 +62,7 @@ class Policy:
     release: tuple[Released, ...]
     min_count: int | None
     statistic: tuple[str, ...]
+    local: LocalRecoding | None
 
     def __init__(
         self,
@@ -68,6 +71,7 @@ class Policy:
         *,
         min_count: int | None = None,
         statistic: str | Iterable[str] = (),
+        local: LocalRecoding | None = None,
     ) -> None:
         object.__setattr__(self, "secret", _read_names(secret, "secret"))
         object.__setattr__(self, "release", _read_release(release))
@@ -82,6 +86,9 @@ class Policy:
                     f"release must not have a secret column, got {quoted(item.column)} in both; drop it from one."
                 )
         _require_statistics(self.statistic, self.secret)
+        object.__setattr__(self, "local", local)
+        if local is not None:
+            _require_local(local, self)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -99,12 +106,36 @@ class Policy:
         anywhere = arguments.flag(mappings_anywhere, "mappings_anywhere")
         return read_policy(arguments.path(path, "path"), mappings_anywhere=anywhere)
 
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write it as a policy file that `from_toml` reads; a local recoding goes into a file beside it."""
+        from tightlip.table.policy_file import save_policy
+
+        save_policy(self, arguments.path(path, "path"), force=arguments.flag(force, "force"))
+
     @classmethod
     def from_flags(cls, secret: Sequence[str], release: Sequence[str], **flags: Any) -> Policy:
         """Read a policy from the command line; see `policy_file.policy_from_flags`."""
         from tightlip.table.policy_file import policy_from_flags
 
         return policy_from_flags(secret, release, **flags)
+
+
+def _require_local(local: object, policy: Policy) -> None:
+    """Refuse a local recoding of other columns, or with something else that changes cells."""
+    if not isinstance(local, LocalRecoding):
+        raise WrongType(f"local must be a LocalRecoding, got {quoted(local)}; use LocalRecoding.load(path).")
+    for item in policy.release:
+        if item.column not in local.columns:
+            raise InvalidInput(
+                f"local recoding must have every released column, got none for {quoted(item.column)}; "
+                "protect the table again."
+            )
+        if item.mechanism is not None:
+            raise InvalidInput(
+                f"a local recoding must stand alone, got {item.mechanism.words()} on {quoted(item.column)} too; drop one."
+            )
+    if policy.min_count is not None:
+        raise InvalidInput("a local recoding must stand alone, got min_count too; drop one.")
 
 
 def require_known(name: str, known: Collection[str], what: str) -> None:

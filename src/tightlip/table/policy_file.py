@@ -18,7 +18,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from pathlib import Path
 from typing import Any
@@ -26,13 +26,15 @@ from typing import Any
 from tightlip.arguments import instance, listed
 from tightlip.arguments import path as read_path
 from tightlip.errors import InvalidInput, TightlipError, WrongType, quoted
+from tightlip.files import require_free, write_whole
 from tightlip.reading import first_line, is_below, read_text
+from tightlip.table.local import LocalRecoding, file_digest
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import MECHANISMS, flag_setting, read_mechanism
 from tightlip.table.policy import Policy, Released, require_known
 from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Recoding, Suppress, TopCode
 
-_TOP_KEYS = ("secret", "statistic", "release", "min_count")
+_TOP_KEYS = ("secret", "statistic", "release", "min_count", "local")
 _MODIFIERS = {
     "mapping": ("level", "otherwise"),
     "bins": (),
@@ -106,7 +108,20 @@ def _policy(content: dict[str, Any], folder: Folder) -> Policy:
         release = [read_released(column, settings, folder) for column, settings in release.items()]
     elif not isinstance(release, list):
         raise WrongType(f"release must be a table or a list of columns, got {quoted(release)}.")
-    return Policy(secret, release, min_count=content.get("min_count"), statistic=statistic)
+    local = _read_local(content["local"], folder) if "local" in content else None
+    return Policy(secret, release, min_count=content.get("min_count"), statistic=statistic, local=local)
+
+
+def _read_local(settings: Any, folder: Folder) -> LocalRecoding:
+    """Read the local recoding that a policy names, of which it also has the digest."""
+    if not isinstance(settings, dict) or {*settings} != {"file", "sha256"}:
+        raise WrongType(
+            f"local must be a table of file and sha256, got {quoted(settings)}; protect the table again."
+        )
+    for key, text in settings.items():
+        if not isinstance(text, str):
+            raise WrongType(f"local.{key} must be text, got {quoted(text)}.")
+    return LocalRecoding.load(folder.find(settings["file"], "local.file"), settings["sha256"])
 
 
 def read_released(column: str, settings: Any, folder: Folder) -> Released:
@@ -283,7 +298,28 @@ def policy_toml(policy: Policy, folder: str | Path = ".") -> str:
         lines.append(f"min_count = {policy.min_count}")
     for item in policy.release:
         lines += ["", f"[release.{_key(item.column)}]", *_settings(item, place)]
+    if policy.local is not None:
+        lines += _local_lines(policy.local, place)
     return "\n".join(lines) + "\n"
+
+
+def _local_lines(local: LocalRecoding, folder: Path) -> list[str]:
+    if local.path is None:
+        raise InvalidInput(
+            "the local recoding must be in a file before its policy is; use Policy.save(path)."
+        )
+    file = Path(os.path.relpath(local.path, folder)).as_posix()
+    return ["", "[local]", f"file = {_text(file)}", f"sha256 = {_text(file_digest(local.path))}"]
+
+
+def save_policy(policy: Policy, path: Path, *, force: bool = False) -> None:
+    """Write a policy, and beside it the local recoding that it may have: name.toml and name.recoding.parquet."""
+    if policy.local is not None:
+        beside = path.with_suffix(".recoding.parquet")
+        require_free(path, force=force)
+        policy.local.save(beside, force=force)
+        policy = replace(policy, local=replace(policy.local, path=beside))
+    write_whole(path, policy_toml(policy, path.parent), force=force)
 
 
 def _settings(item: Released, folder: Path) -> list[str]:
