@@ -32,6 +32,7 @@ from .model.prior import PriorSet as PriorSet
 from .numeric.quantity import Nats as Nats
 from .numeric.quantity import Probability as Probability
 from .numeric.quantity import log_of as log_of
+from .protection.run import protect as protect
 from .robust.pointwise import leakage_capacity as leakage_capacity
 from .statistic.maximal import statistic_maximal_leakage as statistic_maximal_leakage
 from .table.policy import Policy as Policy
