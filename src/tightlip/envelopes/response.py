@@ -20,8 +20,7 @@ from tightlip.certificate.randomized_response import (
 from tightlip.envelopes.response_ranking import certify
 from tightlip.envelopes.result import Envelope, read_delta, rest_label
 from tightlip.errors import InvalidInput, ShapeMismatch, WrongType, quoted
-from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, align
 from tightlip.model.labels import Labels
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
