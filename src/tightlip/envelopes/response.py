@@ -84,24 +84,6 @@ def channel_envelope(channel: Channel, prior: Prior, delta: object) -> Envelope:
     return _envelope_of(*pair, aligned, delta, channel.outputs)
 
 
-def is_randomized_response(channel: Channel) -> Fraction | float | None:
-    """e^ε = α/β of a channel that is randomised response, infinite for the identity; None for other channels.
-
-    Rows and columns must stand in the same order. A channel whose entries are all equal has ratio 1.
-
-    >>> from tightlip import Channel
-    >>> is_randomized_response(Channel([["3/4", "1/4"], ["1/4", "3/4"]]))
-    Fraction(3, 1)
-    >>> is_randomized_response(Channel([["3/4", "1/4"], ["1/2", "1/2"]])) is None
-    True
-    """
-    pair = response_pair(channel)
-    if pair is None:
-        return None
-    alpha, beta = pair
-    return alpha / beta if beta else math.inf
-
-
 def response_entries(size: int, epsilon: float) -> Pair:
     """(α, β) of k-ary randomised response, the very numbers that `mechanism.randomized_response` stores.
 
