@@ -68,7 +68,7 @@ class TestPredictor:
         weights = {step: drift.weights_at(ratio + step) for step in steps}
         multipliers = {step: drift.multipliers_at(ratio + step) for step in steps}
         places = {int(place): index for index, place in enumerate(program.chosen)}
-        basic = [places[int(place)] for place in drift.places]
+        basic = [places[int(place)] for place in drift.basis.places]
         for step in steps:
             again = optimum(program, ratio + step)
             moved = np.zeros(len(program.chosen))

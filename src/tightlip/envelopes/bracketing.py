@@ -328,20 +328,10 @@ class Predictor:
         limits: Limits = LIMITS,
     ) -> None:
         self.ratio = ratio
-        self._basis, self._limits = basis, limits
+        self.basis, self._limits = basis, limits
         # one row for each power of h
         self._weights, self._multipliers = weights[None], multipliers[None]
         self._values = [float(weights @ basis.weight)]
-
-    @property
-    def places(self) -> Places:
-        """The pairs whose weights are meant."""
-        return self._basis.places
-
-    @property
-    def is_current(self) -> bool:
-        """Whether more terms can be found: the model has not changed since."""
-        return self._basis.is_current
 
     def crossing(self, delta: float, lowest: float, highest: float) -> float | None:
         """Find the ratio at which V is δ by the series, or the end of the range beyond which it must be.
@@ -352,8 +342,8 @@ class Predictor:
         least, most = max(lowest - self.ratio, -farthest), min(highest - self.ratio, farthest)
         step, terms = 0.0, max(limits.first_terms, len(self._weights))
         while terms <= limits.most_terms:
-            self._weights = self._basis.extend_weights(self._weights, terms)
-            self._values = (self._weights @ self._basis.weight).tolist()
+            self._weights = self.basis.extend_weights(self._weights, terms)
+            self._values = (self._weights @ self.basis.weight).tolist()
             found = self._solve_series(step, delta, least, most)
             if found is None or abs(found) == farthest:
                 return None
@@ -390,12 +380,12 @@ class Predictor:
         return step
 
     def weights_at(self, ratio: float) -> FloatArray:
-        """Evaluate the weights of `places`; a basis that has ended gives negative ones."""
+        """Evaluate the weights of the basis's `places`; one that has ended gives negative ones."""
         return _evaluate(self._weights, ratio - self.ratio)
 
     def multipliers_at(self, ratio: float) -> FloatArray:
         """Evaluate λ of each secret."""
-        self._multipliers = self._basis.extend_multipliers(self._multipliers, len(self._weights))
+        self._multipliers = self.basis.extend_multipliers(self._multipliers, len(self._weights))
         return _evaluate(self._multipliers, ratio - self.ratio)
 
 
