@@ -257,7 +257,7 @@ def methods() -> Iterator[Call]:
         Call("Prior.product", PRIOR.product, {"other": PRIOR}),
         Call("Prior.mass", PRIOR.mass, {"label": "ill"}),
         Call("Prior.from_json", tl.Prior.from_json, {"text": PRIOR.to_json()}),
-        Call("Prior.adjusted", PRIOR.adjusted, {"adjustment": 0.0}),
+        Call("Prior.with_adjustment", PRIOR.with_adjustment, {"adjustment": 0.0}),
         Call("PriorSet.from_json", tl.PriorSet.from_json, {"text": tl.PriorSet(2, "1/4").to_json()}),
         Call("Nats.of_ratio", tl.Nats.of_ratio, {"ratio": Fraction(2), "rounding": "up"}),
         Call("Probability.of", tl.Probability.of, {"fraction": Fraction(1, 3), "rounding": "up"}),

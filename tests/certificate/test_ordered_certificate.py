@@ -10,7 +10,6 @@ import pytest
 import tightlip as tl
 from tightlip import papers
 from tightlip.certificate.ordered import OrderedCertificate
-from tightlip.envelopes.ordered import ordered_envelope
 from tightlip.errors import CertificateInvalid
 
 CHANNEL, PRIOR = papers.env_example_1(), tl.Prior.uniform(4)
@@ -19,7 +18,7 @@ CHANNEL, PRIOR = papers.env_example_1(), tl.Prior.uniform(4)
 @pytest.fixture(scope="module")
 def certificate():
     """Ratio 6/5 at δ = 1/5: outcome 1 alone, outcomes 2 and 3 together, outcome 4 the rest."""
-    return ordered_envelope(CHANNEL, PRIOR, "0.2").certificate
+    return tl.envelope(CHANNEL, PRIOR, "0.2", adversary="ordered").certificate
 
 
 def test_round_trip(certificate):
@@ -31,13 +30,14 @@ def test_round_trip(certificate):
         certificate.delta,
     )
     rng = np.random.default_rng(2)
-    floats = ordered_envelope(tl.Channel(rng.dirichlet(np.ones(7), 3)), tl.Prior([0.2, 0.3, 0.5]), 0.3)
+    channel, prior = tl.Channel(rng.dirichlet(np.ones(7), 3)), tl.Prior([0.2, 0.3, 0.5])
+    floats = tl.envelope(channel, prior, 0.3, adversary="ordered")
     OrderedCertificate.from_json(floats.certificate.to_json()).verify()
 
 
 def test_the_edge_is_strict():
     """At δ = 1/10 the cells of ratio above 3 have probability 1/10 exactly, which does not prove 3."""
-    found = ordered_envelope(CHANNEL, PRIOR, "0.1").certificate
+    found = tl.envelope(CHANNEL, PRIOR, "0.1", adversary="ordered").certificate
     assert found.upper.ratio == 4
     potentials = (Fraction(0), Fraction(1, 20), Fraction(1, 10), Fraction(1, 10), Fraction(1, 10))
     claim = replace(found.upper, ratio=Fraction(3), potentials=potentials)
@@ -90,7 +90,7 @@ class TestTampering:
 
     def test_an_impossible_secret_is_no_suspect(self, certificate):
         prior = tl.Prior(["1/3", "1/3", "1/3", 0])
-        found = ordered_envelope(CHANNEL, prior, "0.2").certificate
+        found = tl.envelope(CHANNEL, prior, "0.2", adversary="ordered").certificate
         found.verify()
         wrong = tuple(3 if place is not None else None for place in found.lower.suspects)
         with pytest.raises(CertificateInvalid, match="suspects secret 3, which is impossible"):
@@ -108,7 +108,7 @@ class TestTampering:
 
     @pytest.mark.parametrize("delta", ["1/10", "1"])
     def test_a_proof_for_another_probability_is_refused(self, delta):
-        found = ordered_envelope(CHANNEL, PRIOR, "0.2")
+        found = tl.envelope(CHANNEL, PRIOR, "0.2", adversary="ordered")
         with pytest.raises(CertificateInvalid, match="certificate proves"):
             replace(found, delta=Fraction(delta)).verify()
 

@@ -17,7 +17,6 @@ from tightlip.certificate.base import Certificate, kind_digest
 from tightlip.certificate.envelope import EnvelopeCertificate, UpperProof
 from tightlip.certificate.statistic import COST, MAXIMAL
 from tightlip.cli.main import main
-from tightlip.envelopes.ordered import ordered_envelope
 from tightlip.envelopes.response import channel_envelope
 from tightlip.robust import certificate as robust
 from tightlip.statistic.maximal import cost_leakage as statistic_cost_leakage
@@ -82,7 +81,7 @@ ENVELOPES = {
         any_ratio,
     ),
     "ordered": (
-        lambda delta: ordered_envelope(IDENTITY, PRIOR, delta).certificate,
+        lambda delta: tl.envelope(IDENTITY, PRIOR, delta, adversary="ordered").certificate,
         "monotone function of the outcome",
         interval_ratio,
     ),
@@ -427,7 +426,7 @@ class TestRenamed:
 
     def test_an_interval_proof_is_none_of_every_post_processing(self, capsys, monkeypatch, tmp_path):
         """At 0.2 runs of outcomes reach 20/11 only, a mixture 5: no digest makes the one a proof of the other."""
-        found = ordered_envelope(SPLIT, PRIOR, "0.2").certificate
+        found = tl.envelope(SPLIT, PRIOR, "0.2", adversary="ordered").certificate
         forged = EnvelopeCertificate(
             found.channel,
             found.prior,

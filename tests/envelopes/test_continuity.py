@@ -20,7 +20,7 @@ from strategies import exact_pairs
 from tightlip import papers
 from tightlip.envelopes.attack import Shares, evaluate, extend
 from tightlip.envelopes.exact import Release
-from tightlip.model.align import align
+from tightlip.model.channel import align
 
 CLOSE = Fraction(1, 10**8)
 STEPS = [Fraction(1, 10**digits) for digits in (1, 3, 6, 9, 12, 15)]

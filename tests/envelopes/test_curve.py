@@ -51,9 +51,9 @@ class Series:
         self.weight = np.ones(1)
         self.found = 0
 
-    def next_weights(self, _):
-        self.found += 1
-        return np.array([self.terms[self.found - 1]])
+    def extend_weights(self, known, terms):
+        self.found = terms - 1
+        return np.array([known[0], *([term] for term in self.terms[: self.found])])
 
 
 class TestPredictor:
@@ -68,7 +68,7 @@ class TestPredictor:
         weights = {step: drift.weights_at(ratio + step) for step in steps}
         multipliers = {step: drift.multipliers_at(ratio + step) for step in steps}
         places = {int(place): index for index, place in enumerate(program.chosen)}
-        basic = [places[int(place)] for place in drift.places]
+        basic = [places[int(place)] for place in drift.basis.places]
         for step in steps:
             again = optimum(program, ratio + step)
             moved = np.zeros(len(program.chosen))

@@ -16,7 +16,6 @@ from strategies import exact_pairs, float_pairs
 from tightlip import papers
 from tightlip.envelopes.adversaries import envelope
 from tightlip.envelopes.deterministic import deterministic_attack
-from tightlip.envelopes.ordered import ordered_envelope, ordered_envelope_curve
 from tightlip.noise.monotone import interval_envelope
 
 levels = st.fractions(Fraction(1, 20), 1, max_denominator=20)
@@ -51,7 +50,7 @@ def best_of_all(channel, prior, delta):
 @settings(max_examples=80, deadline=None)
 def test_every_partition_into_runs(pair, delta):
     channel, prior = pair
-    found = ordered_envelope(channel, prior, delta)
+    found = tl.envelope(channel, prior, delta, adversary="ordered")
     truth = best_of_all(channel, prior, delta)
     proof = found.certificate
     assert proof.lower.ratio == proof.upper.ratio == truth
@@ -66,7 +65,7 @@ def test_every_partition_into_runs(pair, delta):
 @settings(max_examples=60, deadline=None)
 def test_the_stored_floats_are_meant_exactly(pair, delta):
     channel, prior = pair
-    found = ordered_envelope(channel, prior, delta)
+    found = tl.envelope(channel, prior, delta, adversary="ordered")
     truth = best_of_all(channel, prior, delta)
     assert found.certificate.lower.ratio <= truth <= found.certificate.upper.ratio
     assert found.certificate.upper.ratio - found.certificate.lower.ratio <= Fraction(1, 2**79)
@@ -77,7 +76,7 @@ def test_the_stored_floats_are_meant_exactly(pair, delta):
 @settings(max_examples=15, deadline=None)
 def test_between_its_neighbours(pair, delta):
     channel, prior = pair
-    found = ordered_envelope(channel, prior, delta)
+    found = tl.envelope(channel, prior, delta, adversary="ordered")
     assert found.lower <= deterministic_attack(channel, prior, delta).upper
     assert found.lower <= envelope(channel, prior, delta).upper
     assert tl.pml(channel, prior).quantile(delta) <= found.upper
@@ -89,7 +88,8 @@ def test_between_its_neighbours(pair, delta):
 @settings(max_examples=30, deadline=None)
 def test_of_two_outcomes_every_function_is_monotone(pair, delta):
     channel, prior = pair
-    found, other = (attack(channel, prior, delta) for attack in (ordered_envelope, deterministic_attack))
+    found = tl.envelope(channel, prior, delta, adversary="ordered")
+    other = deterministic_attack(channel, prior, delta)
     assert (found.lower, found.upper) == (other.lower, other.upper)
 
 
@@ -97,10 +97,10 @@ def test_a_curve_falls_and_has_the_same_points():
     rng = np.random.default_rng(3)
     channel, prior = tl.Channel(rng.dirichlet(np.full(40, 0.5), 6)), tl.Prior(rng.dirichlet(np.full(6, 3.0)))
     deltas = [k / 20 for k in range(1, 21)]
-    curve = ordered_envelope_curve(channel, prior, deltas)
+    curve = tl.envelope_curve(channel, prior, deltas, adversary="ordered")
     assert [point.upper for point in curve] == sorted((point.upper for point in curve), reverse=True)
     for place in (0, 7, 19):
-        alone = ordered_envelope(channel, prior, deltas[place])
+        alone = tl.envelope(channel, prior, deltas[place], adversary="ordered")
         assert (alone.lower, alone.upper) == (curve[place].lower, curve[place].upper)
     assert curve[0].upper > curve[-1].upper + 0.5
 
@@ -109,7 +109,10 @@ def test_the_order_of_outcomes_matters():
     """In ENV Example 1 the best cells are {1, 3} and {2, 4}; an ordered adversary needs them to be neighbours."""
     listed, prior = papers.env_example_1(), tl.Prior.uniform(4)
     turned = tl.Channel([[row[place] for place in (0, 2, 1, 3)] for row in listed.matrix.tolist()])
-    ratios = [ordered_envelope(channel, prior, 1).certificate.upper.ratio for channel in (listed, turned)]
+    ratios = [
+        tl.envelope(channel, prior, 1, adversary="ordered").certificate.upper.ratio
+        for channel in (listed, turned)
+    ]
     assert ratios == [Fraction(10, 9), Fraction(6, 5)]
 
 
@@ -118,7 +121,7 @@ def test_impossible_outcomes_and_secrets():
         [[0, "1/2", 0, "1/2", 0], [0, "1/4", 0, "3/4", 0], [1, 0, 0, 0, 0]], list("abc"), list("uvwxy")
     )
     prior = tl.Prior({"a": "1/2", "b": "1/2", "c": 0})
-    found = ordered_envelope(channel, prior, "3/8")
+    found = tl.envelope(channel, prior, "3/8", adversary="ordered")
     assert found.certificate.upper.ratio == Fraction(4, 3)
     assert found.attack.inputs == list("uvwxy")
     assert found.attack.matrix.sum() == 5
@@ -131,13 +134,13 @@ def test_sparse_mixed_and_labelled_priors():
     dense = np.array([[0.5, 0.5, 0, 0], [0, 0.5, 0.5, 0], [0, 0, 0.5, 0.5]])
     prior = tl.Prior(["1/2", "1/4", "1/4"])
     ends = {
-        ordered_envelope(tl.Channel(rows), prior, "1/3").certificate.upper.ratio
+        tl.envelope(tl.Channel(rows), prior, "1/3", adversary="ordered").certificate.upper.ratio
         for rows in (dense, sparse.csr_array(dense), [[Fraction(entry) for entry in row] for row in dense])
     }
     assert ends == {best_of_all(tl.Channel(dense), prior, "1/3")}
     named = tl.Channel(dense, inputs=["a", "b", "c"])
     turned = tl.Prior({"c": "1/4", "b": "1/4", "a": "1/2"})
-    assert ordered_envelope(named, turned, "1/3").certificate.upper.ratio in ends
+    assert tl.envelope(named, turned, "1/3", adversary="ordered").certificate.upper.ratio in ends
 
 
 def test_nearly_equal_ratios_are_told_apart():
@@ -145,7 +148,7 @@ def test_nearly_equal_ratios_are_told_apart():
     rows = np.tile(rng.dirichlet(np.full(9, 0.5)), (4, 1)) * (1 + rng.integers(-3, 4, (4, 9)) * 2.0**-52)
     channel, prior = tl.Channel(rows / rows.sum(axis=1, keepdims=True)), tl.Prior.uniform(4)
     for delta in ("0.05", "0.3", "0.8", "1"):
-        found = ordered_envelope(channel, prior, delta).certificate
+        found = tl.envelope(channel, prior, delta, adversary="ordered").certificate
         assert found.lower.ratio <= best_of_all(channel, prior, delta) <= found.upper.ratio
         assert found.upper.ratio - found.lower.ratio <= Fraction(1, 2**79)
 
@@ -156,7 +159,7 @@ def test_a_wrong_guess_costs_time_only(monkeypatch):
     truth = best_of_all(channel, prior, "0.4")
     for level in (0.5, 1.5, 1e6):
         monkeypatch.setattr("tightlip.envelopes.ordered._Guess.level", lambda *_, level=level: level)
-        found = ordered_envelope(channel, prior, "0.4").certificate
+        found = tl.envelope(channel, prior, "0.4", adversary="ordered").certificate
         assert found.lower.ratio <= truth <= found.upper.ratio
         assert found.upper.ratio - found.lower.ratio <= Fraction(1, 2**79)
 
@@ -170,7 +173,7 @@ def test_a_fine_grid_comes_near_the_continuous_envelope(sigma, delta):
     rows = np.diff(stats.norm.cdf(edges, loc=places[:, None]), axis=1)
     masses = stats.norm.pdf(places, scale=sigma)
     channel = tl.Channel(rows / rows.sum(axis=1, keepdims=True))
-    found = ordered_envelope(channel, tl.Prior(masses / masses.sum()), delta)
+    found = tl.envelope(channel, tl.Prior(masses / masses.sum()), delta, adversary="ordered")
     truth = interval_envelope(
         tl.noise.AdditiveNoise(tl.noise.GaussianSecret(sigma), tl.noise.Gaussian(1)), delta
     )
@@ -179,7 +182,7 @@ def test_a_fine_grid_comes_near_the_continuous_envelope(sigma, delta):
 
 def test_telling_the_draw_does_not_help_but_hiding_it_does():
     identity, prior = tl.mechanism.identity(2), tl.Prior(["1/5", "4/5"])
-    assert ordered_envelope(identity, prior, "1/2").certificate.upper.ratio == Fraction(5, 4)
+    assert tl.envelope(identity, prior, "1/2", adversary="ordered").certificate.upper.ratio == Fraction(5, 4)
     threshold = tl.Channel([[1, 0], ["3/8", "5/8"]])  # a threshold that moves at random
     assert tl.pml(identity.post_process(threshold), prior).quantile("1/2").ratio == 2
 
@@ -189,26 +192,26 @@ def test_too_large_or_too_long(monkeypatch):
     with pytest.raises(
         tl.errors.InvalidInput, match=r"at most 5.000 outcomes for an ordered adversary, got 5.001"
     ):
-        ordered_envelope(wide, tl.Prior.uniform(1), "0.1")
+        tl.envelope(wide, tl.Prior.uniform(1), "0.1", adversary="ordered")
     monkeypatch.setattr("tightlip.envelopes.ordered._MOST_WORK", 2000 * 4 * 3)
     with pytest.raises(tl.errors.InvalidInput, match="at most 3 secrets where it has 4 outcomes, got 4"):
-        ordered_envelope(papers.env_example_1(), tl.Prior.uniform(4), "0.1")
+        tl.envelope(papers.env_example_1(), tl.Prior.uniform(4), "0.1", adversary="ordered")
     monkeypatch.undo()
     monkeypatch.setattr("tightlip.certificate.ordered._MOST_BITS", 40)
     with pytest.raises(tl.errors.InvalidInput, match="give the numbers as floats"):
-        ordered_envelope(papers.env_example_1(), tl.Prior.uniform(4), "0.1")
+        tl.envelope(papers.env_example_1(), tl.Prior.uniform(4), "0.1", adversary="ordered")
 
 
 def test_bad_requests():
     example, uniform = papers.env_example_1(), tl.Prior.uniform(4)
     with pytest.raises(tl.errors.InvalidInput, match="delta must be in"):
-        ordered_envelope(example, uniform, 0)
+        tl.envelope(example, uniform, 0, adversary="ordered")
     for wrong in ("0.1", 0.1):
         with pytest.raises(tl.errors.WrongType, match="deltas must be a list"):
-            ordered_envelope_curve(example, uniform, wrong)
+            tl.envelope_curve(example, uniform, wrong, adversary="ordered")
     with pytest.raises(tl.errors.InvalidInput, match="at least one probability"):
-        ordered_envelope_curve(example, uniform, [])
+        tl.envelope_curve(example, uniform, [], adversary="ordered")
     with pytest.raises(tl.errors.WrongType, match="channel must be a Channel"):
-        ordered_envelope([[1]], uniform, "0.1")
+        tl.envelope([[1]], uniform, "0.1", adversary="ordered")
     with pytest.raises(tl.errors.WrongType, match="prior must be a Prior"):
-        ordered_envelope(example, [1], "0.1")
+        tl.envelope(example, [1], "0.1", adversary="ordered")

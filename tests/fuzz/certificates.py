@@ -17,7 +17,6 @@ from statistic_oracle import largest_total, smallest_total
 from tightlip.certificate import Certificate
 from tightlip.certificate.statistic import MAXIMAL
 from tightlip.cli.main import main
-from tightlip.envelopes.ordered import ordered_envelope
 from tightlip.envelopes.response import channel_envelope
 from tightlip.statistic.maximal import cost_leakage as statistic_cost_leakage
 from tightlip.statistic.maximal import maximal_leakage_of_map as statistic_maximal_leakage_of_map
@@ -86,7 +85,7 @@ def _envelope(random, file):
 
 
 def _ordered(random, file):
-    return ordered_envelope(*_release(file), _delta(random)).certificate
+    return tl.envelope(*_release(file), _delta(random), adversary="ordered").certificate
 
 
 def _response(random, file):

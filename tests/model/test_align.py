@@ -5,7 +5,7 @@ import pytest
 
 from tightlip import Channel, Prior
 from tightlip.errors import ShapeMismatch, WrongType
-from tightlip.model.align import align
+from tightlip.model.channel import align
 
 channel = Channel(np.eye(3), inputs=["a", "b", "c"])
 

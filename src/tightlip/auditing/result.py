@@ -20,7 +20,7 @@ from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.quantity import Nats, Probability
-from tightlip.numeric.unit import Unit
+from tightlip.showing import Unit
 from tightlip.statistic.result import StatisticLeakage
 from tightlip.table.policy import Policy
 

@@ -27,8 +27,7 @@ from tightlip.certificate.attack import Attack
 from tightlip.certificate.base import Certificate, Claim, channel_json, kind_digest
 from tightlip.certificate.rational import LARGEST, NORMAL, RationalRelease, Scaled, rational, to_float
 from tightlip.errors import CertificateInvalid, quoted
-from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, align
 from tightlip.model.jsonio import number_to_json
 from tightlip.model.labels import Label
 from tightlip.model.prior import Prior

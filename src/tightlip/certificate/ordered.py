@@ -33,8 +33,7 @@ from numpy.typing import NDArray
 from tightlip.certificate.attack import Attack
 from tightlip.certificate.envelope import EnvelopeProof, input_digest
 from tightlip.errors import CertificateInvalid, InvalidInput, quoted
-from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, align
 from tightlip.model.jsonio import check_keys
 from tightlip.model.labels import Label, Labels
 from tightlip.model.matrix import dense, take_rows

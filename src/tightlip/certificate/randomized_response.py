@@ -37,8 +37,7 @@ from tightlip.certificate.base import kind_digest
 from tightlip.certificate.envelope import KIND, EnvelopeProof
 from tightlip.errors import CertificateInvalid, WrongType, quoted
 from tightlip.measures.joint import exact_sum
-from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, align
 from tightlip.model.jsonio import check_keys
 from tightlip.model.labels import Label
 from tightlip.model.matrix import dense

@@ -19,8 +19,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, align
 from tightlip.model.matrix import dense
 from tightlip.model.prior import Prior
 from tightlip.numeric.parse import FloatArray

@@ -22,8 +22,7 @@ import numpy as np
 
 from tightlip.certificate.base import Certificate, Claim, kind_digest
 from tightlip.errors import CertificateInvalid, InvalidInput, TightlipError, quoted
-from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, align
 from tightlip.model.jsonio import check_keys
 from tightlip.model.labels import Label, Labels, labels_from_json
 from tightlip.model.prior import Prior

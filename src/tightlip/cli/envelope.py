@@ -21,7 +21,7 @@ from tightlip.errors import InvalidInput, PreconditionFailed, quoted
 from tightlip.files import prepare_output, require_apart, whole_file
 from tightlip.model.noise import AdditiveNoise, Gaussian, Laplace
 from tightlip.model.secret import BoundedSecret, DiscreteSecret, GaussianSecret, UniformSecret
-from tightlip.numeric.unit import Unit as LeakageUnit
+from tightlip.showing import Unit as LeakageUnit
 
 _IN_PYTHON = {  # what messages advise, and how it is written here
     "DiscreteSecret([x], [1])": "discrete:X=1",

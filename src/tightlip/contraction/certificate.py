@@ -39,8 +39,7 @@ from tightlip.contraction.total_variation import (
     total_variation,
 )
 from tightlip.errors import CertificateInvalid, ShapeMismatch, quoted
-from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, align
 from tightlip.model.labels import Label
 from tightlip.model.matrix import dense, dense_row
 from tightlip.model.prior import Prior

@@ -39,8 +39,7 @@ from numpy.typing import NDArray
 from tightlip.contraction.pairs import block_pairs
 from tightlip.contraction.result import Coefficient
 from tightlip.errors import NumericalFailure
-from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, align
 from tightlip.model.matrix import Matrix, dense, weighted_columns
 from tightlip.model.prior import Prior
 from tightlip.numeric.parse import FloatArray

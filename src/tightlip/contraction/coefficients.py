@@ -24,8 +24,7 @@ from tightlip.contraction.divergences import divergence
 from tightlip.contraction.result import Coefficient
 from tightlip.contraction.total_variation import EXACT_IN_FLOATS, largest_excess, largest_variation
 from tightlip.errors import InvalidInput, WrongType, quoted
-from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, align
 from tightlip.model.matrix import dense
 from tightlip.model.prior import Prior
 from tightlip.numeric.parse import FloatArray, number

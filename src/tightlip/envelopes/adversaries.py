@@ -30,8 +30,7 @@ from tightlip.envelopes.kary import kary_attack
 from tightlip.envelopes.ordered import ordered_points
 from tightlip.envelopes.result import ADVERSARIES, Adversary, Envelope, read_delta, read_deltas
 from tightlip.errors import InvalidInput
-from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, align
 from tightlip.model.prior import Prior
 
 

@@ -303,11 +303,11 @@ class Factors(Protocol):
     def is_current(self) -> bool:
         """Whether the factors still are those of the model."""
 
-    def next_weights(self, weights: FloatArray) -> FloatArray:
-        """Compute w_k from w_{k−1}."""
+    def extend_weights(self, known: FloatArray, terms: int) -> FloatArray:
+        """Continue w_0, w_1, … to so many terms, one in each row."""
 
-    def next_multipliers(self, multipliers: FloatArray) -> FloatArray:
-        """Compute λ_k from λ_{k−1}."""
+    def extend_multipliers(self, known: FloatArray, terms: int) -> FloatArray:
+        """Do the same for λ."""
 
 
 class Predictor:
@@ -328,20 +328,10 @@ class Predictor:
         limits: Limits = LIMITS,
     ) -> None:
         self.ratio = ratio
-        self._basis, self._limits = basis, limits
-        self._weights = _Series(weights, limits.most_terms)
-        self._multipliers = _Series(multipliers, limits.most_terms)
+        self.basis, self._limits = basis, limits
+        # one row for each power of h
+        self._weights, self._multipliers = weights[None], multipliers[None]
         self._values = [float(weights @ basis.weight)]
-
-    @property
-    def places(self) -> Places:
-        """The pairs whose weights are meant."""
-        return self._basis.places
-
-    @property
-    def is_current(self) -> bool:
-        """Whether more terms can be found: the model has not changed since."""
-        return self._basis.is_current
 
     def crossing(self, delta: float, lowest: float, highest: float) -> float | None:
         """Find the ratio at which V is δ by the series, or the end of the range beyond which it must be.
@@ -350,9 +340,10 @@ class Predictor:
         """
         limits, farthest = self._limits, self._limits.series_reach * self.ratio
         least, most = max(lowest - self.ratio, -farthest), min(highest - self.ratio, farthest)
-        step, terms = 0.0, max(limits.first_terms, self._weights.count)
+        step, terms = 0.0, max(limits.first_terms, len(self._weights))
         while terms <= limits.most_terms:
-            self._extend(terms)
+            self._weights = self.basis.extend_weights(self._weights, terms)
+            self._values = (self._weights @ self.basis.weight).tolist()
             found = self._solve_series(step, delta, least, most)
             if found is None or abs(found) == farthest:
                 return None
@@ -374,12 +365,6 @@ class Predictor:
             return 1
         return math.ceil(math.log(last / allowed) / math.log(before / last))
 
-    def _extend(self, terms: int) -> None:
-        while self._weights.count < terms:
-            following = self._basis.next_weights(self._weights.last)
-            self._weights.append(following)
-            self._values.append(float(following @ self._basis.weight))
-
     def _solve_series(self, step: float, delta: float, least: float, most: float) -> float | None:
         """Find where the series of V meets δ, or the end of the range that is nearest to it, by Newton's method."""
         for _ in range(self._limits.newton_steps):
@@ -395,34 +380,14 @@ class Predictor:
         return step
 
     def weights_at(self, ratio: float) -> FloatArray:
-        """Evaluate the weights of `places`; a basis that has ended gives negative ones."""
-        return self._weights.at(ratio - self.ratio)
+        """Evaluate the weights of the basis's `places`; one that has ended gives negative ones."""
+        return _evaluate(self._weights, ratio - self.ratio)
 
     def multipliers_at(self, ratio: float) -> FloatArray:
         """Evaluate λ of each secret."""
-        while self._multipliers.count < self._weights.count:
-            self._multipliers.append(self._basis.next_multipliers(self._multipliers.last))
-        return self._multipliers.at(ratio - self.ratio)
+        self._multipliers = self.basis.extend_multipliers(self._multipliers, len(self._weights))
+        return _evaluate(self._multipliers, ratio - self.ratio)
 
 
-class _Series:
-    """Hold the terms of a power series that are known so far."""
-
-    def __init__(self, first: FloatArray, most: int) -> None:
-        self._table, self._powers = np.empty((most, len(first))), np.arange(most)
-        self._table[0] = first
-        self.count = 1
-
-    @property
-    def last(self) -> FloatArray:
-        """The term of the highest power."""
-        return np.asarray(self._table[self.count - 1])
-
-    def append(self, term: FloatArray) -> None:
-        """Add the term of the next power."""
-        self._table[self.count] = term
-        self.count += 1
-
-    def at(self, step: float) -> FloatArray:
-        """Evaluate."""
-        return np.asarray(step ** self._powers[: self.count] @ self._table[: self.count])
+def _evaluate(series: FloatArray, step: float) -> FloatArray:
+    return np.asarray(step ** np.arange(len(series)) @ series)

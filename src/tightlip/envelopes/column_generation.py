@@ -182,7 +182,7 @@ class ColumnGeneration:
         proved. Returned beside it are thresholds that are not.
         """
         predictor, pairs, refused = self._predictor, self.pairs, None
-        if predictor is None or not predictor.is_current:
+        if predictor is None or not predictor.basis.is_current:
             return bracket, None
         lowest, highest = roots.breakpoints.smooth_around(predictor.ratio)
         meeting = predictor.crossing(goal.delta, lowest, highest)
@@ -198,7 +198,7 @@ class ColumnGeneration:
             before, bracket = bracket, bracket.tighten_above_at(pairs, goal.delta, thresholds, high)
             if bracket is before:
                 refused = _Refused(thresholds, high)
-        attack = Shares.clean(pairs, predictor.places, weights)
+        attack = Shares.clean(pairs, predictor.basis.places, weights)
         if meeting > lowest:
             return bracket.tighten_below(pairs, goal, attack, low), refused
         jump = roots.breakpoints.just_below(lowest)

@@ -33,8 +33,7 @@ from tightlip.errors import InvalidInput
 from tightlip.measures.distribution import PointwiseLeakage
 from tightlip.measures.joint import ExactJoint, FloatJoint, join
 from tightlip.measures.pointwise import from_joint
-from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, align
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.display import format_up

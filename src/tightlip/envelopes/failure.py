@@ -21,8 +21,7 @@ from tightlip.envelopes.dual import dual_bound
 from tightlip.envelopes.exact import Release
 from tightlip.envelopes.lp import Optimum, RestrictedMaster
 from tightlip.errors import CertificateInvalid
-from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, align
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import ball, enclose, exp_bounds, log_bounds, log_exceeds
 from tightlip.numeric.display import format_down, format_exactly, format_up

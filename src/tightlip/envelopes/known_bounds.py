@@ -37,8 +37,7 @@ from tightlip.measures.local import ldp
 from tightlip.measures.maximal import maximal_leakage
 from tightlip.measures.pointwise import from_joint
 from tightlip.measures.profile import privacy_profile
-from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, align
 from tightlip.model.matrix import column_max, dense
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds

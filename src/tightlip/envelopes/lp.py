@@ -320,19 +320,28 @@ class Basis:
         """Whether the model is still the one that the factors are of."""
         return self._version == self._master.version
 
-    def next_weights(self, weights: FloatArray) -> FloatArray:
-        """Compute w_k of the basic columns from w_{k−1}."""
+    def extend_weights(self, known: FloatArray, terms: int) -> FloatArray:
+        """Continue w_0, w_1, … of the basic columns to so many terms, one in each row."""
         outcomes, secrets = self._sizes
-        right = np.zeros(outcomes + secrets)
-        right[outcomes:] = np.bincount(self._secret, self._scaled * weights, secrets)
-        return np.asarray(self._solver.getBasisSolve(right)[1])[self._rows]
+        found, right = _longer(known, terms), np.zeros(outcomes + secrets)
+        for term in range(len(known), terms):
+            right[outcomes:] = np.bincount(self._secret, self._scaled * found[term - 1], secrets)
+            found[term] = np.asarray(self._solver.getBasisSolve(right)[1])[self._rows]
+        return found
 
-    def next_multipliers(self, multipliers: FloatArray) -> FloatArray:
+    def extend_multipliers(self, known: FloatArray, terms: int) -> FloatArray:
         """Do the same for the secrets' duals, by the transposed basis."""
         outcomes, secrets = self._sizes
-        right = np.zeros(outcomes + secrets)
-        right[self._rows] = self._scaled * multipliers[self._secret]
-        return np.asarray(self._solver.getBasisTransposeSolve(right)[1])[outcomes:]
+        found, right = _longer(known, terms), np.zeros(outcomes + secrets)
+        for term in range(len(known), terms):
+            right[self._rows] = self._scaled * found[term - 1][self._secret]
+            found[term] = np.asarray(self._solver.getBasisTransposeSolve(right)[1])[outcomes:]
+        return found
+
+
+def _longer(known: FloatArray, rows: int) -> FloatArray:
+    """Append rows to be filled in."""
+    return np.concatenate([known, np.empty((rows - len(known), known.shape[1]))])
 
 
 def _largest_lifts(pairs: Pairs, each: int) -> Places:

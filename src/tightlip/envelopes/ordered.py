@@ -23,7 +23,7 @@ Those adversaries are not meant here; what holds for them is the envelope agains
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -38,7 +38,7 @@ from tightlip.certificate.ordered import (
     OrderedUpperProof,
     leaking_starts,
 )
-from tightlip.envelopes.result import Envelope, read_delta, read_deltas
+from tightlip.envelopes.result import Envelope
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
@@ -55,23 +55,13 @@ _METHOD = "dynamic programming over cuts, in whole numbers"
 Cell = tuple[int, int]
 
 
-def ordered_envelope(channel: Channel, prior: Prior, delta: object) -> Envelope:
-    """ε(δ) against ordered adversaries: deterministic monotone functions of outcomes ordered as listed.
+def ordered_points(channel: Channel, prior: Prior, deltas: Sequence[Fraction]) -> Iterator[Envelope]:
+    """ε(δ) against ordered adversaries, one δ after the other: the outcomes stand in their order.
 
     log max{t : disjoint runs B of outcomes with max_x P(B|x)/P(B) ≥ t have probability at least δ}
 
-    Parameters
-    ----------
-    channel : Channel
-        Its outcomes must be listed in their order; another order is another question.
-    prior : Prior
-    delta : number in (0, 1]
-
-    Returns
-    -------
-    Envelope
-        In nats, exact: the ends differ by rounding only. `attack` maps each outcome to the run it is in, named by its
-        first and last outcome; `certificate` proves both ends.
+    The ends differ by rounding only. `attack` maps each outcome to the run it is in, named by its first and last
+    outcome; `certificate` proves both ends.
 
     Raises
     ------
@@ -82,27 +72,10 @@ def ordered_envelope(channel: Channel, prior: Prior, delta: object) -> Envelope:
 
     >>> from tightlip import Prior
     >>> ages = Channel([["2/3", "1/6", "1/6"], ["1/6", "2/3", "1/6"], ["1/6", "1/6", "2/3"]])
-    >>> found = ordered_envelope(ages, Prior.uniform(3), "1/2")
+    >>> (found,) = ordered_points(ages, Prior.uniform(3), [Fraction(1, 2)])
     >>> found.certificate.upper.ratio, found.attack.outputs
     (Fraction(2, 1), [(0, 0), (1, 1), (2, 2)])
     """
-    (found,) = ordered_points(channel, prior, [read_delta(delta)])
-    return found
-
-
-def ordered_envelope_curve(channel: Channel, prior: Prior, deltas: Iterable[object]) -> tuple[Envelope, ...]:
-    """Compute the same at many probabilities, weighing the cells once.
-
-    >>> from tightlip import Prior, papers
-    >>> curve = ordered_envelope_curve(papers.env_example_1(), Prior.uniform(4), ["1/10", "1/5", 1])
-    >>> [round(point.upper, 6) for point in curve]
-    [1.386294, 0.182322, 0.105361]
-    """
-    return tuple(ordered_points(channel, prior, read_deltas(deltas)))
-
-
-def ordered_points(channel: Channel, prior: Prior, deltas: Sequence[Fraction]) -> Iterator[Envelope]:
-    """Compute one envelope after the other, as they are found."""
     _require_size(channel)
     cells = OrderedCells.of(channel, prior)
     guess = _Guess.of(cells)

@@ -45,15 +45,11 @@ class Pairs:
     marginal: FloatArray
     starts: Places
     secrets: int
+    outcomes: int
     weight: FloatArray
     lift: FloatArray
     complete: bool
     error: float
-
-    @property
-    def outcomes(self) -> int:
-        """How many outcomes there are."""
-        return len(self.marginal)
 
     def least_threshold(self, ratio: float) -> float:
         """Bound θ below: where x swallows outcomes it never causes it is negative.
@@ -128,7 +124,9 @@ def pairs_of(joint: ExactJoint | FloatJoint, most: int = LIMITS.complete_pairs) 
     weight = marginal[outcome]
     size = len(joint.weights)
     lift, error = chance / weight, gamma(size + 8)
-    return Pairs(secret, outcome, chance, marginal, starts, size, weight, lift, complete, error)
+    return Pairs(
+        secret, outcome, chance, marginal, starts, size, len(marginal), weight, lift, complete, error
+    )
 
 
 def _complete(chance: FloatArray, marginal: FloatArray, secrets: int) -> Pairs:
@@ -138,4 +136,4 @@ def _complete(chance: FloatArray, marginal: FloatArray, secrets: int) -> Pairs:
     weight = np.repeat(marginal, secrets)
     starts = np.arange(0, count * secrets, secrets)
     lift, error = chance / weight, gamma(secrets + 8)
-    return Pairs(secret, outcome, chance, marginal, starts, secrets, weight, lift, True, error)
+    return Pairs(secret, outcome, chance, marginal, starts, secrets, count, weight, lift, True, error)

@@ -20,8 +20,7 @@ from tightlip.certificate.randomized_response import (
 from tightlip.envelopes.response_ranking import certify
 from tightlip.envelopes.result import Envelope, read_delta, rest_label
 from tightlip.errors import InvalidInput, ShapeMismatch, WrongType, quoted
-from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, align
 from tightlip.model.labels import Labels
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
@@ -83,24 +82,6 @@ def channel_envelope(channel: Channel, prior: Prior, delta: object) -> Envelope:
             f"got {channel!r}; use the general envelope."
         )
     return _envelope_of(*pair, aligned, delta, channel.outputs)
-
-
-def is_randomized_response(channel: Channel) -> Fraction | float | None:
-    """e^ε = α/β of a channel that is randomised response, infinite for the identity; None for other channels.
-
-    Rows and columns must stand in the same order. A channel whose entries are all equal has ratio 1.
-
-    >>> from tightlip import Channel
-    >>> is_randomized_response(Channel([["3/4", "1/4"], ["1/4", "3/4"]]))
-    Fraction(3, 1)
-    >>> is_randomized_response(Channel([["3/4", "1/4"], ["1/2", "1/2"]])) is None
-    True
-    """
-    pair = response_pair(channel)
-    if pair is None:
-        return None
-    alpha, beta = pair
-    return alpha / beta if beta else math.inf
 
 
 def response_entries(size: int, epsilon: float) -> Pair:

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from tightlip.errors import InvalidInput, quoted
 from tightlip.measures.distribution import exact_ends
 from tightlip.measures.joint import ExactJoint, FloatJoint, join
-from tightlip.model.align import align
-from tightlip.model.channel import Channel, as_channel
+from tightlip.model.channel import Channel, align, as_channel
 from tightlip.model.labels import Label, Labels, labelled_matrix, match
 from tightlip.model.matrix import dense, dense_columns, freeze, is_sparse
 from tightlip.model.prior import Prior

@@ -18,8 +18,7 @@ from tightlip.measures.distribution import Kind, PointwiseLeakage, add_leakages
 from tightlip.measures.joint import join
 from tightlip.measures.maximal import channel_after
 from tightlip.measures.pointwise import from_joint
-from tightlip.model.align import align
-from tightlip.model.channel import Channel, as_channel
+from tightlip.model.channel import Channel, align, as_channel
 from tightlip.model.labels import Label
 from tightlip.model.matrix import dense_column
 from tightlip.model.prior import Prior

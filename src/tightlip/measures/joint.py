@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.model.align import align
-from tightlip.model.channel import Channel, as_channel
+from tightlip.model.channel import Channel, align, as_channel
 from tightlip.model.labels import Labels
 from tightlip.model.matrix import (
     Matrix,

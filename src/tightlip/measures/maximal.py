@@ -21,8 +21,7 @@ from tightlip.arguments import instance
 from tightlip.errors import quoted
 from tightlip.measures.joint import on_support
 from tightlip.measures.pointwise import pmc
-from tightlip.model.align import align
-from tightlip.model.channel import Channel, as_channel
+from tightlip.model.channel import Channel, align, as_channel
 from tightlip.model.labels import Label, match
 from tightlip.model.matrix import column_max, dense_column, take_rows
 from tightlip.model.prior import Prior

@@ -11,8 +11,7 @@ from tightlip.measures.local import ldp
 from tightlip.measures.maximal import maximal_cost_leakage, maximal_leakage
 from tightlip.measures.pointwise import from_joint
 from tightlip.measures.profile import privacy_profile, probabilistic_dp_tail, psi1, psi2
-from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, align
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import Alip, Nats, Probability, largest, level
 from tightlip.showing import Shown, Tabled

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from tightlip.errors import InvalidInput, quoted
 from tightlip.measures.pointwise import pmc, pml
-from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, align
 from tightlip.model.labels import Label
 from tightlip.model.matrix import freeze
 from tightlip.model.prior import Prior

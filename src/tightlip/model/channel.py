@@ -165,7 +165,7 @@ class Channel(Tabled):
     @property
     def shape(self) -> tuple[int, int]:
         """(number of secrets, number of outcomes)."""
-        return len(self.inputs), len(self.outputs)
+        return self._floats.shape if self._exact is None else self._exact.shape
 
     @property
     def floats(self) -> Matrix:
@@ -426,6 +426,16 @@ def _require_finite_entries(matrix: Matrix) -> None:
 def as_channel(value: object, argument: str = "channel") -> Channel:
     """Read a channel; rows alone are none, since they may be counts or stand for something else."""
     return instance(value, Channel, argument, "write Channel(rows)")
+
+
+def align(prior: Prior, channel: Channel) -> Prior:
+    """Align a prior with the order of a channel's secrets."""
+    as_channel(channel)
+    as_prior(prior)
+    order = match(channel.inputs, prior.labels, "prior labels", "the channel's inputs")
+    if order is None:
+        return prior
+    return Prior(prior.masses[order], channel.inputs).with_adjustment(prior.adjustment)
 
 
 def _require_product_size(rows: int, columns: int) -> None:

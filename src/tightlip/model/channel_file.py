@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, ShapeMismatch, quoted
-from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, align
 from tightlip.model.jsonio import check_keys
 from tightlip.model.labels import (
     Label,

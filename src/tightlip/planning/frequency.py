@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 
 from tightlip.arguments import choice, flag
 from tightlip.errors import InvalidInput, PreconditionFailed, quoted
-from tightlip.model.align import align
-from tightlip.model.channel import Channel, as_channel
+from tightlip.model.channel import Channel, align, as_channel
 from tightlip.model.labels import Labels, labelled_vector, show
 from tightlip.model.matrix import dense
 from tightlip.model.normalize import non_negative

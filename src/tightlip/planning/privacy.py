@@ -29,8 +29,7 @@ from tightlip.contraction.bounds import Setting, eta
 from tightlip.contraction.coefficients import kl_contraction
 from tightlip.contraction.divergences import divergence
 from tightlip.errors import WrongType, quoted
-from tightlip.model.align import align
-from tightlip.model.channel import Channel, as_channel
+from tightlip.model.channel import Channel, align, as_channel
 from tightlip.model.prior import Prior, as_prior
 from tightlip.numeric.ball import Ball, ball, enclose
 from tightlip.numeric.parse import number

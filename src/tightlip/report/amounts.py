@@ -12,8 +12,7 @@ from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.display import format_about, format_down, format_sides, format_up
 from tightlip.numeric.parse import exact_text
 from tightlip.numeric.quantity import Nats, Probability, Rounding
-from tightlip.numeric.unit import Unit as Unit
-from tightlip.numeric.unit import in_unit, with_unit
+from tightlip.showing import Unit as Unit
 
 if TYPE_CHECKING:
     from tightlip.auditing.result import CellRisk, Finding
@@ -22,6 +21,26 @@ LONG, SHORT = 6, 3
 _HUGE = 700.0
 _ROUNDED = {"up": format_up, "down": format_down, "nearest": format_about}
 _SUMS = Fraction(1, 10**9)  # more than the relative rounding of an attack's sums
+
+
+def in_unit(amount: Nats, unit: Unit) -> float:
+    """Convert an amount to a plain float in the unit asked for, rounded to the side it was rounded to.
+
+    >>> in_unit(Nats(0.0), "bits")
+    0.0
+    """
+    return amount.in_bits() if unit == "bits" else float(amount)
+
+
+def with_unit(number: str, unit: Unit) -> str:
+    """Append its unit to a number that was written out.
+
+    >>> with_unit("1", "bits"), with_unit("0.5", "nats"), with_unit("inf", "nats")
+    ('1 bit', '0.5 nats', 'infinite')
+    """
+    if number in ("inf", "infinite"):
+        return "infinite"
+    return f"{number} {unit[:-1] if number == '1' else unit}"
 
 
 def leakage(amount: Nats, unit: Unit, digits: int = LONG) -> str:

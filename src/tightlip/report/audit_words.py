@@ -21,7 +21,6 @@ from tightlip.numeric.display import (
     several,
 )
 from tightlip.numeric.quantity import Nats, Probability
-from tightlip.numeric.unit import Unit
 from tightlip.report.amounts import (
     about,
     at_least,
@@ -39,6 +38,7 @@ from tightlip.report.amounts import (
     surely,
 )
 from tightlip.report.disclosure import Names, veil_audit
+from tightlip.showing import Unit
 from tightlip.table.policy import Policy
 
 _MOST_REMEDIES = 3

@@ -13,8 +13,7 @@ from tightlip.certificate.statistic import COST, MAXIMAL
 from tightlip.contraction import certificate as contraction
 from tightlip.numeric.display import format_down, format_exactly, format_sides, format_up, several
 from tightlip.numeric.parse import exact_text
-from tightlip.numeric.unit import with_unit
-from tightlip.report.amounts import delta_json, float_json
+from tightlip.report.amounts import delta_json, float_json, with_unit
 from tightlip.robust import certificate as robust
 from tightlip.robust import leakage_certificate as robust_leakage
 

@@ -16,7 +16,6 @@ from tightlip.model.jsonio import number_to_json
 from tightlip.model.labels import Label, show
 from tightlip.numeric.display import format_down, format_up
 from tightlip.numeric.quantity import level_exact, level_words
-from tightlip.numeric.unit import with_unit
 from tightlip.report.amounts import (
     Unit,
     float_json,
@@ -24,6 +23,7 @@ from tightlip.report.amounts import (
     probability_json,
     show_amount,
     show_value,
+    with_unit,
 )
 from tightlip.report.chart import Bound, bound_chart, charting
 from tightlip.report.tables import plain_table

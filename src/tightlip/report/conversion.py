@@ -11,8 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tightlip.numeric.quantity import Nats, level_exact, level_words
-from tightlip.numeric.unit import with_unit
-from tightlip.report.amounts import Unit, float_json, leakage_json, show_value
+from tightlip.report.amounts import Unit, float_json, leakage_json, show_value, with_unit
 
 
 def conversion_record(

@@ -19,8 +19,16 @@ from tightlip.model.matrix import dense_column
 from tightlip.numeric.display import format_about, format_down, format_exactly
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats
-from tightlip.numeric.unit import in_unit, with_unit
-from tightlip.report.amounts import Unit, delta_json, leakage_json, printable, show_value, value_json
+from tightlip.report.amounts import (
+    Unit,
+    delta_json,
+    in_unit,
+    leakage_json,
+    printable,
+    show_value,
+    value_json,
+    with_unit,
+)
 from tightlip.report.chart import GUARANTEED, REACHED, Bound, bound_chart, charting
 
 if TYPE_CHECKING:

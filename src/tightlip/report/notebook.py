@@ -29,12 +29,19 @@ from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_about, format_down, format_exactly, format_up, several
 from tightlip.numeric.parse import exact_text
 from tightlip.numeric.quantity import Nats
-from tightlip.numeric.unit import in_unit
 from tightlip.planning.frequency import FrequencyEstimate
 from tightlip.planning.risk import RiskBound
 from tightlip.planning.samples import PlanRow, PlanTable
 from tightlip.report import contraction, envelope, measurement, plan, proved, release, statistic
-from tightlip.report.amounts import Unit, float_json, leakage, leakage_json, probability_json, value_json
+from tightlip.report.amounts import (
+    Unit,
+    float_json,
+    in_unit,
+    leakage,
+    leakage_json,
+    probability_json,
+    value_json,
+)
 from tightlip.report.card import (
     MOST_ROWS,
     Card,

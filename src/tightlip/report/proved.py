@@ -16,8 +16,7 @@ from tightlip.numeric.display import format_down, format_exactly, format_up
 from tightlip.numeric.parse import exact_text
 from tightlip.numeric.proved import Proved
 from tightlip.numeric.quantity import Nats, ProvedLeakage, ProvedNats, level_words
-from tightlip.numeric.unit import with_unit
-from tightlip.report.amounts import Unit, delta_json, float_json, leakage, value_json
+from tightlip.report.amounts import Unit, delta_json, float_json, leakage, value_json, with_unit
 from tightlip.report.card import Card, card_of, columns_of, label_json, record_of
 from tightlip.robust.result import RobustEnvelope, RobustLeakage
 from tightlip.statistic.continuous import NoiseStatisticLeakage

@@ -15,8 +15,7 @@ from tightlip.model.labels import Label, label_from_json, show
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.display import format_down, format_up, several
 from tightlip.numeric.quantity import Nats
-from tightlip.numeric.unit import with_unit
-from tightlip.report.amounts import Unit, leakage_json, show_amount, show_value, value_json
+from tightlip.report.amounts import Unit, leakage_json, show_amount, show_value, value_json, with_unit
 from tightlip.report.tables import plain_table
 from tightlip.statistic.result import StatisticLeakage
 

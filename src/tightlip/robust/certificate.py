@@ -25,8 +25,7 @@ from tightlip.certificate.envelope import EnvelopeCertificate, EnvelopeProof
 from tightlip.certificate.randomized_response import RandomizedResponseCertificate
 from tightlip.certificate.rational import rational
 from tightlip.errors import CertificateInvalid, InvalidInput, quoted
-from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, align
 from tightlip.model.jsonio import check_keys
 from tightlip.model.labels import Label
 from tightlip.model.matrix import dense

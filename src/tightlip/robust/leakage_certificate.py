@@ -21,8 +21,7 @@ from typing import Any, ClassVar, Final
 
 from tightlip.certificate.base import Certificate, Claim, channel_json, kind_digest
 from tightlip.errors import CertificateInvalid, InvalidInput, quoted
-from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, align
 from tightlip.model.labels import Label
 from tightlip.model.matrix import dense_column
 from tightlip.model.prior import Prior, PriorSet

@@ -26,8 +26,7 @@ import numpy as np
 
 from tightlip.errors import ShapeMismatch, WrongType, quoted
 from tightlip.measures.capacity import read_min_mass
-from tightlip.model.align import align
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, align
 from tightlip.model.labels import match
 from tightlip.model.prior import Prior, PriorSet
 from tightlip.model.prior_set import AnyPriorSet, PriorBall, PriorList, PriorPolytope

@@ -32,8 +32,7 @@ from tightlip.arguments import whole
 from tightlip.certificate.recomputation import STATISTIC_RANGE, certify_by_recomputation
 from tightlip.measures.distribution import add_leakages
 from tightlip.measures.maximal import channel_after, maximal_leakage
-from tightlip.model.align import align
-from tightlip.model.channel import Channel, as_channel
+from tightlip.model.channel import Channel, align, as_channel
 from tightlip.model.labels import Label, match
 from tightlip.model.matrix import dense, dense_column, take_rows
 from tightlip.model.prior import Prior

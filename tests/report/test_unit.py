@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tightlip.numeric.quantity import Nats, nats_of_bits
-from tightlip.numeric.unit import in_unit, with_unit
+from tightlip.report.amounts import in_unit, with_unit
 
 AMOUNTS = st.floats(min_value=1e-300, max_value=1e300)
 
