@@ -12,6 +12,7 @@ from tightlip.table.source import Table
 
 BATCH = 100_000  # rows in memory at a time; smaller batches would be slower by their number
 _FORMULA = "^[=+\\-@\t\r\n]"
+_NEGATIVE = r"^-[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?$"  # a number, which does no harm
 
 
 def join_groups(
@@ -77,6 +78,7 @@ def defuse_formulas(table: Any) -> Any:
         column = table.column(place)
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             safe = compute.replace_substring_regex(column, pattern=_FORMULA, replacement=r"'\0")
+            safe = compute.if_else(compute.match_substring_regex(column, _NEGATIVE), column, safe)
             table = table.set_column(place, name, safe)
     names = [f"'{name}" if re.match(_FORMULA, name) else name for name in table.column_names]
     return table.rename_columns(names)
