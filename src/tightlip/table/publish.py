@@ -153,7 +153,7 @@ class _Plan:
     ) -> _Plan:
         """Count the table, and decide what its cells publish."""
         kept = _require_kept(table, policy, keep)
-        kinds = dict(zip(kept, (kind for _, kind in table.plain_columns(kept)), strict=True))
+        kinds = dict(zip(kept, (kind for _, kind in _plain_columns(table, kept)), strict=True))
         groups = count_groups(table, keys_of(table, policy), max_cells)
         counts, triple_of = cells_of_groups(groups, replace(policy, min_count=None), max_cells)
         parts = parts_of(policy, counts)
@@ -207,6 +207,11 @@ def _require_kept(table: Table, policy: Policy, keep: Sequence[Any]) -> tuple[st
                 f"keep must not have a column of the plan, got {quoted(name)}, which is {what}."
             )
     return tuple(dict.fromkeys(keep))
+
+
+def _plain_columns(table: Table, names: Sequence[str]) -> list[tuple[Any, Kind]]:
+    """Kept columns in plain form; an engine is not asked about none."""
+    return table.plain_columns(names) if names else []
 
 
 def parts_of(policy: Policy, counts: CellCounts) -> tuple[Part, ...]:
@@ -324,7 +329,7 @@ def _rows(table: Table, plan: _Plan) -> Iterator[Any]:
     number = pa.array(np.arange(arrow.num_rows, dtype=np.int64))
     with engine_work(table.name, "joined with what it publishes"):
         lookup = ibis.memtable(arrow.append_column(_GROUP, number))
-        plain = ordered.plain_columns([*plan.kept])
+        plain = _plain_columns(ordered, [*plan.kept])
         names = {f"v{place}": column for place, (column, _) in enumerate(plain)}
         more = {name.replace("m", "x"): column for name, column in without_gaps(names, [*names]).items()}
         keys = keys_of(ordered, plan.policy)

@@ -88,23 +88,27 @@ class Digests:
     def add(self, table: Any) -> None:
         """Go on with the rows of an Arrow table."""
         import pyarrow as pa
-        import pyarrow.compute as compute
 
         for (gaps, lengths, values), column in zip(self.columns, table.columns, strict=True):
             gaps.update(column.is_null().to_numpy().tobytes())
             if pa.types.is_string(column.type):
-                filled = column.fill_null("")
-                lengths.update(compute.binary_length(filled).to_numpy().astype(np.int64).tobytes())
-                values.update("".join(filled.to_pylist()).encode())
+                for own in column.fill_null("").chunks:
+                    ends, text = _buffers(own)
+                    lengths.update(np.diff(ends).tobytes())
+                    values.update(text)
             else:
-                zero = pa.scalar(0, column.type)
-                values.update(
-                    column.fill_null(zero)
-                    .to_numpy()
-                    .astype("<f8" if pa.types.is_floating(column.type) else "<i8")
-                    .tobytes()
-                )
+                form = "<f8" if pa.types.is_floating(column.type) else "<i8"
+                values.update(column.fill_null(pa.scalar(0, column.type)).to_numpy().astype(form).tobytes())
 
     def hashes(self) -> list[tuple[bytes, ...]]:
         """The hashes so far."""
         return [tuple(one.digest() for one in column) for column in self.columns]
+
+
+def _buffers(texts: Any) -> tuple[NDArray[np.int32], memoryview]:
+    """Where the texts of an Arrow array end, from the start of the first one on, and all of them together."""
+    _, offsets, text = texts.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    if text is None or not len(texts):
+        return ends, memoryview(b"")
+    return ends, memoryview(text)[ends[0] : ends[-1]]
