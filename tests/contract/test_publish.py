@@ -5,7 +5,6 @@ from collections import Counter
 
 import numpy as np
 import pyarrow.parquet
-import pytest
 
 from contract.people import ROWS, UNORDERED
 from contract.warnings_of_engines import IGNORED

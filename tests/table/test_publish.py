@@ -312,7 +312,7 @@ def lie(table):
 )
 def test_a_file_that_is_not_what_was_decided_is_removed(tmp_path, monkeypatch, damage):
     monkeypatch.setitem(FORMS, ".parquet", _Damaged(damage))
-    with open_table(PEOPLE) as table, pytest.raises(InvalidInput, match="does not read back|does not follow"):
+    with open_table(PEOPLE) as table, pytest.raises(InvalidInput, match=r"does not (read back|follow)"):
         publish(table, Policy("ill", ["age"]), tmp_path / "safe.parquet")
     assert not list(tmp_path.iterdir())
 
@@ -384,7 +384,7 @@ def test_odd_names_and_values(tmp_path, form):
     """Names and texts that could be taken for SQL, formulas or the ends of lines come back as they are."""
     names = ['a"b', "x; DROP TABLE release; --", "line\nbreak", "=1+1", "é"]
     values = ["'; --", 'say "hi"', "two\r\nlines", "=cmd|' /C calc'!A0", "-5", "-5.5e3", "", "∅", None, "a,b"]
-    people = pa.table({name: values * 2 for name in names} | {"ill": ["y", "n"] * 10})
+    people = pa.table(dict.fromkeys(names, values * 2) | {"ill": ["y", "n"] * 10})
     path = tmp_path / f"safe.{form}"
     with open_table(people) as table:
         publish(table, Policy("ill", names[:3]), path, keep=names[3:])

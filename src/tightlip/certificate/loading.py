@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from tightlip.arguments import path as read_path
@@ -25,6 +26,7 @@ _HOMES = {
     "tightlip robust envelope certificate": "tightlip.robust.certificate",
     "tightlip robust envelope over a list certificate": "tightlip.robust.certificate",
     "tightlip robust leakage certificate": "tightlip.robust.leakage_certificate",
+    "tightlip receipt": "tightlip.auditing.receipt",
 }
 
 
@@ -74,6 +76,6 @@ def certificate_of(text: str, name: str) -> Certificate:
             f"{name} must be a certificate of this version of tightlip, got format {quoted(form)}; make it again."
         )
     try:
-        return known.from_json(text)
+        return known.from_json(text).found_in(Path(name).parent)
     except InvalidInput as error:
         raise InvalidInput(f"{name}: {error}") from error

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from tightlip.auditing import receipt
 from tightlip.certificate import envelope, ordered
 from tightlip.certificate import recomputation as again
 from tightlip.certificate.base import Claim
@@ -102,6 +103,11 @@ def _ends(claim: Claim) -> tuple[str, str]:
     return with_unit(format_down(claim.lower), "nats"), with_unit(format_up(claim.upper), "nats")
 
 
+def _receipt(claim: Claim) -> str:
+    most = with_unit(format_up(claim.upper), "nats")
+    return f"the files are those of the receipt; no published value leaks more than {most}, as it states."
+
+
 def _contraction(what: str) -> Callable[[Claim], str]:
     def sentence(claim: Claim) -> str:
         at = "" if claim.gamma is None else f" at γ = {format_exactly(claim.gamma)}"
@@ -112,6 +118,7 @@ def _contraction(what: str) -> Callable[[Claim], str]:
 
 _DIVERGENCES = {contraction.CHI_SQUARED: "χ²", contraction.KL: "KL", contraction.HELLINGER: "Hellinger"}
 _SENTENCES: dict[str, Callable[[Claim], str]] = {
+    receipt.KIND: _receipt,
     envelope.KIND: _envelope("post-processing"),
     ordered.KIND: _envelope("monotone function of the outcome"),
     robust.KIND: _envelope("post-processing", " under some prior of the set", " under any prior of the set"),

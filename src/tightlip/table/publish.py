@@ -12,7 +12,7 @@ Otherwise nothing is kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -85,6 +85,7 @@ def publish(
     keep: Sequence[str] = (),
     with_secret: bool = False,
     counts: CellCounts | None = None,
+    before_named: Callable[[Published], None] | None = None,
     force: bool = False,
     seed_for_tests: int | None = None,
     max_cells: int = MAX_CELLS,
@@ -102,6 +103,7 @@ def publish(
     keep : other columns that are written as they are; no guarantee covers them
     with_secret : whether the secret columns are written too; of deterministic releases only
     counts : what the table was counted to have, before small cells are hidden; another table is refused
+    before_named : is told of the checked file before it takes its name, which it does not if this raises
     seed_for_tests : makes the draws repeatable, and so undoes their protection
 
     Raises
@@ -124,10 +126,18 @@ def publish(
         form.write(partial, writing.schema, writing.batches(table), note)
         table.require_unchanged()
         writing.check(table, partial)
-        digest = file_digest(partial)
-    return Published(
-        place, plan.counts.total, digest, plan.names, tuple(plan.kept), plan.deterministic, randomness.seeded
-    )
+        done = Published(
+            place,
+            plan.counts.total,
+            file_digest(partial),
+            plan.names,
+            tuple(plan.kept),
+            plan.deterministic,
+            randomness.seeded,
+        )
+        if before_named is not None:
+            before_named(done)
+    return done
 
 
 def _changed(table: Table) -> InvalidInput:
