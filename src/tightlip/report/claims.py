@@ -15,6 +15,7 @@ from tightlip.contraction import certificate as contraction
 from tightlip.numeric.display import format_down, format_exactly, format_sides, format_up, several
 from tightlip.numeric.parse import exact_text
 from tightlip.numeric.unit import with_unit
+from tightlip.protection import certificate as protection
 from tightlip.report.amounts import delta_json, float_json
 from tightlip.robust import certificate as robust
 from tightlip.robust import leakage_certificate as robust_leakage
@@ -103,6 +104,14 @@ def _ends(claim: Claim) -> tuple[str, str]:
     return with_unit(format_down(claim.lower), "nats"), with_unit(format_up(claim.upper), "nats")
 
 
+def _detail(claim: Claim) -> str:
+    kept, bound = format_down(100 * claim.lower, 4), format_up(100 * claim.upper, 4)
+    return (
+        f"the release is true of every row, meets its budget and keeps {kept} % of the detail, and no truthful release "
+        f"over these levels that meets it keeps more than {bound} %."
+    )
+
+
 def _receipt(claim: Claim) -> str:
     most = with_unit(format_up(claim.upper), "nats")
     return f"the files are those of the receipt; no published value leaks more than {most}, as it states."
@@ -119,6 +128,7 @@ def _contraction(what: str) -> Callable[[Claim], str]:
 _DIVERGENCES = {contraction.CHI_SQUARED: "χ²", contraction.KL: "KL", contraction.HELLINGER: "Hellinger"}
 _SENTENCES: dict[str, Callable[[Claim], str]] = {
     receipt.KIND: _receipt,
+    protection.KIND: _detail,
     envelope.KIND: _envelope("post-processing"),
     ordered.KIND: _envelope("monotone function of the outcome"),
     robust.KIND: _envelope("post-processing", " under some prior of the set", " under any prior of the set"),
