@@ -89,7 +89,8 @@ CertificateFile = Annotated[
     Path | None, _written("--certificate", metavar="FILE", help="Write the proof, for `tightlip verify`.")
 ]
 WithSecret = Annotated[
-    bool, _written("--with-secret", help="The secret columns are written too; of deterministic releases only.")
+    bool,
+    _written("--with-secret", help="The secret columns are written too; of deterministic releases only."),
 ]
 Keep = Annotated[
     str | None,
