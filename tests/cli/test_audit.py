@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from contract.warnings_of_engines import IGNORED
-from tightlip.cli.audit import _command
+from tightlip.cli.arguments import typed_command
 from tightlip.cli.main import main
 
 pytestmark = IGNORED
@@ -350,7 +350,7 @@ def test_passwords_stay_out_of_the_report():
 
     @app.command()
     def audit(context: typer.Context, table: str, release: str = "") -> None:
-        seen.append(_command(context))
+        seen.append(typed_command(context, "audit"))
 
     for address in ("postgresql://me:geheim@host/db?password=geheim", "postgresql://me:g@x/geheim@host/db"):
         app([address, "--release", "a b"], standalone_mode=False)

@@ -97,6 +97,30 @@ def test_the_program_stops_wherever_it_is(work, name):
     )
 
 
+def test_work_that_ends_well_has_the_time_to(tmp_path):
+    """The first Ctrl-C is left to the work, however long it takes; the next one is not."""
+    work = (
+        "    import time\n"
+        "    with interrupt.first_is_spared():\n"
+        "        try:\n"
+        "            say()\n"
+        "            while True: pass\n"
+        "        except KeyboardInterrupt:\n"
+        "            time.sleep(3 * interrupt.GRACE)\n"
+        "        os.write(1, b'best so far')\n"
+        "    {then}\n"
+    )
+    program = PROGRAM.format(work=work.format(then="os._exit(0)"))
+    assert interrupted(program, "SIGINT", "measure", "channel.json") == (0, "best so far", "")
+    again = "os.kill(os.getpid(), 2)\n    while True: pass"
+    program = PROGRAM.format(work=work.format(then=again))
+    assert interrupted(program, "SIGINT", "measure", "x.json") == (
+        130,
+        "best so far",
+        "tightlip: interrupted.\n",
+    )
+
+
 def test_while_the_commands_are_loaded():
     program = (
         "import os, sys\n"

@@ -77,9 +77,10 @@ def test_files_are_numbered_as_duckdb_documents_it(tmp_path):
 
 def test_sqlite_rows_come_in_batches(tmp_path, monkeypatch):
     from tightlip.table import risk
+    from tightlip.table import rows as streaming
 
     sizes, typed = [], risk._cast_id
-    monkeypatch.setattr(risk, "_BATCH", 7)
+    monkeypatch.setattr(streaming, "BATCH", 7)
     monkeypatch.setattr(risk, "_cast_id", lambda table, kind: sizes.append(len(table)) or typed(table, kind))
     path = tmp_path / "people.sqlite"
     connection = sqlite3.connect(path)

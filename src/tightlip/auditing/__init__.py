@@ -1,7 +1,9 @@
-"""What publishing part of a table gives away: the audit of a population or a sample."""
+"""What publishing part of a table gives away: the audit of a population or a sample, and the receipt of a release."""
 
 from __future__ import annotations
 
+from tightlip.auditing.receipt import Receipt
+from tightlip.auditing.releasing import Release
 from tightlip.auditing.result import Audit
 from tightlip.auditing.risk import AuditRisks, cell_risks
 from tightlip.auditing.run import audit
@@ -10,6 +12,8 @@ from tightlip.auditing.sample import SampleMode
 __all__ = [
     "Audit",
     "AuditRisks",
+    "Receipt",
+    "Release",
     "SampleMode",
     "audit",
     "cell_risks",

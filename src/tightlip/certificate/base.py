@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from tightlip.arguments import flag
@@ -98,6 +99,10 @@ class Certificate(ABC):
     @abstractmethod
     def digest_for(self, channel: Channel, prior: Prior | None, secret: Sequence[Label] | None) -> str | None:
         """Hash what a proof of the same kind about this channel file would be about; None if there can be none."""
+
+    def found_in(self, folder: Path) -> Certificate:
+        """Take the certificate as one that was found in a folder, which matters where it names files."""
+        return self
 
     @property
     def needs_prior(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from tightlip.arguments import path as read_path
@@ -25,6 +26,8 @@ _HOMES = {
     "tightlip robust envelope certificate": "tightlip.robust.certificate",
     "tightlip robust envelope over a list certificate": "tightlip.robust.certificate",
     "tightlip robust leakage certificate": "tightlip.robust.leakage_certificate",
+    "tightlip release certificate": "tightlip.protection.certificate",
+    "tightlip receipt": "tightlip.auditing.receipt",
 }
 
 
@@ -63,9 +66,10 @@ def certificate_of(text: str, name: str) -> Certificate:
     form = record.get("format") if isinstance(record, dict) else None
     family = form.rpartition(" ")[0] if isinstance(form, str) else None
     if family not in _HOMES:
+        got = "no format" if form is None else f"format {quoted(form)}"
         raise InvalidInput(
-            f"{name} must be a certificate, which --certificate of `tightlip envelope` or `tightlip sml` writes, "
-            f"got {'no format' if form is None else f'format {quoted(form)}'}; a channel file goes to --channel."
+            f"{name} must be a certificate, which --certificate of `tightlip envelope` or `tightlip sml` writes, or a "
+            f"receipt, got {got}; a channel file goes to --channel."
         )
     import_module(_HOMES[family])
     known = Certificate.registry.get(str(form))
@@ -74,6 +78,6 @@ def certificate_of(text: str, name: str) -> Certificate:
             f"{name} must be a certificate of this version of tightlip, got format {quoted(form)}; make it again."
         )
     try:
-        return known.from_json(text)
+        return known.from_json(text).found_in(Path(name).parent)
     except InvalidInput as error:
         raise InvalidInput(f"{name}: {error}") from error

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import sys
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import typer
 from typer.core import TyperCommand
 
 from tightlip import reading
@@ -118,3 +121,32 @@ def read_channel_file(path: Path) -> ChannelFile:
 def read_text(path: Path) -> str:
     """Read the text of a channel, a study or a certificate; - is standard input."""
     return reading.read_standard_input() if str(path) == "-" else reading.read_text(path, most=reading.LARGE)
+
+
+def typed_command(context: typer.Context, *names: str) -> str:
+    """Write the command line that was given; defaults, passwords and leave to overwrite are left out."""
+    words = ["tightlip", *names]
+    for given in context.command.params:
+        if given.name == "force":
+            continue
+        value = context.params.get(str(given.name))
+        if value in (None, [], given.default):
+            continue
+        if given.param_type_name == "argument":
+            words.append(public_address(str(value)))
+        elif isinstance(value, bool):
+            words.append(given.opts[0] if value else given.secondary_opts[0])
+        else:
+            for one in value if isinstance(value, (list, tuple)) else [value]:
+                words += [given.opts[0], str(getattr(one, "value", one))]
+    return shlex.join(words)
+
+
+def public_address(address: str) -> str:
+    """Write a table's address without its password.
+
+    >>> public_address("postgresql://me:p@ss/word@host/db"), public_address("patients.csv")
+    ('postgresql://me:***@host/db', 'patients.csv')
+    """
+    hidden = re.sub(r"(://[^:/@]*):.*@", r"\1:***@", address)
+    return re.sub(r"(?i)(password=)[^&\s]*", r"\1***", hidden)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -11,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from tightlip.cli import audit_options as option
-from tightlip.cli.arguments import Unit, read_budget, read_probabilities
+from tightlip.cli.arguments import Unit, public_address, read_budget, read_probabilities, typed_command
 from tightlip.cli.audit_options import Outputs, PlanFlags, inputs_of
 from tightlip.cli.output import print_json, print_text, stage_bar
 from tightlip.errors import InvalidInput, quoted
@@ -89,8 +87,8 @@ def audit(
         tell("report")
         report = audit_report(
             found.with_curves() if json or html is not None else found,
-            table=_public(table),
-            command=_command(context),
+            table=public_address(table),
+            command=typed_command(context, "audit"),
             unit=unit.value,
             show_values=show_values,
             made=made,
@@ -122,32 +120,3 @@ def _sample_mode(population: bool, confidence: str | None) -> SampleMode | None:
     from tightlip.auditing.sample import SampleMode
 
     return SampleMode() if confidence is None else SampleMode(float(number(confidence, "confidence")))
-
-
-def _command(context: typer.Context) -> str:
-    """The command line that was given; defaults, passwords and leave to overwrite are left out."""
-    words = ["tightlip", "audit"]
-    for given in context.command.params:
-        if given.name == "force":
-            continue
-        value = context.params.get(str(given.name))
-        if value in (None, [], given.default):
-            continue
-        if given.param_type_name == "argument":
-            words.append(_public(str(value)))
-        elif isinstance(value, bool):
-            words.append(given.opts[0] if value else given.secondary_opts[0])
-        else:
-            for one in value if isinstance(value, (list, tuple)) else [value]:
-                words += [given.opts[0], str(getattr(one, "value", one))]
-    return shlex.join(words)
-
-
-def _public(address: str) -> str:
-    """A table's address without its password.
-
-    >>> _public("postgresql://me:p@ss/word@host/db"), _public("patients.csv")
-    ('postgresql://me:***@host/db', 'patients.csv')
-    """
-    hidden = re.sub(r"(://[^:/@]*):.*@", r"\1:***@", address)
-    return re.sub(r"(?i)(password=)[^&\s]*", r"\1***", hidden)

@@ -12,6 +12,8 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import Thread
 from types import FrameType
 from typing import NoReturn
@@ -24,6 +26,7 @@ _SHOW_CURSOR = "\r\x1b[?25h"  # a progress bar hides it
 
 _interrupt: BaseException | None = None
 _received = 0  # the number of the signal that Python's side has seen
+_spared = 0  # interrupts that do not end the process however long the work takes to come back
 
 
 class Interrupted(Exception):
@@ -88,10 +91,30 @@ def _watch(receive: int) -> None:
     """End the process that a signal has not ended in time."""
     while True:
         number = os.read(receive, 1)[0]
-        if signal.getsignal(number) is not _leave:
+        if signal.getsignal(number) is not _leave or _spare(number):
             continue
         time.sleep(GRACE)
         restored = _SHOW_CURSOR if sys.stderr.isatty() else ""
         said = "" if _interrupt else "tightlip: interrupted.\n"
         os.write(2, f"{restored}{said}".encode())
         os._exit(128 + number)
+
+
+@contextmanager
+def first_is_spared() -> Iterator[None]:
+    """Give work that ends well on Ctrl-C the time to do so: only the second one ends the process in time."""
+    global _spared
+    _spared = 1
+    try:
+        yield
+    finally:
+        _spared = 0
+
+
+def _spare(number: int) -> bool:
+    """Whether a signal is left to the work alone."""
+    global _spared
+    if number != signal.SIGINT or not _spared:
+        return False
+    _spared -= 1
+    return True

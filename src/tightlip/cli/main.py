@@ -20,6 +20,7 @@ from tightlip.cli.interrupt import run as run
 from tightlip.cli.measure import measure
 from tightlip.cli.output import complain, use_readable_width
 from tightlip.cli.plan import plan
+from tightlip.cli.protect import protect
 from tightlip.cli.release import release
 from tightlip.cli.sml import sml
 from tightlip.cli.verify import verify
@@ -34,6 +35,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command(cls=Command)(audit)
+app.command(cls=Command)(protect)
 app.command(cls=Command)(measure)
 app.command(cls=Command)(envelope)
 app.command(cls=Command)(verify)

@@ -147,10 +147,17 @@ def stage_bar(stages: Sequence[str]) -> Iterator[Callable[[str], None]]:
         done = stages.index(stage) if stage in stages else None
         bar.update(task, description=stage, completed=done)
 
+    with _after_patience(bar):
+        yield tell
+
+
+@contextmanager
+def _after_patience(bar: Progress) -> Iterator[None]:
+    """Start a bar if the work takes long, and end it with the work."""
     later = Timer(PATIENCE, bar.start)
     later.start()
     try:
-        yield tell
+        yield
     finally:
         later.cancel()
         later.join()  # a bar that is just starting must not outlive this
@@ -158,14 +165,38 @@ def stage_bar(stages: Sequence[str]) -> Iterator[Callable[[str], None]]:
             bar.stop()
 
 
-def _bar() -> Progress:
+def _bar(*, percentage: bool = False) -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
 
     columns = (
         BarColumn(),
-        MofNCompleteColumn(),
+        TaskProgressColumn() if percentage else MofNCompleteColumn(),
         TextColumn("{task.description}", markup=False),  # a column's name may be in it
         TimeElapsedColumn(),
     )
     return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+@contextmanager
+def gap_bar() -> Iterator[Callable[[str, float, float], None]]:
+    """Show how the gap between what is kept and what can be kept closes; a function to tell both, and the stage."""
+    if not sys.stderr.isatty():
+        yield lambda stage, kept, bound: None
+        return
+    bar = _bar(percentage=True)
+    task = bar.add_task("", total=1.0)
+
+    def tell(stage: str, kept: float, bound: float) -> None:
+        shown = f"{stage}: keeps {100 * kept:.2f} %, at most {100 * bound:.2f} % possible"
+        bar.update(task, description=shown, completed=min(1.0, kept / bound) if bound > 0 else 0.0)
+
+    with _after_patience(bar):
+        yield tell

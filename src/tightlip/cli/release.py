@@ -1,4 +1,4 @@
-"""tightlip release: hand out a table whose secret is protected, after saying what it gives away."""
+"""tightlip release: write what a policy publishes of a table, or draw a histogram whose secret is protected."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from tightlip.cli.arguments import Command, Unit, read_level
-from tightlip.cli.audit_options import Address, TableName
+from tightlip.cli.arguments import Command, Unit, read_level, typed_command
+from tightlip.cli.audit_options import Address, MappingsAnywhere, TableName
+from tightlip.cli.audit_options import columns as columns_of
 from tightlip.cli.output import complain, print_json, print_text
+from tightlip.cli.protect_options import Keep, ReceiptFile, SeedForTests, WithSecret
 from tightlip.errors import InvalidInput, quoted
 from tightlip.files import prepare_output, require_apart
 from tightlip.histogram.secret import Except, Ratio, RatioDifference, Share, TableSecret, Where
 
 release = typer.Typer(
-    help="Release a table so that a statistic of it stays secret.",
+    help="Release a table: by a policy, or so that a statistic of it stays secret.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -35,7 +37,7 @@ class Mechanism(StrEnum):
 
 @release.callback()
 def about() -> None:
-    """Release a table so that a statistic of it stays secret."""
+    """Release a table: by a policy, or so that a statistic of it stays secret."""
 
 
 @release.command(cls=Command)
@@ -126,6 +128,61 @@ def histogram(
         complain(
             "note: some cells begin with = + - or @; add --spreadsheet-safe if people open it in a spreadsheet."
         )
+
+
+@release.command("table", cls=Command)
+def whole_table(
+    context: typer.Context,
+    table: Address,
+    policy: Annotated[Path, typer.Option(metavar="FILE", help="What is published: a policy as a TOML file.")],
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="Write the rows: .csv, .parquet, .duckdb or .sqlite.")
+    ],
+    name: TableName = None,
+    receipt: ReceiptFile = None,
+    keep: Keep = None,
+    with_secret: WithSecret = False,
+    mappings_anywhere: MappingsAnywhere = False,
+    unit: Annotated[Unit, typer.Option(help="Unit of the printed leakage.")] = Unit.nats,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
+    seed_for_tests: SeedForTests = None,
+) -> None:
+    """Write what a policy publishes of every row, read back and checked, with a receipt.
+
+    Example: tightlip release table patients.csv --policy plan.toml --out
+    safe.parquet
+    """
+    from tightlip.auditing.receipt import default_path
+    from tightlip.auditing.releasing import Facts, write_release
+    from tightlip.report.table_release import table_release_record, table_release_text
+    from tightlip.table.forms import form_of
+    from tightlip.table.policy import Policy
+    from tightlip.table.source import open_table
+
+    form_of(out)
+    outputs = [out, receipt or default_path(out)]
+    require_apart(outputs, {"the table": [table], "the policy": [policy]})
+    for path in outputs:
+        prepare_output(path, force=force)
+    plan = Policy.from_toml(policy, mappings_anywhere=mappings_anywhere)
+    facts = Facts(command=typed_command(context, "release", "table"), files={"policy": policy})
+    with open_table(table, table=name) as opened:
+        done = write_release(
+            opened,
+            plan,
+            out,
+            receipt,
+            facts,
+            keep=[] if keep is None else columns_of(keep),
+            with_secret=with_secret,
+            force=force,
+            seed_for_tests=seed_for_tests,
+        )
+    record = table_release_record(done, unit=unit.value)
+    print_json(record) if json else print_text(table_release_text(record))
+    if record["unsafe"]:
+        complain(f"warning: {record['unsafe']}.")
 
 
 def _secret(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ import numpy as np
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.leakage import cell_pml
 from tightlip.auditing.plan import about
+from tightlip.auditing.releasing import Release, write_release
+from tightlip.errors import InvalidInput
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import Nats
@@ -103,6 +107,36 @@ class Protection:
     def save(self, path: Any, *, force: bool = False) -> None:
         """Write the certificate, which `tightlip verify` checks; it holds counts under codes, and no values."""
         self.certificate.save(path, force=force)
+
+    def release(
+        self,
+        path: str | Path,
+        *,
+        keep: Sequence[str] = (),
+        with_secret: bool = False,
+        receipt: str | Path | None = None,
+        force: bool = False,
+        seed_for_tests: int | None = None,
+    ) -> Release:
+        """Write what is published of every row of the table, and a receipt beside it; see `tightlip.release`.
+
+        Raises
+        ------
+        InvalidInput
+            When the table is not at hand, has changed since it was protected, or what was written is not what was
+            decided; nothing is then written.
+        """
+        from tightlip.protection.facts import release_facts
+
+        if self.source is None:
+            raise InvalidInput("the table is not at hand; use release(table, protection.policy, path).")
+        options = {
+            "keep": keep,
+            "with_secret": with_secret,
+            "force": force,
+            "seed_for_tests": seed_for_tests,
+        }
+        return write_release(self.source, self.policy, path, receipt, release_facts(self), **options)
 
     @cached_property
     def policy(self) -> Policy:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from tightlip.auditing import receipt
 from tightlip.certificate import envelope, ordered
 from tightlip.certificate import recomputation as again
 from tightlip.certificate.base import Claim
@@ -13,6 +14,7 @@ from tightlip.certificate.statistic import COST, MAXIMAL
 from tightlip.contraction import certificate as contraction
 from tightlip.numeric.display import format_down, format_exactly, format_sides, format_up, several
 from tightlip.numeric.parse import exact_text
+from tightlip.protection import certificate as protection
 from tightlip.report.amounts import delta_json, float_json, with_unit
 from tightlip.robust import certificate as robust
 from tightlip.robust import leakage_certificate as robust_leakage
@@ -101,6 +103,19 @@ def _ends(claim: Claim) -> tuple[str, str]:
     return with_unit(format_down(claim.lower), "nats"), with_unit(format_up(claim.upper), "nats")
 
 
+def _detail(claim: Claim) -> str:
+    kept, bound = format_down(100 * claim.lower, 4), format_up(100 * claim.upper, 4)
+    return (
+        f"the release is true of every row, meets its budget and keeps {kept} % of the detail, and no truthful release "
+        f"over these levels that meets it keeps more than {bound} %."
+    )
+
+
+def _receipt(claim: Claim) -> str:
+    most = with_unit(format_up(claim.upper), "nats")
+    return f"the files are those of the receipt; no published value leaks more than {most}, as it states."
+
+
 def _contraction(what: str) -> Callable[[Claim], str]:
     def sentence(claim: Claim) -> str:
         at = "" if claim.gamma is None else f" at γ = {format_exactly(claim.gamma)}"
@@ -111,6 +126,8 @@ def _contraction(what: str) -> Callable[[Claim], str]:
 
 _DIVERGENCES = {contraction.CHI_SQUARED: "χ²", contraction.KL: "KL", contraction.HELLINGER: "Hellinger"}
 _SENTENCES: dict[str, Callable[[Claim], str]] = {
+    receipt.KIND: _receipt,
+    protection.KIND: _detail,
     envelope.KIND: _envelope("post-processing"),
     ordered.KIND: _envelope("monotone function of the outcome"),
     robust.KIND: _envelope("post-processing", " under some prior of the set", " under any prior of the set"),

@@ -9,9 +9,14 @@
     mechanism  random changes of a released value
     policy, policy_file   the whole planned release, as code, TOML or flags
     counts     how many rows have each secret in each released cell, or each combination of values
+    rows       rows streamed with what was found for their groups
     risk       results joined back to the rows
+    local      what is published for each cell, cell by cell
+    chance     kernels from cells to published values: drawn exactly, and checked
+    forms, rereading, publish   the written release: its files, what they must read back as, and its rows
 
-The engine counts and joins. Rows never come to Python, except one batch at a time on their way into a risk file.
+The engine counts and joins. Rows never come to Python, except one batch at a time on their way into a file of
+risks or a written release.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from tightlip.table.source import Table
 Codes = NDArray[np.int64]
 Label = str | None
 
-_BITS = 60
+GAP_BITS = 60  # of a mask, so that it stays a positive 64-bit number
 _GROUPS_PER_CELL = 20
 MAX_CELLS = 250_000
 MOST_CELLS = 10**12  # that can be asked for: engines count in 64 bits
@@ -124,7 +124,7 @@ def without_gaps(expression: Any, names: Sequence[str]) -> dict[str, Any]:
         filled[name] = column.fill_null(
             "" if column.type().is_string() else ibis.literal(0).cast(column.type())
         )
-        mask, bit = f"m{place // _BITS}", 1 << (place % _BITS)
+        mask, bit = f"m{place // GAP_BITS}", 1 << (place % GAP_BITS)
         missing = ibis.ifelse(column.isnull(), ibis.literal(bit, "int64"), ibis.literal(0, "int64"))
         masks[mask] = masks[mask] + missing if mask in masks else missing
     return filled | masks
@@ -132,8 +132,8 @@ def without_gaps(expression: Any, names: Sequence[str]) -> dict[str, Any]:
 
 def _encode(arrow: Any, place: int, key: Key) -> tuple[list[Label], Codes]:
     """Number the labels of a key in the order of its values, missing first."""
-    mask = arrow[f"m{place // _BITS}"].to_numpy().astype(np.int64, copy=False)
-    missing = (mask >> (place % _BITS)) & 1 == 1
+    mask = arrow[f"m{place // GAP_BITS}"].to_numpy().astype(np.int64, copy=False)
+    missing = (mask >> (place % GAP_BITS)) & 1 == 1
     encoded = arrow[f"k{place}"].combine_chunks().dictionary_encode()
     values = encoded.dictionary.to_pylist()
     places = encoded.indices.to_numpy().astype(np.int64)

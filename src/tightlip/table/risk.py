@@ -5,10 +5,8 @@ Rows stream into a CSV or Parquet file, a batch at a time.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +26,15 @@ from tightlip.table.counts import (
     cells_of_groups,
     count_groups,
     keys_of,
-    without_gaps,
 )
 from tightlip.table.failure import engine_work
 from tightlip.table.kinds import Kind
 from tightlip.table.policy import Policy
+from tightlip.table.rows import defuse_formulas, join_groups, stream
 from tightlip.table.source import Table
 
 RISK_COLUMNS = ("cell_size", "leakage_nats", "posterior")
-_BATCH = 100_000
 _PARTS = 50  # tallies of batches in memory, before they are added up
-_FORMULA = "^[=+\\-@\t\r\n]"
 
 
 def write_batches(
@@ -56,39 +52,14 @@ def write_batches(
 
     if backend.name == "pyspark" and form == ".parquet":
         return _write_by_spark(backend, rows, path, id_name, id_kind)
-    # DuckDB before 1.5.5 can crash on LIMIT 0 where it does not propagate statistics; SQLite needs it to see the risks
-    known = backend.name == "duckdb"
-    nothing = rows.schema().to_pyarrow().empty_table() if known else backend.to_pyarrow(rows.limit(0))
-    batches = (
-        _rename_id(_cast_id(batch, id_kind), id_name) for batch in _batches(backend, rows, nothing.schema)
-    )
+    nothing, found = stream(backend, rows)
+    batches = (_rename_id(_cast_id(batch, id_kind), id_name) for batch in found)
     empty = _rename_id(_cast_id(nothing, id_kind), id_name)
     if form == ".parquet":
         with parquet.ParquetWriter(path, empty.schema) as writer:
             return _write_all(writer, batches)
-    with arrow_csv.CSVWriter(path, _defuse_formulas(empty).schema) as writer:
-        return _write_all(writer, map(_defuse_formulas, batches))
-
-
-def _batches(backend: Any, rows: Any, schema: Any) -> Iterator[Any]:
-    """The rows as Arrow tables of some size; from SQLite and Spark Ibis would fetch all of them at once.
-
-    What `rows` is joined with is known to the engine since it told the schema.
-    """
-    import pyarrow as pa
-
-    if backend.name not in ("sqlite", "pyspark"):
-        with backend.to_pyarrow_batches(rows, chunk_size=_BATCH) as reader:
-            yield from (pa.Table.from_batches([batch]) for batch in reader)
-        return
-    found = backend.raw_sql(backend.compile(rows))
-    records = iter(found if backend.name == "sqlite" else found.toLocalIterator())
-    while batch := list(islice(records, _BATCH)):
-        columns = zip(*batch, strict=True)
-        yield pa.table(
-            [pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)],
-            schema=schema,
-        )
+    with arrow_csv.CSVWriter(path, defuse_formulas(empty).schema) as writer:
+        return _write_all(writer, map(defuse_formulas, batches))
 
 
 def tally_risks(tables: Iterable[Any]) -> Any:
@@ -150,20 +121,6 @@ def _cast_id(table: Any, id_kind: Kind | None) -> Any:
 
 def _rename_id(table: Any, id_name: str | None) -> Any:
     return table if id_name is None else table.rename_columns([id_name, *table.column_names[1:]])
-
-
-def _defuse_formulas(table: Any) -> Any:
-    """Text that a spreadsheet would run as a formula, with an apostrophe in front; names of columns too."""
-    import pyarrow as pa
-    import pyarrow.compute as compute
-
-    for place, name in enumerate(table.column_names):
-        column = table.column(place)
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            safe = compute.replace_substring_regex(column, pattern=_FORMULA, replacement=r"'\0")
-            table = table.set_column(place, name, safe)
-    names = [f"'{name}" if re.match(_FORMULA, name) else name for name in table.column_names]
-    return table.rename_columns(names)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -307,17 +264,10 @@ def _identity(table: Table, policy: Policy, id_column: str | None, total: int) -
 
 def _join_rows(table: Table, keys: Sequence[Key], lookup: Any, identity: _Identity) -> Any:
     """The results of every row, in order."""
-    names = [f"k{place}" for place in range(len(keys))]
-    chosen = {name: key.expression for name, key in zip(names, keys, strict=True)}
-    if (
-        identity
-    ):  # whole numbers travel as text: some engines' ways to Python turn them into floats where some miss
+    more = {}
+    if identity:
         column, kind = identity
-        chosen["id"] = column.cast("string") if kind == "integer" else column
-    chosen["place"] = table.ordered_by if table.ordered_by is not None else identity[0] if identity else None
-    rows = table.expression.select(**chosen)
-    whole = without_gaps(rows, names)
-    rows = rows.select(**whole, **{name: rows[name] for name in chosen if name not in names})
-    joined = rows.left_join(lookup, [rows[name] == lookup[name] for name in whole])
-    kept = [*(["id"] if identity else []), *RISK_COLUMNS]
-    return joined.order_by(joined["place"]).select(*kept)
+        # whole numbers travel as text: some engines' ways to Python turn them into floats where some miss
+        more["id"] = column.cast("string") if kind == "integer" else column
+    place = table.ordered_by if table.ordered_by is not None else identity[0] if identity else None
+    return join_groups(table, keys, lookup, more, RISK_COLUMNS, place)

@@ -1,0 +1,217 @@
+"""The receipt of a written release: what was asked and proved, and digests by which the files are known again.
+
+It holds no value of the table. The digest of the counts lets whoever can guess the whole table check the guess, so a
+receipt is as confidential as the counts are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import platform
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, ClassVar
+
+from tightlip.certificate.base import Certificate, Claim, kind_digest
+from tightlip.errors import CertificateInvalid, InvalidInput, quoted
+from tightlip.model.channel import Channel
+from tightlip.model.labels import Label
+from tightlip.model.prior import Prior
+from tightlip.numeric.quantity import Nats
+from tightlip.table.local import file_digest
+from tightlip.table.policy import Policy
+from tightlip.table.publish import UNSAFE_NOTE, Published
+
+KIND = "release of a table"
+READERS = {
+    True: "who reads the file, and who besides knows the released columns of a person; not who also reasons about why "
+    "this recoding was chosen, nor who reads other releases of these people",
+    False: "who reads a published value and nothing else; not who knows the released columns of a person, nor who "
+    "reads other releases of these people",
+}
+"""Who is protected, by whether the release is deterministic."""
+_LIBRARIES = ("tightlip", "numpy", "pyarrow", "duckdb", "ibis-framework", "randomgen")
+_HASH = re.compile("[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Receipt(Certificate):
+    """What was asked, proved and written.
+
+    Attributes
+    ----------
+    asked : columns, how they are released, limits
+    proved : the worst leakage of a published value, who is protected from it, and what else is known of the release
+    written : rows, columns, whether by chance, and whether a seed for tests makes it unsafe
+    files : for each file its name, as seen from the receipt's folder, and its digest
+    counts, policy : digests of what was counted, and of what is published for each cell
+    versions, command : with what it was made
+    folder : where the files are looked for
+    """
+
+    FORMAT: ClassVar[str] = "tightlip receipt 1"
+    KINDS: ClassVar[tuple[str, ...]] = (KIND,)
+    ABOUT: ClassVar[str] = "facts and digests"
+    KEYS: ClassVar[frozenset[str]] = frozenset(
+        {"asked", "proved", "written", "files", "counts", "policy", "versions", "command"}
+    )
+
+    asked: Mapping[str, Any]
+    proved: Mapping[str, Any]
+    written: Mapping[str, Any]
+    files: Mapping[str, Mapping[str, str]]
+    counts: str
+    policy: str
+    versions: Mapping[str, str]
+    command: str | None
+    folder: Path = Path()
+
+    @property
+    def kind(self) -> str:
+        """What it is of."""
+        return KIND
+
+    def claim(self) -> Claim:
+        """No published value leaks more than this."""
+        return Claim(KIND, 0.0, float(self.proved["leakage_nats"]))
+
+    def found_in(self, folder: Path) -> Receipt:
+        """Look for the files as seen from a folder."""
+        return replace(self, folder=folder)
+
+    def verify(self) -> None:
+        """Check that the files are those that the receipt was made for.
+
+        Raises
+        ------
+        CertificateInvalid
+            When one was changed.
+        InvalidInput
+            When one is not there.
+        """
+        for what, file in self.files.items():
+            path = self.folder / file["name"]
+            if not path.is_file():
+                raise InvalidInput(
+                    f"{path}, the {what} of the receipt, is not there; put it back beside the receipt."
+                )
+            if file_digest(path) != file["sha256"]:
+                raise CertificateInvalid(
+                    f"{path} is not the {what} that the receipt was made for; release it again."
+                )
+
+    def digest(self) -> str:
+        """Hash all that it says."""
+        return kind_digest(KIND, self.parts())
+
+    def digest_for(self, channel: Channel, prior: Prior | None, secret: Sequence[Label] | None) -> str | None:
+        """A channel file is not what a release of a table is about."""
+        return None
+
+    def parts(self) -> dict[str, Any]:
+        """Write it as JSON values."""
+        return {key: getattr(self, key) for key in sorted(self.KEYS)}
+
+    def to_json(self) -> str:
+        """Write it as JSON text, for people too."""
+        record = {"format": self.FORMAT, "kind": self.kind, "inputs": self.digest(), **self.parts()}
+        return json.dumps(record, indent=2) + "\n"
+
+    @classmethod
+    def from_parts(cls, record: dict[str, Any]) -> Receipt:
+        """Read what `parts` wrote."""
+        parts = {key: record[key] for key in cls.KEYS}
+        for key in ("asked", "proved", "written", "files", "versions"):
+            _require(isinstance(parts[key], dict), f"{key} must be an object")
+        _require(not math.isnan(float(parts["proved"]["leakage_nats"])), "the leakage must be a number")
+        _require("output" in parts["files"], "it must name its output")
+        for file in parts["files"].values():
+            _require(
+                isinstance(file, dict) and {*file} == {"name", "sha256"}, "files must have name and sha256"
+            )
+            _require(isinstance(file["name"], str) and "\0" not in file["name"], "a file's name must be text")
+            _require(_is_hash(file["sha256"]), "a digest must have 64 hexadecimal digits")
+        _require(
+            _is_hash(parts["counts"]) and _is_hash(parts["policy"]),
+            "a digest must have 64 hexadecimal digits",
+        )
+        return cls(**parts)
+
+
+def _require(holds: bool, requirement: str) -> None:
+    if not holds:
+        raise CertificateInvalid(f"certificate is malformed: {requirement}; make it again.")
+
+
+def _is_hash(text: object) -> bool:
+    return isinstance(text, str) and _HASH.fullmatch(text) is not None
+
+
+def asked_of(policy: Policy) -> dict[str, Any]:
+    """Say in words which columns are secret, and how others are released; without values of a mapping."""
+    released = [
+        {"column": item.column, "how": item.words().removeprefix(f"{item.column} ")}
+        for item in policy.release
+    ]
+    asked = {"secret": list(policy.secret), "release": released}
+    return asked if policy.min_count is None else asked | {"min_count": policy.min_count}
+
+
+def proved_of(leakage: Nats, deterministic: bool) -> dict[str, Any]:
+    """Say how much a published value leaks at most, and who is protected."""
+    # JSON has no infinity
+    amount = float(leakage) if math.isfinite(leakage) else "inf"
+    return {"leakage_nats": amount, "protects_against": READERS[deterministic]}
+
+
+def written_of(published: Published) -> dict[str, Any]:
+    """Say what the file has, and what no guarantee covers."""
+    return {
+        "rows": published.rows,
+        "columns": list(published.columns),
+        "kept_without_guarantee": list(published.kept),
+        "release": "deterministic" if published.deterministic else "random",
+        "unsafe": UNSAFE_NOTE if published.seeded else None,
+    }
+
+
+def named_files(files: Mapping[str, tuple[Path, str]], folder: Path) -> dict[str, dict[str, str]]:
+    """Name files as seen from a folder, with their digests."""
+    return {
+        what: {"name": Path(os.path.relpath(path, folder)).as_posix(), "sha256": digest}
+        for what, (path, digest) in files.items()
+    }
+
+
+def versions() -> dict[str, str]:
+    """List with what it was made."""
+    found = {"python": platform.python_version()}
+    for name in _LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def policy_digest(policy: Policy) -> str:
+    """Hash what a policy says, and what its local recoding publishes for each cell."""
+    said: list[Any] = [policy.secret, [item.words() for item in policy.release], policy.min_count]
+    local = policy.local
+    if local is not None:
+        said += [local.columns, local.cells, local.published, local.scale]
+        said += [local.cell.tolist(), local.value.tolist(), local.weight.tolist()]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+
+def default_path(path: Path) -> Path:
+    """Name the receipt of a file, beside it."""
+    if not path.name:
+        raise InvalidInput(f"path must name a file, got {quoted(str(path))}.")
+    return path.with_name(f"{path.name}.receipt.json")

@@ -1,0 +1,148 @@
+"""tightlip protect: the truthful release of a table that keeps most detail under a budget, proved and written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from tightlip.cli import audit_options as option
+from tightlip.cli import protect_options as own
+from tightlip.cli.arguments import Unit, public_address, read_budget, typed_command
+from tightlip.cli.audit_options import PlanFlags, columns, inputs_of
+from tightlip.cli.interrupt import first_is_spared
+from tightlip.cli.output import complain, gap_bar, print_json, print_text
+from tightlip.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from tightlip.protection.levels import ColumnLevels
+    from tightlip.table.policy import Policy
+    from tightlip.table.source import Table
+
+
+def protect(
+    context: typer.Context,
+    table: option.Address,
+    secret: option.Secret = None,
+    release: option.Release = None,
+    policy: option.PolicyFile = None,
+    mappings_anywhere: option.MappingsAnywhere = False,
+    name: option.TableName = None,
+    min_count: option.MinCount = None,
+    budget: own.Budgets = None,
+    randomised: own.Randomised = False,
+    levels: own.LevelsOf = None,
+    keep_as_is: own.KeepAsIs = None,
+    weight: own.Weights = None,
+    pmc: own.Pmc = None,
+    delta: own.Delta = None,
+    seconds: own.Seconds = 20.0,
+    gap: own.Gap = 1e-3,
+    out: own.Out = None,
+    receipt: own.ReceiptFile = None,
+    keep: own.Keep = None,
+    with_secret: own.WithSecret = False,
+    policy_out: own.PolicyOut = None,
+    certificate: own.CertificateFile = None,
+    html: option.Html = None,
+    show_values: option.ShowValues = False,
+    unit: option.LeakageUnit = Unit.nats,
+    json: option.Json = False,
+    force: option.Force = False,
+    seed_for_tests: own.SeedForTests = None,
+) -> None:
+    """The release of a table that keeps most detail under a budget.
+
+    What is published is true of every person, only coarser: bins, prefixes,
+    groups, or nothing. A budget of 3x lets no probability of a secret more
+    than triple. Ctrl-C ends the search with the best found so far.
+
+    Example: tightlip protect patients.csv --secret disease --release
+    age,zip,sex --budget "log(3)" --out safe.parquet --html report.html
+    """
+    from tightlip.report.protect import protect_record, protect_text
+    from tightlip.table.source import open_table
+
+    plan = PlanFlags(policy, mappings_anywhere, secret, None, release, None, {}).plan()
+    allowed = _allowed(budget)
+    kept = [] if keep is None else columns(keep)
+    outputs = own.ProtectOutputs(
+        out, receipt, policy_out, certificate, html, kept, with_secret, force, seed_for_tests
+    )
+    outputs.check(inputs_of(table, policy, plan), randomised=randomised)
+    asked: dict[str, Any] = {
+        "levels": own.read_levels(levels, keep_as_is),
+        "weights": own.read_weights(weight),
+        "randomised": randomised,
+        "pmc": own.read_allowed(pmc, read_budget) if pmc else None,
+        "delta": delta,
+        "min_count": min_count,
+        "gap": gap,
+        "seconds": seconds,
+    }
+    typed = typed_command(context, "protect")
+    with open_table(table, table=name) as opened:
+        chosen = _chosen_levels(opened, plan, asked["levels"])
+        if not json:
+            print_text(_level_lines(chosen))
+        found = _search(opened, plan, allowed, asked)
+        report = protect_record(
+            found, unit=unit.value, show_values=show_values, table=public_address(table), command=typed
+        )
+        done, wrote = outputs.write(found, report, opened, typed)
+    record = report.to_dict() | {"levels": {column.column: list(column.words) for column in chosen}}
+    _tell(record, protect_text(report), done, wrote, unit, json)
+
+
+def _allowed(budget: list[str] | None) -> Any:
+    if not budget:
+        raise InvalidInput('--budget must be given, got none; write --budget 3x, "log(3)", or 50%.')
+    return own.read_allowed(budget, own.read_cap_or_budget)
+
+
+def _chosen_levels(table: Table, plan: Policy, given: dict[str, Any]) -> tuple[ColumnLevels, ...]:
+    """The levels that will be used, so that they are shown before they are."""
+    from tightlip.auditing.counted import Counted
+    from tightlip.protection.levels import choose_levels
+    from tightlip.table.counts import count_cells
+
+    counts = count_cells(table, replace(plan, min_count=None))
+    counted = Counted.of(counts, plan.secret, [item.column for item in plan.release])
+    return choose_levels(plan, counted, table.kinds(plan.columns), given)
+
+
+def _level_lines(chosen: tuple[ColumnLevels, ...]) -> Any:
+    from rich.console import Group
+    from rich.text import Text
+
+    from tightlip.report.amounts import printable
+
+    lines = [f"  {column.column}: {' → '.join(column.words)}" for column in chosen]
+    title = "What each column may be published as (change it with --levels, --keep-as-is, --weight):"
+    return Group(*(Text(line) for line in printable([title, *lines, ""])))
+
+
+def _search(table: Table, plan: Policy, allowed: Any, asked: dict[str, Any]) -> Any:
+    """Protect, with a bar; the first Ctrl-C ends the search alone."""
+    from tightlip.protection.run import protect as run_protect
+
+    with gap_bar() as tell, first_is_spared():
+        return run_protect(table, policy=plan, budget=allowed, on_progress=tell, **asked)
+
+
+def _tell(
+    record: dict[str, Any], text: Any, done: Any, wrote: dict[str, str | None], unit: Unit, json: bool
+) -> None:
+    """Print the answer, then what was written."""
+    from tightlip.report.table_release import table_release_record, table_release_text
+
+    released = None if done is None else table_release_record(done, unit=unit.value)
+    if json:
+        print_json(record | {"release": released, "written": wrote})
+    else:
+        print_text(text, wrote=wrote)
+        if released is not None:
+            print_text(table_release_text(released))
+    if released is not None and released["unsafe"]:
+        complain(f"warning: {released['unsafe']}.")

@@ -1,0 +1,267 @@
+"""The options of `tightlip protect`, and what those about levels, budgets and files become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tightlip.cli.arguments import read_budget
+from tightlip.cli.audit_options import Settings
+from tightlip.errors import InvalidInput, quoted
+from tightlip.numeric.parse import number
+from tightlip.numeric.quantity import Nats
+
+if TYPE_CHECKING:
+    from tightlip.auditing.releasing import Release
+    from tightlip.protection.result import Protection
+    from tightlip.report.protect import ProtectReport
+    from tightlip.table.source import Table
+
+Level = Nats | Fraction | str
+
+_asked = partial(typer.Option, rich_help_panel="What is asked")
+_written = partial(typer.Option, rich_help_panel="What is written")
+_REPEAT = "; repeat for several columns."
+
+Budgets = Annotated[
+    list[str] | None,
+    _asked(
+        "--budget",
+        metavar="LEVEL",
+        help="What a published value may say: 3x, log(3), '2 bits', '1.5 nats', or 50% (nobody's secret becomes "
+        f"more certain than that). COLUMN=LEVEL for one secret column{_REPEAT}",
+    ),
+]
+Randomised = Annotated[
+    bool,
+    _asked(
+        "--randomised", help="Publish by chance: keeps more, and protects from readers of the file alone."
+    ),
+]
+LevelsOf = Annotated[
+    Settings,
+    _asked(
+        "--levels",
+        metavar="COLUMN=LEVELS",
+        help="What a column may be published as, finest first: 'age=as is,5,10,out', 'zip=as is,prefix 3,out', or "
+        f"a hierarchy, job=jobs.csv{_REPEAT}",
+    ),
+]
+KeepAsIs = Annotated[
+    Settings, _asked("--keep-as-is", metavar="COLUMN", help=f"A column that must stay as it is{_REPEAT}")
+]
+Weights = Annotated[
+    Settings, _asked("--weight", metavar="COLUMN=NUMBER", help=f"How much a column matters: age=2{_REPEAT}")
+]
+Pmc = Annotated[
+    list[str] | None,
+    _asked(
+        metavar="LEVEL", help=f"What may not be ruled out: no secret becomes less likely by more{_REPEAT}"
+    ),
+]
+Delta = Annotated[
+    str | None, _asked(metavar="PROBABILITY", help="The share of people who may be above the budget.")
+]
+Seconds = Annotated[
+    float, _asked(metavar="NUMBER", help="How long to search for a deterministic release, about.")
+]
+Gap = Annotated[
+    float, _asked(metavar="SHARE", help="How close to the optimum: 0.001 is 0.1 % of the detail.")
+]
+Out = Annotated[
+    Path | None,
+    _written(metavar="FILE", help="Write the protected rows: .csv, .parquet, .duckdb or .sqlite."),
+]
+ReceiptFile = Annotated[
+    Path | None, _written("--receipt", metavar="FILE", help="Where the receipt goes; beside --out.")
+]
+PolicyOut = Annotated[
+    Path | None,
+    _written("--policy-out", metavar="FILE", help="Write the policy as TOML, its recoding beside it."),
+]
+CertificateFile = Annotated[
+    Path | None, _written("--certificate", metavar="FILE", help="Write the proof, for `tightlip verify`.")
+]
+WithSecret = Annotated[
+    bool,
+    _written("--with-secret", help="The secret columns are written too; of deterministic releases only."),
+]
+Keep = Annotated[
+    str | None,
+    _written(
+        metavar="COLUMNS", help="Columns to keep as they are, comma-separated; no guarantee covers them."
+    ),
+]
+SeedForTests = Annotated[
+    int | None,
+    _written(
+        "--seed-for-tests", metavar="NUMBER", help="Reproducible and therefore unprotected; for tests only."
+    ),
+]
+
+
+def read_allowed(given: Sequence[str], read: Callable[[str], Level]) -> Level | dict[str, Level]:
+    """Read one level for all secrets together, or one for each of some columns.
+
+    >>> read_allowed(["50%"], read_cap_or_budget), read_allowed(["ill=50%"], read_cap_or_budget)
+    ('50%', {'ill': '50%'})
+    """
+    named = {}
+    for text in given:
+        column, equals, level = text.rpartition("=")
+        if not equals and len(given) > 1:
+            raise InvalidInput(
+                f"several budgets must each name a secret column, got {quoted(text)}; write COLUMN={text}."
+            )
+        if not equals:
+            return read(text)
+        if not column or column in named:
+            raise InvalidInput(
+                f"a budget must be LEVEL or COLUMN=LEVEL, each column once, got {quoted(text)}."
+            )
+        named[column] = read(level)
+    return named
+
+
+def read_cap_or_budget(text: str) -> Level:
+    """Read a cap in per cent, or a level with its unit."""
+    return text.strip() if text.strip().endswith("%") else read_budget(text)
+
+
+def read_levels(levels: Settings, as_is: Settings) -> dict[str, Any]:
+    """Read what columns may be published as.
+
+    >>> read_levels(["age=as is,5,2.5,out", "job=jobs.csv"], ["sex"])
+    {'age': ['as is', 5, 2.5, 'out'], 'job': 'jobs.csv', 'sex': ['as is']}
+    """
+    found: dict[str, Any] = {}
+    for text in levels or ():
+        column, equals, given = text.partition("=")
+        parts = [part.strip() for part in given.split(",")]
+        if not equals or not column or not all(parts):
+            raise InvalidInput(f"--levels must be COLUMN=LEVEL,LEVEL,…, finest first, got {quoted(text)}.")
+        if column in found:
+            raise InvalidInput(f"--levels must be given once for column {quoted(column)}, got it twice.")
+        alone = len(parts) == 1 and Path(parts[0]).suffix != ""
+        found[column] = parts[0] if alone else [_width(part) for part in parts]
+    for column in as_is or ():
+        if column in found:
+            raise InvalidInput(f"--keep-as-is must not be given with --levels of {quoted(column)}; drop one.")
+        found[column] = ["as is"]
+    return found
+
+
+def _width(text: str) -> str | int | float:
+    """A bin width where it is a number, else a level in words."""
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text
+
+
+def read_weights(given: Settings) -> dict[str, Fraction]:
+    """Read how much columns matter.
+
+    >>> read_weights(["age=2", "zip=1/2"])
+    {'age': Fraction(2, 1), 'zip': Fraction(1, 2)}
+    """
+    found = {}
+    for text in given or ():
+        column, equals, weight = text.rpartition("=")
+        if not equals or not column or column in found:
+            raise InvalidInput(f"--weight must be COLUMN=NUMBER, each column once, got {quoted(text)}.")
+        found[column] = Fraction(number(weight, f"weight of {column}"))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectOutputs:
+    """Where the rows, the receipt, the policy, the proof and the page go, if anywhere."""
+
+    out: Path | None
+    receipt: Path | None
+    policy: Path | None
+    certificate: Path | None
+    html: Path | None
+    keep: list[str]
+    with_secret: bool
+    force: bool
+    seed: int | None
+
+    def check(self, inputs: dict[str, list[str]], *, randomised: bool) -> None:
+        """Refuse, before any work, what cannot be written or makes no sense."""
+        from tightlip.auditing.receipt import default_path
+        from tightlip.files import prepare_output, require_apart
+        from tightlip.table.forms import form_of
+
+        alone = {"--receipt": self.receipt, "--keep": self.keep, "--with-secret": self.with_secret}
+        for option, given in (alone | {"--seed-for-tests": self.seed}).items():
+            if self.out is None and given not in (None, [], False):
+                raise InvalidInput(
+                    f"{option} must be given with --out; it is about the rows that are written."
+                )
+        if self.with_secret and randomised:
+            raise InvalidInput(
+                "--with-secret must not be given with --randomised, which does not protect from readers who know a "
+                "person; drop one of them."
+            )
+        if self.html is not None and self.html.suffix.lower() not in (".html", ".htm"):
+            raise InvalidInput(f"--html must end in .html, got {self.html.name}; browsers know a page by it.")
+        paths = [self.html, self.certificate, self.policy]
+        if self.policy is not None:
+            paths.append(self.policy.with_suffix(".recoding.parquet"))
+        if self.out is not None:
+            form_of(self.out)
+            paths += [self.out, self.receipt or default_path(self.out)]
+        require_apart(paths, inputs)
+        for path in paths:
+            if path is not None:
+                prepare_output(path, force=self.force)
+
+    def write(
+        self, found: Protection, report: ProtectReport, table: Table, command: str
+    ) -> tuple[Release | None, dict[str, str | None]]:
+        """Write what was asked for, the rows last; returns what is where."""
+        from tightlip.files import whole_file
+        from tightlip.report.protect import write_page
+
+        if self.certificate is not None:
+            with whole_file(self.certificate, force=self.force, private=True) as file:
+                file.write_text(found.certificate.to_json(), encoding="utf-8")
+        if self.policy is not None:
+            found.policy.save(self.policy, force=self.force)
+        if self.html is not None:
+            write_page(report, self.html, force=self.force)
+        release = None if self.out is None else self._release(found, table, command)
+        asked = {"policy": self.policy, "proof": self.certificate, "page": self.html}
+        return release, {what: str(path) for what, path in asked.items() if path is not None}
+
+    def _release(self, found: Protection, table: Table, command: str) -> Release:
+        from tightlip.auditing.releasing import write_release
+        from tightlip.protection.facts import release_facts
+
+        assert self.out is not None
+        files: dict[str, Path] = {}
+        if self.policy is not None:
+            files |= {"policy": self.policy, "local recoding": self.policy.with_suffix(".recoding.parquet")}
+        if self.certificate is not None:
+            files["proof"] = self.certificate
+        return write_release(
+            table,
+            found.policy,
+            self.out,
+            self.receipt,
+            release_facts(found, command=command, files=files),
+            keep=self.keep,
+            with_secret=self.with_secret,
+            force=self.force,
+            seed_for_tests=self.seed,
+        )

@@ -1,0 +1,44 @@
+"""A written release of a table as a JSON-ready record and as text; of the table it shows names of columns only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from tightlip.auditing.releasing import Release
+from tightlip.numeric.display import several
+from tightlip.report.amounts import Unit, leakage, leakage_json, printable
+
+
+def table_release_record(release: Release, *, unit: Unit) -> dict[str, Any]:
+    """Record where the files are, what is in them, what a published value leaks, and who is protected."""
+    receipt, published = release.receipt, release.published
+    return {
+        "unit": unit,
+        "out": str(published.path),
+        "receipt": str(release.receipt_path),
+        "sha256": published.sha256,
+        **receipt.written,
+        "leakage": leakage_json(release.leakage, unit),
+        "leakage_words": leakage(release.leakage, unit),
+        "protects_against": receipt.proved["protects_against"],
+    }
+
+
+def table_release_text(record: dict[str, Any]) -> RenderableType:
+    """Say it in lines."""
+    lines = [
+        f"Wrote {several(record['rows'], 'row')} with the columns {', '.join(record['columns'])} to {record['out']}; "
+        f"read back and checked ({record['release']}).",
+        f"No published value leaks more than {record['leakage_words']} about the secret.",
+        f"Protects against: {record['protects_against']}.",
+    ]
+    if record["kept_without_guarantee"]:
+        kept = ", ".join(record["kept_without_guarantee"])
+        lines.append(f"Kept as in the table, and covered by no guarantee: {kept}.")
+    if record["unsafe"]:
+        lines.append(f"UNSAFE: {record['unsafe']}.")
+    lines.append(f"Receipt: {record['receipt']} (as confidential as the counts).")
+    return Group(*(Text(line) for line in printable(lines)))
