@@ -135,7 +135,7 @@ def test_when_the_page_fails_there_are_no_risks_either(capsys, table, tmp_path, 
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("tightlip.report.audit_html._library", full)
+    monkeypatch.setattr("tightlip.report.page._library", full)
     status, out, err = run(
         capsys, *command(table, "--html", tmp_path / "r.html", "--risks", tmp_path / "r.parquet")
     )

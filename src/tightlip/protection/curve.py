@@ -18,7 +18,7 @@ from tightlip.showing import Charted, Tabled
 if TYPE_CHECKING:
     from tightlip.protection.result import Protection
 
-_POINTS = 6  # chosen budgets; each takes as long as protecting the table once
+_POINTS = 5  # chosen budgets; each takes as long as protecting the table once
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,9 @@ def trade_off(
     budgets: Iterable[Any] | None = None,
     *,
     seconds: float = 3.0,
-    gap: float = 1e-3,
+    gap: float = 5e-3,
 ) -> Curve:
-    """Protect a table at several budgets, from the counts and with the levels of a protection: the table is not read again.
+    """Protect a table at several budgets, from the counts and with the levels of a protection: it is not read again.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """What a release makes of people: the detail of each column, factors before and after, what rows become.
 
-The content of column c that is kept is Σ_x P(x) Σ_y K(y | x) log 1/P(y_c) over H(X_c), with P(y_c) the share of all people
-whose value of the column is in what is published for it: 1 where the column is published as it is, 0 where it is left out.
+The content of column c that is kept is Σ_x P(x) Σ_y K(y | x) log 1/P(y_c) over H(X_c), with P(y_c) the share of all
+people whose value of the column is in what is published for it: 1 where the column is published as it is, 0 where it is
+left out.
 """
 
 from __future__ import annotations

@@ -200,7 +200,7 @@ def _gain(found: _Found, names: Names, most: Nats | None) -> _Found:
 
 
 def veil_finding(found: _Found, most: Nats | None) -> _Found:
-    """Tell the posterior of a small cell as a range, and as leakage what the range allows, or `most` where that is less."""
+    """Tell the posterior of a small cell as a range, and as leakage what it allows, or `most` where that is less."""
     if not found.leakage:
         return found
     low, high = share_range(_exact(found.posterior))

@@ -102,6 +102,6 @@ def chart(found: Protection, picture: Picture, curve: Curve | None, unit: Unit) 
         return finish_chart(factors_chart(report.factors[0]), width=_WIDTH)
     if report.trade_off is None:
         raise InvalidInput(
-            'picture must be "factors" or "columns" where the limits are not one level for all secrets, got "trade-off".'
+            'picture must be "factors" or "columns" where limits are not one level for all secrets, got "trade-off".'
         )
     return finish_chart(trade_chart(report.trade_off, report.kind), width=_WIDTH)

@@ -20,7 +20,7 @@ from tightlip.report.protect_record import (
 _BLUE, _ORANGE, _GREY, _RED = "#3b7dd8", "#d9822b", "#8a94a0", "#d0453e"  # readable on white and on black
 _AT_LEAST, _AT_MOST = Bound(falling=False, above=False), Bound(falling=False, above=True)
 _PERCENT = "format(datum.value * 100, '~g') + ' %'"
-_TICKS = [1, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000, 1_000_000]
+_TICKS = [1, 1.5, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000, 100_000, 1_000_000]
 _BAR = 34  # pixels of a bar, with the room between two
 
 BOUND, WHOLE = "no truthful release keeps more", "whole columns recoded for everybody"
@@ -101,7 +101,7 @@ def trade_chart(report: TradeReport, kind: str) -> Any:
     chart = _steps(
         rows,
         {name: (bound, color) for name, (_, bound, color) in curves.items()},
-        ("factor", "a secret may become so many times as likely", "budget, times as likely"),
+        ("factor", "budget: times as likely, at most", "budget, times as likely"),
         ("detail", "detail kept"),
         (1.0, max(last, 1.5)),
     )
@@ -113,9 +113,7 @@ def columns_chart(columns: Sequence[ColumnReport], width: int | str = "container
     """Draw the share of each column's own content that is kept, as bars."""
     import altair as alt
 
-    rows = [
-        {"column": one.column, "kept": one.kept.value, "kept_words": one.kept.words} for one in columns
-    ]
+    rows = [{"column": one.column, "kept": one.kept.value, "kept_words": one.kept.words} for one in columns]
     base = alt.Chart(alt.Data(values=rows)).encode(
         y=alt.Y("column:N", title=None, sort=None, axis=alt.Axis(labelLimit=110)),
         x=alt.X(
@@ -172,22 +170,23 @@ def _steps(
         alt.Tooltip(f"{across[0]}_words:N", title=across[2]),
         alt.Tooltip(f"{up[0]}_words:N", title=up[1]),
     ]
-    layers = []
+    # points come after all lines, which would keep the mouse from them
+    lines, marks = [], []
     for name in shown:
         own = sorted((row for row in rows if row["curve"] == name), key=lambda row: float(row[across[0]]))
         line = alt.Chart(alt.Data(values=_corners(own, across[0], up[0], curves[name][0], domain)))
-        layers.append(
+        lines.append(
             line.encode(x=x, y=y, color=color).mark_line(interpolate=curves[name][0].step, strokeWidth=2.5)
         )
         points = alt.Chart(alt.Data(values=own)).encode(x=x, y=y, color=color, tooltip=tooltip)
-        layers.append(points.mark_point(filled=True, size=60, opacity=1))
-    return alt.layer(*layers)
+        marks.append(points.mark_point(filled=True, size=60, opacity=1))
+    return alt.layer(*lines, *marks)
 
 
 def _corners(
     rows: list[dict[str, Any]], x: str, y: str, bound: Bound, domain: tuple[float, float]
 ) -> list[dict[str, Any]]:
-    """The corners of a rising bound, and as far as it holds: to the right edge from below, to the left one from above."""
+    """The corners of a rising bound, as far as it holds: to the right edge from below, to the left one from above."""
     best = bound.tighten([row[y] for row in rows])
     line = [{x: row[x], y: value, "curve": row["curve"]} for row, value in zip(rows, best, strict=True)]
     if bound.above:
@@ -207,10 +206,13 @@ def _rule(own: TradePoint) -> Any:
 
 
 def _ticks(domain: tuple[float, float]) -> list[float]:
-    """Round factors within a range: every one where they are few, otherwise powers of ten.
+    """Round factors within a range: all where they are few, then 1, 2 and 5 in each decade, otherwise powers of ten.
 
-    >>> _ticks((1.0, 6.0)), _ticks((1.0, 3000.0))
-    ([1, 1.5, 2, 3, 5], [1, 10, 100, 1000])
+    >>> _ticks((1.0, 6.0)), _ticks((1.0, 60.0)), _ticks((1.0, 3000.0))
+    ([1, 1.5, 2, 3, 5], [1, 2, 5, 10, 20, 50], [1, 10, 100, 1000])
     """
     within = [tick for tick in _TICKS if domain[0] <= tick <= domain[1]]
-    return within if domain[1] <= 12 else [tick for tick in within if str(tick).strip("0") == "1"]
+    if domain[1] <= 10:
+        return within
+    leading = "125" if domain[1] <= 200 else "1"
+    return [tick for tick in within if str(tick).strip("0") in leading]

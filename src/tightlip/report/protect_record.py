@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tightlip.protection.curve import Curve
     from tightlip.protection.result import Protection
 
-_MOST_PATTERNS = 12
+_MOST_PATTERNS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +233,7 @@ def protect_record(
         kind="randomised" if protection.randomised else "deterministic",
         finished=protection.finished,
         headline=said.headline(protection, after),
-        verdict=said.verdict(protection),
+        verdict=said.verdict(protection, unit),
         bound_words=said.bound_words(protection),
         search=said.search_words(protection),
         kept=protection.kept,
@@ -270,9 +270,7 @@ def protect_record(
 def _readers(found: Protection) -> tuple[Reader, ...]:
     return (
         Reader("The reader of a released value", True, said.reader_words(found)),
-        Reader(
-            "The neighbour who knows the person", not found.randomised, said.neighbour_words(found)
-        ),
+        Reader("The neighbour who knows the person", not found.randomised, said.neighbour_words(found)),
     )
 
 
@@ -281,7 +279,11 @@ def _figures(found: Protection, before: Finding, after: Finding, unit: Unit) -> 
         Figure("detail kept", at_least(found.kept), "of 100 % in the table as it is"),
         Figure("detail that could be kept", at_most(found.bound), "at most, by any truthful release"),
         Figure("information kept", about_share(found.information), "about the released columns"),
-        Figure("worst case", said.worst_words(after, unit), f"before: {said.worst_words(before, unit)}"),
+        Figure(
+            "worst case after",
+            said.times_words(after),
+            f"{said.shift_words(after, unit)}; before {said.times_words(before)}",
+        ),
     )
 
 
@@ -412,43 +414,49 @@ class _Teller:
 
     def trade_off(self, curve: Curve | None) -> TradeReport | None:
         """Budget against detail, at budgets that do not depend on the data."""
-        own = self.found.budget
+        own, unit = self.found.budget, self.unit
         if own is None:
             return None
         plan = self.worst(self.joint)[0].leakage
         columns = whole_columns(self.found) if curve is None else curve.whole_columns
-        points = {float(own): self._trade(own, self.found.kept, self.found.bound, columns, own=True)}
+        points = {float(own): trade_point(own, self.found.kept, self.found.bound, columns, unit, own=True)}
         for point in () if curve is None else curve.points:
-            points.setdefault(float(point.budget), self._trade(point.budget, point.kept, point.bound, columns))
+            told = trade_point(point.budget, point.kept, point.bound, columns, unit)
+            points.setdefault(float(point.budget), told)
         for level in tail_levels():
             if level < plan and columns:
-                points.setdefault(float(level), self._trade(level, None, None, columns))
-        return TradeReport(
-            said.curve_note(self.found, 1 if curve is None else len(curve.points)),
-            tuple(points[level] for level in sorted(points)),
-            float(np.exp(float(plan))),
-            said.factor_name(plan),
-        )
-
-    def _trade(
-        self,
-        budget: Nats,
-        kept: float | None,
-        bound: float | None,
-        columns: Sequence[WholeColumns],
-        *,
-        own: bool = False,
-    ) -> TradePoint:
-        whole = max((one.kept for one in columns if float(one.leakage) <= float(budget)), default=None)
-        factor = float(budget.ratio) if budget.ratio is not None else float(np.exp(float(budget)))
-        return TradePoint(
-            factor,
-            said.factor_name(budget),
-            amount(budget, self.unit),
-            None if kept is None else Share(kept, at_least(kept)),
-            None if bound is None else Share(bound, at_most(bound)),
-            None if whole is None else Share(whole, at_least(whole)),
-            own,
-        )
+                points.setdefault(float(level), trade_point(level, None, None, columns, unit))
+        words = said.curve_note(self.found, 1 if curve is None else len(curve.points))
+        return trade_report(list(points.values()), plan, words)
 
 
+def trade_report(points: Sequence[TradePoint], plan: Nats, words: str) -> TradeReport:
+    """Record budget against detail; everything can be kept from the plan's own leakage on."""
+    ordered = tuple(sorted(points, key=lambda point: point.factor))
+    return TradeReport(words, ordered, _ratio(plan), said.factor_name(plan))
+
+
+def trade_point(
+    budget: Nats,
+    kept: float | None,
+    bound: float | None,
+    columns: Sequence[WholeColumns],
+    unit: Unit,
+    *,
+    own: bool = False,
+) -> TradePoint:
+    """Record one budget, and what recoding whole columns keeps there."""
+    whole = max((one.kept for one in columns if float(one.leakage) <= float(budget)), default=None)
+    return TradePoint(
+        _ratio(budget),
+        said.factor_name(budget),
+        amount(budget, unit),
+        None if kept is None else Share(kept, at_least(kept)),
+        None if bound is None else Share(bound, at_most(bound)),
+        None if whole is None else Share(whole, at_least(whole)),
+        own,
+    )
+
+
+def _ratio(level: Nats) -> float:
+    return float(np.exp(float(level))) if level.ratio is None else float(level.ratio)

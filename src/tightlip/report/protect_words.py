@@ -13,14 +13,23 @@ from tightlip.numeric.quantity import Nats
 from tightlip.numeric.unit import Unit
 from tightlip.protection.limits import Limit
 from tightlip.protection.result import Protection
-from tightlip.report.amounts import about, at_least, at_most, factor, leakage, posterior_words
+from tightlip.report.amounts import (
+    about,
+    at_least,
+    at_most,
+    budget_words,
+    by_factor,
+    factor,
+    leakage,
+    posterior_words,
+)
 
 NOT_SHOWN = f"(fewer than {SMALL} people)"
 
 
 def headline(found: Protection, worst: Finding) -> str:
     """Say in one sentence what is kept, and what the release does at worst."""
-    kept = f"keeps {at_least(found.kept)} of the detail"
+    kept = f"keeps {at_least(found.kept)} of the detail ({about(found.information)} of the information)"
     if not found.kept:
         kept = "keeps nothing: only a release that says nothing was found"
     if not worst.leakage:
@@ -53,28 +62,24 @@ def search_words(found: Protection) -> str:
     return f"The search was stopped when its time was used up; {rest}."
 
 
-def verdict(found: Protection) -> str:
+def verdict(found: Protection, unit: Unit) -> str:
     """Say which limits the release keeps."""
     limits = found.certificate.table.limits
     if not limits.limits:
         return "The budget holds nothing back: no value could exceed it."
     if found.budget is not None:
-        kept = f"nobody's secret becomes more than {factor(found.budget)} times as likely"
-    else:
-        kept = f"all {len(limits.limits)} limits hold for what is published"
+        return f"Within the budget of {budget_words(found.budget, unit)} ({by_factor(found.budget)})."
+    kept = f"Within the budget: all {len(limits.limits)} limits on what a value may say are kept"
     if not limits.exposed:
-        return f"The budget is kept: {kept}."
-    return (
-        f"The budget is kept: {kept}, except for {at_most(found.exposed)} of people, of the {at_most(limits.exposed)} "
-        "that were allowed."
-    )
+        return f"{kept}."
+    return f"{kept}, except for {at_most(found.exposed)} of people; {at_most(limits.exposed)} were allowed."
 
 
 def reader_words(found: Protection) -> str:
     """Say what a reader of a released value is, and that they are covered."""
     return (
         f"The reader sees what is published for one person, and may know how common every combination of values and "
-        f"secrets is. {_secret(found)} itself is not published. All numbers here are exact for this reader."
+        f"secrets is. The secret ({_secret(found)}) stays at home. All numbers here are exact for this reader."
     )
 
 
@@ -87,8 +92,8 @@ def neighbour_words(found: Protection) -> str:
     )
     if found.randomised:
         return (
-            f"{who} This release draws what it publishes by chance, which does not protect against the neighbour: never "
-            f"publish {_secret(found)} beside it. A release that is not drawn by chance (the default) protects."
+            f"{who} This release draws what it publishes by chance, which does not protect against the neighbour: "
+            f"never publish {_secret(found)} beside it. A release that is not drawn by chance (the default) protects."
         )
     return (
         f"{who} People with the same values are always published alike, so the neighbour learns which group the person "
@@ -136,7 +141,11 @@ def limits_note(binding: int, limits: int) -> str:
     if not binding:
         return "No limit holds detail back."
     others = limits - binding
-    rest = "" if not others else f" The {'other one holds' if others == 1 else f'other {others} hold'} nothing back."
+    rest = (
+        ""
+        if not others
+        else f" The {'other one holds' if others == 1 else f'other {others} hold'} nothing back."
+    )
     return (
         "These limits hold detail back; loosened by one per cent, each would gain the detail beside it, by the prices "
         f"that prove the bound.{rest}"
@@ -161,13 +170,13 @@ def pattern_names(levels: Sequence[str], columns: Sequence[str]) -> str:
 def detail_words() -> list[str]:
     """Say what detail, information and levels mean."""
     return [
-        "The detail of a published value is the logarithm of 1 over the share of all people whom it is true of: the rarer, "
-        "the more it says. Relative to the table as it is, whose detail is 100 %; nothing has 0 %.",
+        "The detail of a published value is the logarithm of 1 over the share of all people whom it is true of: the "
+        "rarer, the more it says. Relative to the table as it is, whose detail is 100 %; nothing has 0 %.",
         "Information is the share of what a row's values tell that what is published for it still tells, I(X; Y)/H(X).",
-        "Truthful: what is published for a row is true of it. It is made of the levels listed above, one for each column, "
-        "cell by cell, not the same for everybody.",
-        "The factor of a published value is by how much seeing it multiplies the probability of the secret that it points "
-        "to most (pointwise maximal leakage, PML).",
+        "Truthful: what is published for a row is true of it. It is made of the levels listed above, one for each "
+        "column, cell by cell, not the same for everybody.",
+        "The factor of a published value is by how much seeing it multiplies the probability of the secret that it "
+        "points to most (pointwise maximal leakage, PML).",
         "Bounds and leakages are rounded up, what is kept is rounded down.",
     ]
 
@@ -175,8 +184,8 @@ def detail_words() -> list[str]:
 def proof_words() -> str:
     """Say what was proved, and how to check it."""
     return (
-        "That every limit is kept, what is kept, and the bound were checked again in whole numbers, without a solver, when "
-        "this was written. The certificate holds the table's counts under codes; save it and check it with: "
+        "That every limit is kept, what is kept, and the bound were checked again without a solver when this was "
+        "written. The certificate holds the table's counts under codes; save it and check it with: "
         "tightlip verify FILE"
     )
 
@@ -190,16 +199,27 @@ def basis(found: Protection) -> str:
 def coded() -> str:
     """Say what is not shown."""
     return (
-        f"Secret values are shown as codes, numbered by size; values that fewer than {SMALL} people share are not shown."
+        "Secret values are shown as codes, numbered by size. What fewer than "
+        f"{SMALL} people share is not shown."
     )
 
 
 def worst_words(worst: Finding, unit: Unit) -> str:
     """Say what the value that leaks most does."""
+    return f"{times_words(worst)}, {shift_words(worst, unit)}"
+
+
+def times_words(worst: Finding) -> str:
+    """Say by how much the value that leaks most multiplies a probability."""
+    return f"{'' if worst.least is None else 'at most '}{factor(worst.leakage)} times as likely"
+
+
+def shift_words(worst: Finding, unit: Unit) -> str:
+    """Say from where to where a probability moves, and the leakage."""
     up_to = "" if worst.least is None else "at most "
     return (
-        f"{up_to}{factor(worst.leakage)} times as likely ({up_to}{leakage(worst.leakage, unit)}): from "
-        f"{about(worst.prior)} to {posterior_words(worst.posterior, worst.least)}"
+        f"from {about(worst.prior)} to {posterior_words(worst.posterior, worst.least)} "
+        f"({up_to}{leakage(worst.leakage, unit)})"
     )
 
 
@@ -224,11 +244,15 @@ def curve_note(found: Protection, points: int) -> str:
     """Say what the picture of the trade-off shows, and what is not in it."""
     if found.budget is None:
         return "The limits are not one level for all secrets together, so there is no curve of budget against detail."
-    more = "" if points > 1 else " Other budgets are worked out on demand (trade_off)."
+    return trade_words() + ("" if points > 1 else " Other budgets are worked out on demand (trade_off).")
+
+
+def trade_words() -> str:
+    """Say what the picture of a trade-off shows."""
     return (
-        "How much detail can be kept if no secret may become more than so many times as likely. Recoding whole columns, "
-        "the same for everybody, is what one would do without protect. Computed at the dots; steps hold in between, since a "
-        f"larger budget never keeps less.{more}"
+        "How much detail can be kept if no secret may become more than so many times as likely. Recoding whole "
+        "columns, the same for everybody, is what one would do without protect. Computed at the dots; steps hold in "
+        "between, since a larger budget never keeps less."
     )
 
 
