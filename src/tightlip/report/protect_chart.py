@@ -98,15 +98,14 @@ def trade_chart(report: TradeReport, kind: str) -> Any:
         for name in (release, WHOLE)
         if any(row["curve"] == name for row in rows)
     ]
-    chart = _steps(
+    return _steps(
         rows,
         {name: (bound, color) for name, (_, bound, color) in curves.items()},
         ("factor", "budget: times as likely, at most", "budget, times as likely"),
         ("detail", "detail kept"),
         (1.0, max(last, 1.5)),
+        rule=next((point for point in report.points if point.own), None),
     )
-    own = next((point for point in report.points if point.own), None)
-    return chart if own is None else chart + _rule(own)
 
 
 def columns_chart(columns: Sequence[ColumnReport], width: int | str = "container") -> Any:
@@ -141,6 +140,7 @@ def _steps(
     across: tuple[str, str, str],
     up: tuple[str, str],
     domain: tuple[float, float],
+    rule: TradePoint | None = None,
 ) -> Any:
     """Draw a step for each curve, a true bound between its points too, with the points marked."""
     import altair as alt
@@ -150,7 +150,7 @@ def _steps(
         f"{across[0]}:Q",
         title=across[1],
         scale=alt.Scale(type="log", domain=list(domain)),
-        axis=alt.Axis(values=ticks, format="~s"),
+        axis=alt.Axis(values=ticks, format="~s", labelOverlap="greedy"),
     )
     y = alt.Y(
         f"{up[0]}:Q",
@@ -180,7 +180,7 @@ def _steps(
         )
         points = alt.Chart(alt.Data(values=own)).encode(x=x, y=y, color=color, tooltip=tooltip)
         marks.append(points.mark_point(filled=True, size=60, opacity=1))
-    return alt.layer(*lines, *marks)
+    return alt.layer(*([] if rule is None else _rule(rule, x)), *lines, *marks)
 
 
 def _corners(
@@ -194,15 +194,15 @@ def _corners(
     return [*line, line[-1] | {x: domain[1]}]
 
 
-def _rule(own: TradePoint) -> Any:
+def _rule(own: TradePoint, x: Any) -> list[Any]:
     """The budget that was asked for, as a dashed line with its name at the bottom."""
     import altair as alt
 
     words = f"budget: {own.factor_words} times"
-    base = alt.Chart(alt.Data(values=[{"factor": own.factor, "words": words}])).encode(x=alt.X("factor:Q"))
+    base = alt.Chart(alt.Data(values=[{"factor": own.factor, "words": words}])).encode(x=x)
     rule = base.mark_rule(strokeDash=[5, 4], color=_RED, strokeWidth=1.5)
     text = base.mark_text(color=_RED, align="left", dx=5, dy=-9, y="height").encode(text="words:N")
-    return alt.layer(rule, text)
+    return [rule, text]
 
 
 def _ticks(domain: tuple[float, float]) -> list[float]:
