@@ -8,7 +8,7 @@ from fractions import Fraction
 from tightlip.auditing.counted import SMALL
 from tightlip.auditing.plan import name_of
 from tightlip.auditing.result import Finding
-from tightlip.numeric.display import format_about, format_count, format_up
+from tightlip.numeric.display import format_about, format_count, format_up, several
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.unit import Unit
 from tightlip.protection.limits import Limit
@@ -24,6 +24,7 @@ from tightlip.report.amounts import (
     posterior_words,
 )
 
+_CLOSE = 1e-3  # of the detail: the gap to which an optimum is sought
 NOT_SHOWN = f"(fewer than {SMALL} people)"
 
 
@@ -52,10 +53,8 @@ def bound_words(found: Protection) -> str:
 def search_words(found: Protection) -> str:
     """Say whether the search ended, and how far from the bound."""
     left = at_most(found.gap)
-    if found.randomised:
+    if found.randomised or (found.finished and found.gap < _CLOSE):
         return f"No other release over these levels can keep more than {left} of the detail beyond this one."
-    if not found.gap:
-        return "The search ended: no release over these levels keeps more."
     rest = f"another release could keep at most {left} of the detail more"
     if found.finished:
         return f"The search ended by itself; {rest}, and perhaps none that is not drawn by chance does."
@@ -69,7 +68,7 @@ def verdict(found: Protection, unit: Unit) -> str:
         return "The budget holds nothing back: no value could exceed it."
     if found.budget is not None:
         return f"Within the budget of {budget_words(found.budget, unit)} ({by_factor(found.budget)})."
-    kept = f"Within the budget: all {len(limits.limits)} limits on what a value may say are kept"
+    kept = f"Within the budget: {several(len(limits.limits), 'limit')} on what a value may say, kept by every one"
     if not limits.exposed:
         return f"{kept}."
     return f"{kept}, except for {at_most(found.exposed)} of people; {at_most(limits.exposed)} were allowed."
