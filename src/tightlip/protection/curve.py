@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from tightlip.arguments import instance, listed
 from tightlip.auditing.leakage import tail_levels
-from tightlip.errors import InvalidInput
+from tightlip.errors import InvalidInput, quoted
+from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats, exact_level
 from tightlip.numeric.rounding import down
 from tightlip.protection.overview import WholeColumns, whole_columns
@@ -18,6 +20,7 @@ from tightlip.showing import Charted, Tabled
 if TYPE_CHECKING:
     from tightlip.protection.result import Protection
 
+_HUGE = 10**9
 _POINTS = 5  # chosen budgets; each takes as long as protecting the table once
 
 
@@ -92,8 +95,15 @@ def trade_off(
     InvalidInput
         When a budget is no level, or columns that must be kept exceed it alone.
     """
+    from tightlip.protection.result import Protection
+
+    instance(found, Protection, "found", "protect a table first")
+    seconds, gap = _positive(seconds, "seconds"), _positive(gap, "gap")
     plan, own = found.leakage_before, found.budget
-    asked = _chosen(plan) if budgets is None else [_level(budget) for budget in budgets]
+    if budgets is None:
+        asked = _chosen(plan)
+    else:
+        asked = [_level(budget) for budget in listed(budgets, "budgets", "levels")]
     wanted = {float(level): level for level in asked}
     points = [] if own is None else [_point(own, found)]
     for level in wanted.values():
@@ -138,6 +148,16 @@ def _chosen(plan: Nats) -> list[Nats]:
     below = [level for level in tail_levels()[1:] if level < plan and not math.isinf(plan)]
     step = max(1, math.ceil(len(below) / _POINTS))
     return below[::step]
+
+
+def _positive(value: Any, argument: str) -> float:
+    """A number of ordinary size, above 0."""
+    read = number(value, argument)
+    if not 0 < read < _HUGE:
+        raise InvalidInput(
+            f"{argument} must be positive and below {_HUGE}, got {quoted(value)}; leave it out."
+        )
+    return float(read)
 
 
 def _level(budget: Any) -> Nats:

@@ -310,6 +310,7 @@ class Protection:
         from tightlip.report import protect
 
         _check_shown(show_values, unit)
+        _check_curve(curve)
         instance(name, str, "name", "name the table by text")
         protect.write_html(
             self, path, table=name, curve=curve, show_values=show_values, unit=unit, force=force
@@ -327,6 +328,7 @@ class Protection:
         from tightlip.report import protect
 
         _check_shown(False, unit)
+        _check_curve(curve)
         choice(picture, "picture", get_args(Picture))
         return protect.chart(self, picture, curve, unit)
 
@@ -345,3 +347,10 @@ class Protection:
 def _check_shown(show_values: object, unit: object) -> None:
     flag(show_values, "show_values")
     choice(unit, "unit", get_args(Unit))
+
+
+def _check_curve(curve: object) -> None:
+    from tightlip.protection.curve import Curve
+
+    if curve is not None:
+        instance(curve, Curve, "curve", "make it by trade_off, or leave it out")
