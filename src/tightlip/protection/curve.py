@@ -100,10 +100,8 @@ def trade_off(
     instance(found, Protection, "found", "protect a table first")
     seconds, gap = _positive(seconds, "seconds"), _positive(gap, "gap")
     plan, own = found.leakage_before, found.budget
-    if budgets is None:
-        asked = _chosen(plan)
-    else:
-        asked = [_level(budget) for budget in listed(budgets, "budgets", "levels")]
+    given = None if budgets is None else listed(budgets, "budgets", "levels")
+    asked = _chosen(plan) if given is None else [_level(budget) for budget in given]
     wanted = {float(level): level for level in asked}
     points = [] if own is None else [_point(own, found)]
     for level in wanted.values():
@@ -113,7 +111,7 @@ def trade_off(
             points.append(_point(level, _protect(found, level, seconds, gap)))
         except InvalidInput:
             # a chosen budget that the columns which must be kept exceed is left out, a given one is refused
-            if budgets is not None:
+            if given is not None:
                 raise
     points.sort(key=lambda point: float(point.budget))
     return Curve(tuple(points), found.randomised, whole_columns(found), plan)

@@ -142,27 +142,18 @@ def _steps(
     domain: tuple[float, float],
     rule: TradePoint | None = None,
 ) -> Any:
-    """Draw a step for each curve, a true bound between its points too, with the points marked."""
+    """Draw a step for each curve, a true bound between its points too, with the points marked.
+
+    `across` and `up` are the field of an axis and its title; the title of a tooltip is the last of `across`.
+    """
     import altair as alt
 
-    ticks = _ticks(domain)
-    x = alt.X(
-        f"{across[0]}:Q",
-        title=across[1],
-        scale=alt.Scale(type="log", domain=list(domain)),
-        axis=alt.Axis(values=ticks, format="~s", labelOverlap="greedy"),
-    )
-    y = alt.Y(
-        f"{up[0]}:Q",
-        title=up[1],
-        scale=alt.Scale(domain=[0, 1]),
-        axis=alt.Axis(labelExpr=_PERCENT, values=[0, 0.25, 0.5, 0.75, 1]),
-    )
-    shown = [name for name in curves if any(row["curve"] == name for row in rows)]
+    x, y = _factor_axis(across[0], across[1], domain), _share_axis(up[0], up[1])
+    shown = {name: own for name in curves if (own := _curve(rows, name, across[0]))}
     color = alt.Color(
         "curve:N",
         title=None,
-        scale=alt.Scale(domain=shown, range=[curves[name][1] for name in shown]),
+        scale=alt.Scale(domain=list(shown), range=[curves[name][1] for name in shown]),
         legend=alt.Legend(columns=1, symbolType="stroke", symbolSize=300, symbolStrokeWidth=3),
     )
     tooltip = [
@@ -172,15 +163,37 @@ def _steps(
     ]
     # points come after all lines, which would keep the mouse from them
     lines, marks = [], []
-    for name in shown:
-        own = sorted((row for row in rows if row["curve"] == name), key=lambda row: float(row[across[0]]))
-        line = alt.Chart(alt.Data(values=_corners(own, across[0], up[0], curves[name][0], domain)))
-        lines.append(
-            line.encode(x=x, y=y, color=color).mark_line(interpolate=curves[name][0].step, strokeWidth=2.5)
-        )
+    for name, own in shown.items():
+        bound = curves[name][0]
+        line = alt.Chart(alt.Data(values=_corners(own, across[0], up[0], bound, domain)))
         points = alt.Chart(alt.Data(values=own)).encode(x=x, y=y, color=color, tooltip=tooltip)
+        lines.append(line.encode(x=x, y=y, color=color).mark_line(interpolate=bound.step, strokeWidth=2.5))
         marks.append(points.mark_point(filled=True, size=60, opacity=1))
     return alt.layer(*([] if rule is None else _rule(rule, x)), *lines, *marks)
+
+
+def _curve(rows: list[dict[str, Any]], name: str, x: str) -> list[dict[str, Any]]:
+    return sorted((row for row in rows if row["curve"] == name), key=lambda row: float(row[x]))
+
+
+def _factor_axis(field: str, title: str, domain: tuple[float, float]) -> Any:
+    """Factors on a log scale."""
+    import altair as alt
+
+    return alt.X(
+        f"{field}:Q",
+        title=title,
+        scale=alt.Scale(type="log", domain=list(domain)),
+        axis=alt.Axis(values=_ticks(domain), format="~s", labelOverlap="greedy"),
+    )
+
+
+def _share_axis(field: str, title: str) -> Any:
+    """Shares from 0 to 100 %."""
+    import altair as alt
+
+    axis = alt.Axis(labelExpr=_PERCENT, values=[0, 0.25, 0.5, 0.75, 1])
+    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
 
 
 def _corners(
