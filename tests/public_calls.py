@@ -333,6 +333,7 @@ def tables() -> Iterator[Call]:
     opened = tl.open_table(table)
     counts = tl.table.count_cells(opened, POLICY)
     found = tl.audit(table, "ill", ["sex"])
+    safe = tl.protect(table, "ill", ["sex"], "factor 5/4")
     yield from (
         Call("open_table", tl.open_table, {"source": str(table), "table": None}),
         Call(
@@ -372,6 +373,15 @@ def tables() -> Iterator[Call]:
         Call("Audit.words", found.words, {"show_values": False, "unit": "nats"}),
         Call("Audit.to_dict", found.to_dict, {"show_values": False, "unit": "nats"}),
         Call("Audit.chart", found.chart, {"view": "ill", "picture": "tail", "unit": "nats"}),
+        Call("Protection.words", safe.words, {"show_values": False, "unit": "nats"}),
+        Call("Protection.to_dict", safe.to_dict, {"show_values": False, "unit": "nats"}),
+        Call("Protection.chart", safe.chart, {"picture": "factors", "curve": None, "unit": "nats"}),
+        Call("Protection.trade_off", safe.trade_off, {"budgets": ["3x"], "seconds": 1.0}),
+        Call(
+            "protection.trade_off",
+            tl.protection.trade_off,
+            {"found": safe, "budgets": ["3x"], "seconds": 1.0, "gap": 0.01},
+        ),
         Call("table.policy_toml", tl.table.policy_toml, {"policy": POLICY, "folder": "."}),
         Call("Policy", tl.Policy, {"secret": "ill", "release": ["sex"], "min_count": 2, "statistic": ()}),
         Call(

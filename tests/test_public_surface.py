@@ -90,7 +90,7 @@ def test_unknown_names_are_refused():
 def _public(name: str) -> bool:
     """Whether a dotted name can be learned from the documentation: a package, not one of its modules."""
     return (
-        name in {"tightlip", "tightlip.papers", "tightlip.auditing"}
+        name in {"tightlip", "tightlip.papers", "tightlip.auditing", "tightlip.protection"}
         or name.removeprefix("tightlip.") in tl.__all__
     )
 

@@ -17,7 +17,7 @@ import pytest
 import tightlip as tl
 from contract.warnings_of_engines import IGNORED
 from public_calls import CHANNEL, PRIOR, calls
-from tightlip import auditing, papers
+from tightlip import auditing, papers, protection
 from tightlip.errors import TightlipError
 
 # made by functions, not by users
@@ -25,15 +25,18 @@ RESULTS = {
     "AdversaryLeakage",
     "Audit",
     "AuditRisks",
+    "Binding",
     "CellTable",
     "Certificate",
     "Claim",
+    "ColumnDetail",
     "Comparison",
     "CompositionBound",
     "ConditionalDraw",
     "ContractionSummary",
     "ContractionCertificate",
     "Curve",
+    "CurvePoint",
     "Distortion",
     "DivergenceBound",
     "Envelope",
@@ -57,6 +60,7 @@ RESULTS = {
     "PlanTable",
     "PointwiseLeakage",
     "Privacy",
+    "Protection",
     "RandomizedResponseCertificate",
     "Reasons",
     "Recomputation",
@@ -72,6 +76,7 @@ RESULTS = {
     "StatisticLeakage",
     "Summary",
     "Table",
+    "WholeColumns",
     "ZeroCountCheck",
 }
 NO_ARGUMENTS = {"Keep", "Suppress"}
@@ -177,7 +182,7 @@ def public_names():
     """What users can call: the names of the top level, and of the namespaces where they are not the same objects."""
     first = {name: getattr(tl, name) for name in tl.__all__}
     yield from (name for name, found in first.items() if callable(found))
-    for space in (*(found for found in first.values() if isinstance(found, ModuleType)), auditing, papers):
+    for space in (*(found for found in first.values() if isinstance(found, ModuleType)), auditing, papers, protection):
         for name in getattr(space, "__all__", ()):
             found = getattr(space, name)
             if not any(found is other for other in first.values()):

@@ -13,6 +13,7 @@ import pytest
 import tightlip
 import tightlip as tl
 from audit_example import HOSTILE, example_audit
+from protect_example import example_curve
 from tightlip import papers
 from tightlip.auditing.sample import SampleMode
 from tightlip.errors import InvalidInput
@@ -37,6 +38,7 @@ RESULTS = {
     "level": tl.contraction.level_bounds(4, "1/2", "1/10"),
     "plan": tl.planning.plan_table(STUDY, [tl.planning.LocalPrivacy(1)], 10, target_risk="1/20"),
     "risks": example_audit().risks(),
+    "trade-off": example_curve(),
     "failure": tl.failure_probability(CHANNEL, PRIOR, 0.5),
     "bounds": tl.envelopes.bounds(CHANNEL, PRIOR, "1/10"),
     "robust envelope": tl.robust.envelope(CHANNEL, tl.robust.PriorList([PRIOR]), "1/10"),

@@ -243,6 +243,7 @@ class Audit:
         that a leakage above it has probability at most δ. None without a budget.
     counted : what was counted, before small cells are hidden and noise is added
     closest : where no change was found that meets the budget, the one that leaks least; it does not meet it
+    kinds : the kind of each column of the table, where it is known
     """
 
     policy: Policy
@@ -256,6 +257,7 @@ class Audit:
     verdict: bool | None
     counted: Counted = field(repr=False)
     closest: Remedy | None = None
+    kinds: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def joint(self) -> SecretView:

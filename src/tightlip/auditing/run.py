@@ -189,6 +189,7 @@ def _audit_population(job: _Job, kinds: Mapping[str, str]) -> Audit:
         verdict=verdict,
         counted=job.counted,
         closest=remedies.closest,
+        kinds=kinds,
     )
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from tightlip.arguments import choice, flag, instance
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.leakage import cell_pml
 from tightlip.auditing.plan import about
@@ -25,8 +26,15 @@ from tightlip.protection.kernel import Kernel, exposed_share
 from tightlip.protection.levels import ColumnLevels
 from tightlip.protection.limits import Limit
 from tightlip.protection.values import Values
+from tightlip.showing import Unit
 from tightlip.table.local import Cell, LocalRecoding
 from tightlip.table.policy import Policy
+
+if TYPE_CHECKING:
+    from tightlip.protection.curve import Curve
+    from tightlip.protection.overview import ColumnDetail
+
+Picture = Literal["factors", "columns", "trade-off"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +54,7 @@ class Binding:
     gain: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Protection:
     """A truthful release of a table under a budget.
 
@@ -246,3 +254,135 @@ class Protection:
             if gain > 0:
                 found.append(Binding(*self.secrets[limit.secret], limit, gain))
         return tuple(sorted(found, key=lambda one: -one.gain))
+
+    @property
+    def published_scale(self) -> int:
+        """What a person counts for in `published`: the weights of each cell sum to it."""
+        return self.kernel.scale
+
+    @cached_property
+    def leakage_before(self) -> Nats:
+        """The worst leakage about all secret columns together if every column were published at its finest level."""
+        leak = cell_pml(self.finest.tally)
+        return leak.value(leak.worst_first(1)[0])
+
+    @property
+    def budget(self) -> Nats | None:
+        """The one level that bounds the leakage about all secret columns together; None where the limits are others."""
+        limits = self.certificate.table.limits
+        levels = {limit.level for limit in limits.limits if limit.kind == "pml"}
+        joint = all(self.secrets[limit.secret][0] == self.counted.secret_columns for limit in limits.limits)
+        if len(levels) != 1 or not joint or limits.exposed or any(one.kind != "pml" for one in limits.limits):
+            return None
+        level = levels.pop()
+        return level if isinstance(level, Nats) else Nats(float(level), rounding="down")
+
+    def columns(self) -> tuple[ColumnDetail, ...]:
+        """What is kept of each released column: the share of its own content, and of people at each level."""
+        from tightlip.protection.overview import column_details
+
+        return column_details(self)
+
+    def trade_off(self, budgets: Iterable[Any] | None = None, *, seconds: float = 3.0) -> Curve:
+        """How much detail can be kept at other budgets, from the same counts; see `tightlip.protection.trade_off`."""
+        from tightlip.protection.curve import trade_off
+
+        return trade_off(self, budgets, seconds=seconds)
+
+    def words(self, *, show_values: bool = False, unit: Unit = "nats") -> str:
+        """What is kept, who is protected and what holds detail back, a line each; codes in place of secret values."""
+        from tightlip.report import protect
+
+        _check_shown(show_values, unit)
+        return protect.words(self, show_values=show_values, unit=unit)
+
+    __str__ = words
+
+    def to_dict(self, *, show_values: bool = False, unit: Unit = "nats") -> dict[str, Any]:
+        """Everything the report shows, as JSON takes it.
+
+        Raises
+        ------
+        CertificateInvalid
+            If the proof does not hold; it is checked again.
+        """
+        from tightlip.report import protect
+
+        _check_shown(show_values, unit)
+        return protect.protect_record(self, show_values=show_values, unit=unit).to_dict()
+
+    def to_html(
+        self,
+        path: str | Path,
+        *,
+        name: str = "the table",
+        curve: Curve | None = None,
+        show_values: bool = False,
+        unit: Unit = "nats",
+        force: bool = False,
+    ) -> None:
+        """Write the report as one HTML file that works offline.
+
+        Parameters
+        ----------
+        path : where to, ending in .html
+        name : what the report calls the table
+        curve : other budgets for its picture, from `trade_off`; without, it has the points that are known
+        show_values : secret values and small groups in place of codes; only the owner may then read the file
+        unit : of every leakage
+        force : whether a file that is there may be overwritten
+
+        Raises
+        ------
+        InvalidInput
+            When the file exists and force is not set, or a library is missing (the message has the line to run).
+        CertificateInvalid
+            If the proof does not hold; it is checked again.
+        """
+        from tightlip.report import protect
+
+        _check_shown(show_values, unit)
+        _check_curve(curve)
+        instance(name, str, "name", "name the table by text")
+        protect.write_html(
+            self, path, table=name, curve=curve, show_values=show_values, unit=unit, force=force
+        )
+
+    def chart(self, picture: Picture = "factors", *, curve: Curve | None = None, unit: Unit = "nats") -> Any:
+        """A picture as an Altair chart.
+
+        Parameters
+        ----------
+        picture : "factors" (people by how much their value says, before and after), "columns" (detail kept of each), or
+            "trade-off" (budget against detail)
+        curve : other budgets for the trade-off, from `trade_off`
+        """
+        from tightlip.report import protect
+
+        _check_shown(False, unit)
+        _check_curve(curve)
+        choice(picture, "picture", get_args(Picture))
+        return protect.chart(self, picture, curve, unit)
+
+    def __repr__(self) -> str:
+        from tightlip.report import protect
+
+        return protect.short_words(self)
+
+    def _repr_html_(self) -> str:
+        """The answer and its numbers for a notebook; codes in place of secret values."""
+        from tightlip.report import protect
+
+        return protect.card(self).html()
+
+
+def _check_shown(show_values: object, unit: object) -> None:
+    flag(show_values, "show_values")
+    choice(unit, "unit", get_args(Unit))
+
+
+def _check_curve(curve: object) -> None:
+    from tightlip.protection.curve import Curve
+
+    if curve is not None:
+        instance(curve, Curve, "curve", "make it by trade_off, or leave it out")

@@ -193,6 +193,6 @@ def _rule(field: str, value: float | str, words: str, color: str) -> list[Any]:
     return [rule, base.mark_text(color=color, **_PLACES[field]).encode(text="words:N")]
 
 
-def finish_chart(chart: Any, width: int | str = "container") -> Any:
+def finish_chart(chart: Any, width: int | str = "container", height: int = _HEIGHT) -> Any:
     """Give a picture the report's colours and sizes, which are readable on white and on black."""
-    return chart.properties(width=width, height=_HEIGHT).configure(**_CONFIG)
+    return chart.properties(width=width, height=height).configure(**_CONFIG)

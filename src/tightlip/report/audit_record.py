@@ -23,11 +23,14 @@ from tightlip.report.amounts import (
     Amount,
     Share,
     Unit,
+    about,
     amount,
+    at_most,
     budget_words,
     delta_json,
     exact_share,
     given_decimal,
+    leakage,
     posterior_share,
     share,
 )
@@ -38,18 +41,22 @@ from tightlip.report.audit_words import (
     change_note,
     change_words,
     digest_words,
+    empty_lead_words,
     headline,
+    lead_words,
     method,
     no_change_words,
+    no_lead_words,
     notes,
     option_names,
     plan_words,
     privacy_note,
     proof_words,
+    protect_call,
     reason_words,
     verdict,
 )
-from tightlip.report.disclosure import Names, Veil, remedy_toml, veil_audit
+from tightlip.report.disclosure import Names, Veil, remedy_toml, veil_audit, veil_finding
 from tightlip.report.envelope import method_words
 
 if TYPE_CHECKING:
@@ -205,6 +212,17 @@ class ViewReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Lead:
+    """What `protect` would keep, told before all other changes; `words` alone where it was not tried."""
+
+    words: str
+    leakage: Amount | None = None
+    kept: Share | None = None
+    bound: Share | None = None
+    command: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """A remedy, with the policy file that applies it where that tells nothing that may not be shown."""
 
@@ -245,6 +263,7 @@ class AuditReport:
     values_shown: bool
     privacy_note: str
     change_note: str | None = None
+    protect: Lead | None = None
     written: dict[str, str | None] | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -332,7 +351,24 @@ def audit_report(
         values_shown=show_values,
         privacy_note=privacy_note(show_values, options["show_values"]),
         change_note=change_note(audit, unit=unit) if audit.remedies else None,
+        protect=_lead(audit, table, command, unit, show_values),
     )
+
+
+def _lead(audit: Audit, table: str, command: str | None, unit: Unit, show_values: bool) -> Lead | None:
+    """What `protect` would keep, where the budget is not met."""
+    from tightlip.protection.advice import advise
+    from tightlip.protection.overview import worst_values
+
+    found = advise(audit)
+    run = protect_call(audit, table, python=command is None)
+    if found is None or isinstance(found, str):
+        return None if found is None else Lead(no_lead_words(found, run))
+    worst = worst_values(found, found.counted.secret_columns)[1]
+    told = worst.found if show_values or worst.people >= SMALL else veil_finding(worst.found, audit.budget)
+    kept = Share(found.information, about(found.information))
+    words = lead_words(kept.words, leakage(told.leakage, unit), run) if found.kept else empty_lead_words()
+    return Lead(words, amount(told.leakage, unit), kept, Share(found.bound, at_most(found.bound)), run)
 
 
 def now() -> str:

@@ -67,6 +67,16 @@ def _columns(view: ViewReport) -> Table:
 
 
 def _remedies(report: AuditReport) -> RenderableType:
+    """What to change: what protecting would keep first, then changes of the plan."""
+    lead = (
+        []
+        if report.protect is None
+        else [Text("What to change", style="bold"), Text(report.protect.words), Text("")]
+    )
+    return Group(*lead, _changes(report))
+
+
+def _changes(report: AuditReport) -> RenderableType:
     if not report.remedies:
         return Text(report.no_remedy or "")
     rows = [
@@ -79,7 +89,8 @@ def _remedies(report: AuditReport) -> RenderableType:
         for remedy in report.remedies
     ]
     names = ["change", "leakage after", "detail kept", "found by"]
-    table = plain_table(f"What to change: {report.change_note}", names, rows)
+    title = "What to change" if report.protect is None else "Or change the plan"
+    table = plain_table(f"{title}: {report.change_note}", names, rows)
     if "policy" in (report.written or {}):
         return table
     return Group(table, Text("--write-policy FILE writes the first of them as a policy file."))

@@ -6,6 +6,7 @@ Nothing here shows a secret value or the values of a small cell unless `show_val
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -40,6 +41,7 @@ from tightlip.report.amounts import (
 from tightlip.report.disclosure import Names, veil_audit
 from tightlip.showing import Unit
 from tightlip.table.policy import Policy
+from tightlip.table.recoding import Keep
 
 _MOST_REMEDIES = 3
 _MOST_GROUPS = 3
@@ -153,6 +155,43 @@ def no_change_words(audit: Audit, option: str, *, unit: Unit = "nats") -> str:
     if audit.verdict:
         return "Nothing has to change: the plan keeps the budget."
     return no_remedy_words(audit, unit=unit)
+
+
+def lead_words(kept: str, worst: str, run: str) -> str:
+    """Say what protecting the table would keep."""
+    return (
+        f"Protecting row by row keeps {kept} of the detail: every row is published truthfully, as finely as the budget "
+        f"allows; worst leakage {worst}. Run: {run}"
+    )
+
+
+def empty_lead_words() -> str:
+    """Say that even row by row nothing can be published."""
+    return "Even row by row, no truthful release that keeps the budget and says something was found."
+
+
+def no_lead_words(reason: str, run: str) -> str:
+    """Say why it was not tried what protecting the table would keep."""
+    return {
+        "sample": "What protecting row by row would keep is not worked out for a sample.",
+        "noise": "Without noise, tightlip protect finds the truthful release that keeps most detail under the budget.",
+        "local": "The plan has a recoding of its own for each row; protect the table again for this budget.",
+        "large": f"Protecting row by row keeps most detail; the table is too large to try it here. Run: {run}",
+    }[reason]
+
+
+def protect_call(audit: Audit, table: str, *, python: bool) -> str:
+    """Write the call that protects the table of an audit under its budget."""
+    policy, ratio = audit.policy, None if audit.budget is None else audit.budget.ratio
+    level = f"factor {factor(audit.budget or Nats(0.0), up=False) if ratio is None else ratio}"
+    plain = all(item.recoding == Keep() for item in policy.release) and policy.min_count is None
+    released = [item.column for item in policy.release]
+    if python:
+        given = f"{list(policy.secret)!r}, {released!r}" if plain else "policy=policy"
+        return f'tl.protect(table, {given}, budget="{level}")'
+    named = ["--secret", ",".join(policy.secret), "--release", ",".join(released)]
+    words = ["tightlip", "protect", table, *(named if plain else ["--policy", "FILE"])]
+    return shlex.join([*words, "--budget", level, "--out", "safe.parquet"])
 
 
 def plan_words(policy: Policy) -> list[str]:

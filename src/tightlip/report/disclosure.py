@@ -13,7 +13,7 @@ above the range's lower end. Fewer than ten people are told as that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -53,12 +53,7 @@ class Names:
         """Name a secret: its values, or "secret 3"."""
         if not self.show_values:
             return f"secret {place + 1}"
-        label = self.view.counted.secret_label(place)
-        columns = self.view.counted.secret_columns
-        if len(columns) == 1:
-            column = _plain(columns[0])
-            return f"{column} missing" if label[0] is None else f'{column} "{_plain(label[0])}"'
-        return _pairs(columns, label)
+        return secret_name(self.view.counted.secret_columns, self.view.counted.secret_label(place))
 
     def cell(self, place: int) -> str:
         """Name a cell: its released values where it is large or values may be shown, or "cell 17"."""
@@ -67,14 +62,23 @@ class Names:
         label = self.view.counted.cell_label(place)
         if label is None:
             return "the cell of all suppressed people"
-        return _pairs(self.view.counted.columns, label) if self.shows(place) else f"cell {place + 1}"
+        return cell_name(self.view.counted.columns, label) if self.shows(place) else f"cell {place + 1}"
 
     def shows(self, place: int) -> bool:
         """Whether a cell may be called by its values: many people have them, or values may be shown."""
         return self.show_values or self.view.counted.holders_of(place) >= SMALL
 
 
-def _pairs(columns: Iterable[str], label: Iterable[str | None]) -> str:
+def secret_name(columns: Sequence[str], label: Sequence[str | None]) -> str:
+    """Name a secret by its values: one of a single column, or a combination."""
+    if len(columns) > 1:
+        return cell_name(columns, label)
+    column = _plain(columns[0])
+    return f"{column} missing" if label[0] is None else f'{column} "{_plain(label[0])}"'
+
+
+def cell_name(columns: Iterable[str], label: Iterable[str | None]) -> str:
+    """Name a cell by its released values."""
     return ", ".join(
         f"{_plain(column)} = {_plain(value) if value is not None else '(missing)'}"
         for column, value in zip(columns, label, strict=True)
@@ -190,7 +194,14 @@ class _Few:
 
 def _gain(found: _Found, names: Names, most: Nats | None) -> _Found:
     """A finding with its posterior as a range, and as leakage what the range allows, or `most` where that is less."""
-    if found.cell == UNSEEN or names.shows(found.cell) or not found.leakage:
+    if found.cell == UNSEEN or names.shows(found.cell):
+        return found
+    return veil_finding(found, most)
+
+
+def veil_finding(found: _Found, most: Nats | None) -> _Found:
+    """Tell the posterior of a small cell as a range, and as leakage what it allows, or `most` where that is less."""
+    if not found.leakage:
         return found
     low, high = share_range(_exact(found.posterior))
     if low == high:

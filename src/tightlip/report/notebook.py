@@ -1,6 +1,7 @@
 """Results as a notebook shows them: a record, a few lines of HTML, a data frame, a picture; by the result's type.
 
-Asked by `tightlip.showing`. Numbers between two proved ends are in `tightlip.report.proved`.
+Asked by `tightlip.showing`. Numbers between two proved ends are in `tightlip.report.proved`, trade-offs in
+`tightlip.report.protect_curve`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,16 @@ from tightlip.numeric.quantity import Nats
 from tightlip.planning.frequency import FrequencyEstimate
 from tightlip.planning.risk import RiskBound
 from tightlip.planning.samples import PlanRow, PlanTable
-from tightlip.report import contraction, envelope, measurement, plan, proved, release, statistic
+from tightlip.report import (
+    contraction,
+    envelope,
+    measurement,
+    plan,
+    protect_curve,
+    proved,
+    release,
+    statistic,
+)
 from tightlip.report.amounts import (
     Unit,
     float_json,
@@ -58,7 +68,7 @@ from tightlip.report.chart import Bound, bound_chart, charting
 from tightlip.statistic.relations import StatisticComposition
 from tightlip.statistic.result import StatisticLeakage
 
-__all__ = ["chart_of", "frame_of", "html_of", "proved", "record_of"]  # what results ask for
+__all__ = ["chart_of", "frame_of", "html_of", "protect_curve", "proved", "record_of"]  # what results ask for
 
 # where tails and quantiles are told, as by `tightlip measure`
 _DELTAS = tuple(Fraction(1, count) for count in (10, 20, 100))

@@ -1,0 +1,61 @@
+"""What protecting would keep, where an audit finds that the budget is not met: a quick deterministic release."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from tightlip.auditing.plan import mechanisms_of
+from tightlip.auditing.result import Audit
+from tightlip.errors import InvalidInput
+from tightlip.protection.levels import choose_levels
+from tightlip.protection.result import Protection
+from tightlip.protection.run import protect_counts, silent
+
+MOST_PAIRS = 40_000  # of cell and combination of levels; the bound alone then takes a few seconds
+_GAP = 1e-2  # of the bound: an advice is not the last word
+
+Reason = Literal["sample", "noise", "local", "large"]
+
+
+def advise(audit: Audit, *, seconds: float = 2.0, most_pairs: int = MOST_PAIRS) -> Protection | Reason | None:
+    """Protect the table of an audit that does not meet its budget, quickly.
+
+    Parameters
+    ----------
+    seconds : how long the release is searched for, about
+    most_pairs : of cell and combination of levels; beyond, nothing is searched for
+
+    Returns
+    -------
+    Protection, or why there is none; None where nothing has to change, or the plan cannot be protected
+    """
+    if audit.verdict is not False or audit.budget is None:
+        return None
+    if audit.mode == "sample":
+        return "sample"
+    if mechanisms_of(audit.policy):
+        return "noise"
+    if audit.policy.local is not None:
+        return "local"
+    try:
+        levels = choose_levels(audit.policy, audit.counted, audit.kinds, None)
+        if math.prod(len(column.words) for column in levels) * len(audit.counted.codes) > most_pairs:
+            return "large"
+        return protect_counts(
+            audit.counted,
+            audit.policy,
+            levels,
+            audit.budget,
+            weights=None,
+            randomised=False,
+            pmc=None,
+            delta=None,
+            least=audit.policy.min_count or 1,
+            gap=_GAP,
+            seconds=seconds,
+            on_progress=silent,
+        )
+    except InvalidInput:
+        # an audit does not fail because there is no advice
+        return None
