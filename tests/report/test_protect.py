@@ -255,7 +255,11 @@ def test_an_audit_over_its_budget_leads_with_protect():
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [({"budget": None}, None), ({"budget": tl.log_of(1000)}, None), ({"sample": SampleMode()}, "for a sample")],
+    [
+        ({"budget": None}, None),
+        ({"budget": tl.log_of(1000)}, None),
+        ({"sample": SampleMode()}, "for a sample"),
+    ],
 )
 def test_no_lead_where_nothing_must_change_or_none_can_be_found(options, words):
     lead = example_report(**options).protect

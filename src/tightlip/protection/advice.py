@@ -7,7 +7,7 @@ from typing import Literal
 
 from tightlip.auditing.plan import mechanisms_of
 from tightlip.auditing.result import Audit
-from tightlip.errors import InvalidInput
+from tightlip.errors import InvalidInput, SolverFailure
 from tightlip.protection.levels import choose_levels
 from tightlip.protection.result import Protection
 from tightlip.protection.run import protect_counts, silent
@@ -15,7 +15,7 @@ from tightlip.protection.run import protect_counts, silent
 MOST_PAIRS = 40_000  # of cell and combination of levels; the bound alone then takes a few seconds
 _GAP = 1e-2  # of the bound: an advice is not the last word
 
-Reason = Literal["sample", "noise", "local", "large"]
+Reason = Literal["sample", "noise", "local", "large", "failed"]
 
 
 def advise(audit: Audit, *, seconds: float = 2.0, most_pairs: int = MOST_PAIRS) -> Protection | Reason | None:
@@ -28,7 +28,7 @@ def advise(audit: Audit, *, seconds: float = 2.0, most_pairs: int = MOST_PAIRS) 
 
     Returns
     -------
-    Protection, or why there is none; None where nothing has to change, or the plan cannot be protected
+    Protection, or why there is none; None where nothing has to change
     """
     if audit.verdict is not False or audit.budget is None:
         return None
@@ -56,6 +56,6 @@ def advise(audit: Audit, *, seconds: float = 2.0, most_pairs: int = MOST_PAIRS) 
             seconds=seconds,
             on_progress=silent,
         )
-    except InvalidInput:
+    except (InvalidInput, SolverFailure):
         # an audit does not fail because there is no advice
-        return None
+        return "failed"
