@@ -135,7 +135,7 @@ class ReleaseCertificate(Certificate):
         return Claim(KIND, self.lower, self.upper, unit=None)
 
     def verify(self) -> None:
-        """Check that the kernel is truthful and keeps every limit, that it keeps so much, and that prices prove the bound.
+        """Check that the kernel is truthful and keeps every limit, what it keeps, and that the prices prove the bound.
 
         Raises
         ------
@@ -225,11 +225,13 @@ class ReleaseCertificate(Certificate):
         }
         kernel = [(place[node, first], cell, weight) for node, first, cell, weight in record["kernel"]]
         prices = [(place[node, first], limit, price) for node, first, limit, price in record["prices"]]
+        value, cell, weight = _columns(kernel, np.intp, np.intp, np.int64)
+        priced, limit, price = _columns(prices, np.intp, np.intp, np.float64)
         lower, upper = record["claim"]
         return cls(
             table,
-            Kernel(*_columns(kernel, np.intp, np.intp, np.int64), _whole(record["scale"])),
-            Prices(*_columns(prices, np.intp, np.intp, np.float64), float(record["exposure"])),
+            Kernel(value, cell, weight, _whole(record["scale"])),
+            Prices(priced, limit, price, float(record["exposure"])),
             float(lower),
             float(upper),
         )
@@ -251,7 +253,8 @@ def check_kernel(kernel: Kernel, values: Values, limits: Limits) -> None:
     known = np.isin(kernel.value * cells + kernel.cell, values.value * cells + values.cell)
     if not known.all():
         raise CertificateInvalid(
-            f"the release is not truthful: cell {int(kernel.cell[np.argmin(known)])} is not in the value published for it."
+            f"the release is not truthful: cell {int(kernel.cell[np.argmin(known)])} is not in the value published "
+            "for it."
         )
     broken = limits.broken(kernel.value, kernel.cell, kernel.weight, len(values)).any(axis=0)
     share = exposed_share(kernel, values, limits)
