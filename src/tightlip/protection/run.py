@@ -156,14 +156,17 @@ def protect_counts(
     prices = Prices.of(optimum.prices * unit, optimum.exposure_price * unit)
     bound = detail.most(upper_bound(proof, values, detail, prices))
     finished = optimum.finished
+    kernels = []
     if randomised:
         pairs = optimum.pairs
-        kernel = round_kernel(values, limits, program.value[pairs], program.cell[pairs], optimum.share)
-    else:
+        kernels.append(round_kernel(values, limits, program.value[pairs], program.cell[pairs], optimum.share))
+    if not (randomised and finished):
         left = 0.0 if optimum.stopped else start + seconds - time.monotonic()
         search = Assignment(program, optimum, least)
         kernel, ended = search.search(left, lambda kept: on_progress("search", kept, bound))
+        kernels.append(kernel)
         finished = finished and ended
+    kernel = max(kernels, key=detail.kept)
     best = ReleaseCertificate(proof, kernel, prices, detail.kept(kernel), bound)
     best.verify()
     return Protection(counted, plan, levels, finest, values, best, secrets, randomised, finished)

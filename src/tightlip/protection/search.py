@@ -42,6 +42,7 @@ _NARROW, _SMALL = (
 _ROUGH = 5e-3  # relative gap, to which that one is solved
 _PATIENCE = 80  # neighbourhoods in a row that bring nothing, after which the search ends by itself
 _GAIN = 1e-9  # of detail; less is rounding
+_ROUNDING = 1e-6  # people; sums of excesses are off by less
 
 
 class Assignment:
@@ -67,6 +68,7 @@ class Assignment:
         """
         until = time.monotonic() + seconds
         try:
+            self._accept(self._first())
             if self.allowed.sum() <= _FEW:
                 finished = self._improve(self._all(), self.allowed, seconds)
             else:
@@ -78,6 +80,59 @@ class Assignment:
         except KeyboardInterrupt:
             finished = False
         return Kernel.assign(self.chosen), finished
+
+    def _first(self) -> Places:
+        """Start from a release in which risky cells join the finest value that is harmless with them.
+
+        Values are gone through node by node, finest first. What no value takes says nothing, together with the
+        harmless groups that lose least for the room they give, as far as they are needed.
+        """
+        program, values = self.program, self.program.values
+        chosen, waiting = np.full(self.cells, -1), np.ones(self.cells, dtype=bool)
+        starts = np.searchsorted(values.node, np.arange(len(values.nodes) + 1))
+        edges = values.starts[starts]
+        mean = [
+            program.detail[values.value[edges[node] : edges[node + 1]]].mean()
+            if edges[node] < edges[node + 1]
+            else 0.0
+            for node in range(len(values.nodes))
+        ]
+        for node in np.argsort(mean)[::-1].tolist():
+            part = slice(edges[node], edges[node + 1])
+            value, cell = values.value[part] - starts[node], values.cell[part]
+            inside = waiting[cell]
+            value, cell, many = value[inside], cell[inside], starts[node + 1] - starts[node]
+            good = np.bincount(value, program.risky[cell], many) > 0
+            good &= np.bincount(value, program.people[cell], many) >= self.least
+            for own in self.excess:
+                good &= np.bincount(value, own[cell], many) <= 0
+            taken = good[value]
+            chosen[cell[taken]], waiting[cell[taken]] = value[taken] + starts[node], False
+        return self._fill(chosen, waiting)
+
+    def _fill(self, chosen: Places, waiting: NDArray[np.bool_]) -> Places:
+        """Publish nothing for waiting risky cells and as many of the others as they need, and the rest as it is."""
+        program, last = self.program, self.program.values.last
+        alone = np.full(self.cells, -1)
+        single = np.flatnonzero(program.single[program.value] & ~program.exposed)
+        alone[program.cell[single]] = program.value[single]
+        fine = waiting & (alone >= 0) & (program.people >= self.least)
+        chosen = np.where(waiting, np.where(fine, alone, last), chosen)
+        top = np.zeros(self.values, dtype=np.intp)
+        top[chosen] = last
+        loss = np.bincount(
+            chosen, program.people * (program.detail[chosen] - program.detail[last]), self.values
+        )
+        for own in self.excess:
+            sums = np.bincount(chosen, own, self.values)
+            room = np.flatnonzero((sums < 0) & ~program.says_least)
+            room = room[np.lexsort((loss[room] / -sums[room], top[room]))]
+            before = np.cumsum(-sums[room]) + sums[room]
+            before -= before[np.searchsorted(top[room], top[room])]
+            back = np.zeros(self.values, dtype=bool)
+            back[room[before < sums[top[room]] + _ROUNDING]] = True
+            chosen = np.where(back[chosen], last, chosen)
+        return chosen
 
     def _all(self) -> NDArray[np.bool_]:
         return np.ones(self.cells, dtype=bool)

@@ -14,6 +14,7 @@ from tightlip.contraction import certificate as contraction
 from tightlip.numeric.display import format_down, format_exactly, format_sides, format_up, several
 from tightlip.numeric.parse import exact_text
 from tightlip.numeric.unit import with_unit
+from tightlip.protection import certificate as release
 from tightlip.report.amounts import delta_json, float_json
 from tightlip.robust import certificate as robust
 from tightlip.robust import leakage_certificate as robust_leakage
@@ -102,6 +103,13 @@ def _ends(claim: Claim) -> tuple[str, str]:
     return with_unit(format_down(claim.lower), "nats"), with_unit(format_up(claim.upper), "nats")
 
 
+def _detail(claim: Claim) -> str:
+    return (
+        f"the release keeps its limits and {format_down(claim.lower)} of the table's detail, and no truthful release "
+        f"over these levels that keeps them has more than {format_up(claim.upper)}."
+    )
+
+
 def _contraction(what: str) -> Callable[[Claim], str]:
     def sentence(claim: Claim) -> str:
         at = "" if claim.gamma is None else f" at γ = {format_exactly(claim.gamma)}"
@@ -115,6 +123,7 @@ _SENTENCES: dict[str, Callable[[Claim], str]] = {
     envelope.KIND: _envelope("post-processing"),
     ordered.KIND: _envelope("monotone function of the outcome"),
     robust.KIND: _envelope("post-processing", " under some prior of the set", " under any prior of the set"),
+    release.KIND: _detail,
     MAXIMAL: _statistic("how much easier the release makes it to guess the secret"),
     COST: _statistic("how much easier the release makes it to name a secret that is not the true one"),
     again.NOISE_PML: _computed_again("the PML of the noisy outcome"),
