@@ -13,7 +13,8 @@ import tightlip as tl
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "reference"
 NAMESPACES = sorted(
-    {name for name in tl.__all__ if isinstance(getattr(tl, name), ModuleType)} | {"auditing", "papers", "protection"}
+    {name for name in tl.__all__ if isinstance(getattr(tl, name), ModuleType)}
+    | {"auditing", "papers", "protection"}
 )
 ENTRY = re.compile(r"^::: (tightlip[\w.]*)$", re.MULTILINE)
 

@@ -182,7 +182,12 @@ def public_names():
     """What users can call: the names of the top level, and of the namespaces where they are not the same objects."""
     first = {name: getattr(tl, name) for name in tl.__all__}
     yield from (name for name, found in first.items() if callable(found))
-    for space in (*(found for found in first.values() if isinstance(found, ModuleType)), auditing, papers, protection):
+    for space in (
+        *(found for found in first.values() if isinstance(found, ModuleType)),
+        auditing,
+        papers,
+        protection,
+    ):
         for name in getattr(space, "__all__", ()):
             found = getattr(space, name)
             if not any(found is other for other in first.values()):

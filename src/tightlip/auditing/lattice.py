@@ -70,6 +70,7 @@ class CountedColumn:
 
     @property
     def present(self) -> list[tuple[str, int]]:
+        """The values that are not missing, and how many people have each."""
         pairs = zip(self.values, self.sizes, strict=True)
         return [(value, size) for value, size in pairs if value is not None]
 

@@ -21,12 +21,12 @@ _HOMES = {
     "tightlip recomputation certificate": "tightlip.certificate.recomputation",
     "tightlip statistic leakage certificate": "tightlip.certificate.statistic",
     "tightlip statistic leakage of a map certificate": "tightlip.certificate.statistic_map",
+    "tightlip release certificate": "tightlip.protection.certificate",
     "tightlip contraction certificate": "tightlip.contraction.certificate",
     "tightlip contraction by pairs certificate": "tightlip.contraction.certificate",
     "tightlip robust envelope certificate": "tightlip.robust.certificate",
     "tightlip robust envelope over a list certificate": "tightlip.robust.certificate",
     "tightlip robust leakage certificate": "tightlip.robust.leakage_certificate",
-    "tightlip release certificate": "tightlip.protection.certificate",
     "tightlip receipt": "tightlip.auditing.receipt",
 }
 

@@ -10,6 +10,7 @@ a minimisation is at most 0.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,16 +82,25 @@ def minimise(
     equal: int = 0,
     tolerance: float = TOLERANCE,
     what: str = "the linear program",
+    seconds: float = math.inf,
 ) -> Solution:
     """Minimise cost·x over x ≥ 0 with matrix·x ≤ limits, the first `equal` rows with equality.
+
+    A solver that takes more than about so many seconds fails.
 
     >>> found = minimise(np.array([-1.0, -1.0]), np.array([[1.0, 2.0], [3.0, 1.0]]), np.array([4.0, 6.0]))
     >>> found.primal.round(6).tolist(), found.duals.round(6).tolist(), round(found.cost, 6)
     ([1.6, 1.2], [-0.4, -0.2], -2.8)
     """
     solver = new_solver(tolerance)
+    _limit_time(solver, seconds)
     _pass_program(solver, cost, matrix, limits, equal, what)
     return run(solver, what)
+
+
+def _limit_time(solver: Any, seconds: float) -> None:
+    if seconds < math.inf:
+        solver.setOptionValue("time_limit", max(float(seconds), 0.0))
 
 
 def _pass_program(
@@ -126,14 +136,21 @@ def _pass_program(
 
 
 def interior_point(
-    cost: FloatArray, matrix: Any, limits: FloatArray, *, equal: int = 0, tolerance: float = 1e-5
+    cost: FloatArray,
+    matrix: Any,
+    limits: FloatArray,
+    *,
+    equal: int = 0,
+    tolerance: float = 1e-5,
+    seconds: float = math.inf,
 ) -> Solution:
     """Minimise as `minimise` does, by an interior point: near the optimum, feasible up to a tolerance, no vertex.
 
     For programs that are too large for the simplex method and whose answers the caller repairs and proves. A solver
-    that stops early still says where it stopped.
+    that stops early still says where it stopped, unless it has no point yet.
     """
     solver, what = new_solver(), "the interior point"
+    _limit_time(solver, seconds)
     for name, option in (
         ("solver", "ipm"),
         ("run_crossover", "off"),

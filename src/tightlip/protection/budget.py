@@ -1,7 +1,7 @@
 """Read budgets: what a published value may say about the secrets, as people say it.
 
-A budget is a level ("3x", "log(3)", "1 nat": nobody's secret becomes more than 3 times as likely), a cap ("50%": nobody's
-becomes more than that likely), or a mapping of secret columns to such, or of a column's values to such.
+A budget is a level ("3x", "log(3)", "1 nat": nobody's secret becomes more than 3 times as likely), a cap ("50%":
+nobody's becomes more than that likely), or a mapping of secret columns to such, or of a column's values to such.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ def read_limits(
     rules = [*_read(counted, budget, "budget"), *(_read(counted, pmc, "pmc") if pmc is not None else [])]
     subjects = list(dict.fromkeys(rule[0] for rule in rules))
     tables = {subject: about(counted, subject) for subject in subjects}
-    rows, first, names = [], {}, []
+    rows, first = [], {}
+    names: list[tuple[Subject, int]] = []
     for subject, seen in tables.items():
         first[subject] = len(names)
         matrix = np.zeros(seen.tally.shape, dtype=np.int64)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from tightlip.numeric.quantity import Nats, exact_ratio, log_of
 from tightlip.numeric.rounding import gamma, sum_up
 from tightlip.protection.detail import Detail
 from tightlip.protection.kernel import Kernel, exposed_share
-from tightlip.protection.limits import Limit, Limits, risky_cells
+from tightlip.protection.limits import Kind, Limit, Limits, risky_cells
 from tightlip.protection.values import Codes, Values
 
 KIND = "detail of a release"
@@ -135,7 +135,7 @@ class ReleaseCertificate(Certificate):
         return Claim(KIND, self.lower, self.upper, unit=None)
 
     def verify(self) -> None:
-        """Check that the kernel is truthful and keeps every limit, that it keeps so much, and that prices prove the bound.
+        """Check that the kernel is truthful and keeps every limit, what it keeps, and that the prices prove the bound.
 
         Raises
         ------
@@ -149,6 +149,9 @@ class ReleaseCertificate(Certificate):
         kept = detail.kept(self.kernel)
         if not kept >= self.lower:
             raise CertificateInvalid(f"the release keeps {kept!r} of the detail, not {self.lower!r}.")
+        limits = len(self.table.limits.limits)
+        if ((self.prices.limit < 0) | (self.prices.limit >= limits)).any():
+            raise CertificateInvalid("prices must be of limits that are listed.")
         if not (
             (self.prices.price >= 0).all()
             and np.isfinite(self.prices.price).all()
@@ -225,11 +228,13 @@ class ReleaseCertificate(Certificate):
         }
         kernel = [(place[node, first], cell, weight) for node, first, cell, weight in record["kernel"]]
         prices = [(place[node, first], limit, price) for node, first, limit, price in record["prices"]]
+        value, cell, weight = _columns(kernel, np.intp, np.intp, np.int64)
+        priced, limit, price = _columns(prices, np.intp, np.intp, np.float64)
         lower, upper = record["claim"]
         return cls(
             table,
-            Kernel(*_columns(kernel, np.intp, np.intp, np.int64), _whole(record["scale"])),
-            Prices(*_columns(prices, np.intp, np.intp, np.float64), float(record["exposure"])),
+            Kernel(value, cell, weight, _whole(record["scale"])),
+            Prices(priced, limit, price, float(record["exposure"])),
             float(lower),
             float(upper),
         )
@@ -251,7 +256,8 @@ def check_kernel(kernel: Kernel, values: Values, limits: Limits) -> None:
     known = np.isin(kernel.value * cells + kernel.cell, values.value * cells + values.cell)
     if not known.all():
         raise CertificateInvalid(
-            f"the release is not truthful: cell {int(kernel.cell[np.argmin(known)])} is not in the value published for it."
+            f"the release is not truthful: cell {int(kernel.cell[np.argmin(known)])} is not in the value published "
+            "for it."
         )
     broken = limits.broken(kernel.value, kernel.cell, kernel.weight, len(values)).any(axis=0)
     share = exposed_share(kernel, values, limits)
@@ -272,6 +278,13 @@ def _check_table(table: Table) -> None:
         raise CertificateInvalid(
             "counts must not be negative, every cell must have people, and a share lies in [0, 1]."
         )
+    if (
+        len({Fraction(int(held), int(own)) for held, own in zip(counts.sum(axis=0), people, strict=True)})
+        != 1
+    ):
+        raise CertificateInvalid("every person must hold one secret of each kind.")
+    if len(table.weights) != len(table.levels) or table.codes.shape[1] != len(table.levels):
+        raise CertificateInvalid("every column must have levels and a weight.")
     if min(table.weights, default=Fraction(1)) != 1:
         raise CertificateInvalid("the least weight of a column must be 1.")
     if len({tuple(row) for row in table.codes.tolist()}) != len(table.codes):
@@ -295,18 +308,31 @@ def _read_level(form: str, text: str) -> float | Fraction:
 def _read_table(record: dict[str, Any]) -> Table:
     secret, cell, count, people = (np.array(part, dtype=np.int64) for part in record["counts"])
     total = int(people.sum())
+    codes = np.array(record["codes"], dtype=np.int64).reshape(len(people), -1)
+    levels = tuple(tuple(np.array(level, dtype=np.int64) for level in column) for column in record["levels"])
+    inside = (secret >= 0) & (secret < len(secret)) & (cell >= 0) & (cell < len(people))
+    widths = [min((len(level) for level in column), default=0) for column in levels]
+    if not inside.all() or len(widths) != codes.shape[1] or (codes < 0).any() or (codes >= widths).any():
+        raise CertificateInvalid(
+            "counts must be of cells that are listed, and codes of values that have levels."
+        )
     counts = np.zeros((int(secret.max()) + 1, len(people)), dtype=np.int64)
     counts[secret, cell] = count
-    limits = tuple(
-        Limit.of(_whole(place), kind, _read_level(form, text), Fraction(int(counts[place].sum()), total))
-        for place, kind, form, text in record["limits"]
-    )
+    limits = tuple(_read_limit(counts, total, *limit) for limit in record["limits"])
     return Table(
-        np.array(record["codes"], dtype=np.int64).reshape(len(people), -1),
-        tuple(tuple(np.array(level, dtype=np.int64) for level in column) for column in record["levels"]),
+        codes,
+        levels,
         tuple(Fraction(number(weight, "weight")) for weight in record["weights"]),
         Limits(counts, people, limits, Fraction(record["exposed"])),
     )
+
+
+def _read_limit(counts: NDArray[np.int64], total: int, secret: Any, kind: Any, form: str, text: str) -> Limit:
+    if not 0 <= _whole(secret) < len(counts) or kind not in get_args(Kind):
+        raise CertificateInvalid(
+            f"a limit must be of a secret that is counted and of a known kind, got {kind!r}."
+        )
+    return Limit.of(secret, kind, _read_level(form, text), Fraction(int(counts[secret].sum()), total))
 
 
 def _columns(rows: list[tuple[Any, ...]], *types: Any) -> tuple[NDArray[Any], ...]:

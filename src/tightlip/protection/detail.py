@@ -39,17 +39,15 @@ class Detail:
         """The content of every value; `weights` has one for each column, the least of which is 1."""
         total = float(people.sum())
         parts = [(1.0, values.sums(people))]
-        for column, weight in enumerate(weights):
-            if weight > 1:
-                parts.append((float(weight - 1), _column_sizes(values, codes[:, column], people)))
+        for column, extra in enumerate(float(weight - 1) for weight in weights):
+            if extra > 0:
+                parts.append((extra, _column_sizes(values, codes[:, column], people)))
         everyone = np.full(len(values), total)
         lower, upper = np.zeros(len(values)), np.zeros(len(values))
-        for weight, sizes in parts:
+        for times, sizes in parts:
             size = sizes.astype(np.float64)
-            lower = np.nextafter(
-                lower + np.nextafter(weight * log_ratio_down(everyone, size), -np.inf), -np.inf
-            )
-            upper = np.nextafter(upper + np.nextafter(weight * log_ratio_up(everyone, size), np.inf), np.inf)
+            lower = np.nextafter(lower + _down(times * log_ratio_down(everyone, size)), -np.inf)
+            upper = np.nextafter(upper + _up(times * log_ratio_up(everyone, size)), np.inf)
         lower = np.maximum(lower, 0.0)
         finest = np.full(len(people), -1)
         single = np.flatnonzero(np.bincount(values.value, minlength=len(values)) == 1)

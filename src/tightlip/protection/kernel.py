@@ -165,7 +165,7 @@ def _mix(kernel: Kernel, values: Values, limits: Limits, part: int) -> Kernel:
 
 def exposed_share(kernel: Kernel, values: Values, limits: Limits) -> Fraction:
     """The share of people whose published value breaks a limit, exactly."""
-    broken = limits.broken(kernel.value, kernel.cell, kernel.weight, len(values)).any(axis=0)
+    broken = np.asarray(limits.broken(kernel.value, kernel.cell, kernel.weight, len(values)).any(axis=0))
     out = np.flatnonzero(broken[kernel.value])
     people: Any = limits.people[kernel.cell[out]].astype(object) * kernel.weight[out].astype(object)
     return Fraction(int(people.sum()) if len(out) else 0, limits.total * kernel.scale)

@@ -1,25 +1,27 @@
 """The levels of a released column: as it is, ever coarser, left out.
 
-Given levels are read as people write them; others are chosen by the kind of the column and what is in it. A level is what
-each counted value is published as. Labels of different levels never mean different things: a shortened text ends with "…".
+A level is words for people and what each counted value is published as. Given levels are read as people write them;
+others are chosen by the kind of the column and what is in it, fewer where there are many cells. A label never means
+different groups: a shortened text ends with "…".
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from collections.abc import Mapping as Pairs
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from tightlip.arguments import listed
 from tightlip.auditing.counted import Counted
-from tightlip.auditing.lattice import CountedColumn, number_of, rare_together, round_widths
+from tightlip.auditing.lattice import CountedColumn, coarser, number_of, rare_together, round_widths
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.protection.values import Codes
+from tightlip.table.kinds import Kind
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import Value
 from tightlip.table.policy import Policy, Released
@@ -27,10 +29,28 @@ from tightlip.table.recoding import Bins, Keep, Prefix, Recoding, plain_labels
 
 AS_IS, OUT = "as is", "out"
 NOTHING = "*"
+CHOSEN_PAIRS = (
+    8_000_000  # of cells and combinations of chosen levels: more keep more, and take time and memory
+)
 _MOST_LEVELS = 6  # chosen for one column, besides as it is and out
 _CODES = 10  # whole numbers of so few values are taken for codes, which have no order
+_FEW = 3  # texts of so few values are not joined
 _LONGEST = 12  # characters of texts that are shortened
-"""Months and years are prefixes of a date; a quarter is not."""
+_NESTS = 4 / 3  # values for each prefix that is shorter by one character, from which on texts are shortened
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One level of a column: its words, and what each counted value is published as."""
+
+    words: str
+    labels: tuple[Value, ...]
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """A number for each counted value, the same for values that are published alike."""
+        known: dict[Value, int] = {}
+        return tuple(known.setdefault(label, len(known)) for label in self.labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +61,20 @@ class ColumnLevels:
     words: tuple[str, ...]
     labels: tuple[tuple[Value, ...], ...]
 
+    @classmethod
+    def of(cls, column: str, levels: Sequence[Level]) -> ColumnLevels:
+        """List levels."""
+        return cls(column, tuple(level.words for level in levels), tuple(level.labels for level in levels))
+
     def codes(self) -> tuple[Codes, ...]:
         """For each level a number for each counted value, the same for values that are published alike."""
-        found = []
-        for labels in self.labels:
-            known: dict[Value, int] = {}
-            found.append(np.array([known.setdefault(label, len(known)) for label in labels], dtype=np.int64))
-        return tuple(found)
+        return tuple(np.array(Level("", labels).groups, dtype=np.int64) for labels in self.labels)
 
 
 def choose_levels(
     policy: Policy, counted: Counted, kinds: Pairs[str, str], given: Pairs[str, Any] | None
 ) -> tuple[ColumnLevels, ...]:
-    """The levels of every released column: those that are given, else chosen ones.
+    """Read the levels that are given for released columns, and choose those of the others.
 
     Raises
     ------
@@ -65,93 +86,119 @@ def choose_levels(
         raise WrongType(
             f'levels must map columns to their levels, got {quoted(given)}; write {{"age": ["as is", 10, "out"]}}.'
         )
-    columns = [item.column for item in policy.release]
+    names = [item.column for item in policy.release]
     for name in given:
-        if name not in columns:
+        if name not in names:
             raise InvalidInput(
                 f"levels must be of released columns, got {quoted(name)}; release it too, or leave it out."
             )
-    return tuple(
-        _column_levels(item, counted, kinds.get(item.column, "text"), given.get(item.column))
-        for item in policy.release
-    )
+    found = {}
+    for item in policy.release:
+        column = _counted_column(item, counted, kinds.get(item.column, "text"))
+        own = given.get(item.column)
+        found[item.column] = _chosen(column, counted) if own is None else _read_all(column, own)
+    _thin({name: levels for name, levels in found.items() if name not in given}, found, len(counted.codes))
+    return tuple(ColumnLevels.of(name, levels) for name, levels in found.items())
 
 
-def _column_levels(item: Released, counted: Counted, kind: str, given: Any) -> ColumnLevels:
+def _counted_column(item: Released, counted: Counted, kind: str) -> CountedColumn:
     place = counted.columns.index(item.column)
     values = counted.values[place]
-    sizes = np.bincount(counted.codes[:, place], counted.tally.of_cell, len(values)).astype(np.int64)
-    column = CountedColumn(item, kind, values, tuple(sizes.tolist()))  # type: ignore[arg-type]
-    made = _chosen(column) if given is None else [_read(column, level) for level in _listed(column, given)]
-    return _distinct(column, made)
+    sizes = np.bincount(counted.codes[:, place], counted.tally.of_cell.astype(np.float64), len(values))
+    return CountedColumn(item, cast(Kind, kind), values, tuple(sizes.astype(np.int64).tolist()))
 
 
-def _distinct(column: CountedColumn, made: list[tuple[str, tuple[Value, ...]]]) -> ColumnLevels:
-    """Leave out levels that group alike, and require that labels mean one thing and that the first level is finest."""
-    known: dict[tuple[int, ...], tuple[str, tuple[Value, ...]]] = {}
-    meaning: dict[Value, frozenset[int]] = {}
-    for words, labels in made:
-        codes = {label: place for place, label in reversed(list(enumerate(labels)))}
-        key = tuple(codes[label] for label in labels)
-        if key in known:
+def _thin(chosen: dict[str, list[Level]], every: dict[str, list[Level]], cells: int) -> None:
+    """Leave out chosen levels in the middle of the longest lists, until there are not too many combinations."""
+    while math.prod(map(len, every.values())) * cells > CHOSEN_PAIRS:
+        longest = max(chosen.values(), key=len, default=[])
+        if len(longest) <= 2:
+            return
+        del longest[len(longest) // 2]
+
+
+def _read_all(column: CountedColumn, given: Any) -> list[Level]:
+    """Read given levels; refuse names that mean two groups, and levels that tell more than the first.
+
+    Levels that group alike are one.
+    """
+    found: list[Level] = []
+    for level in (_read(column, one) for one in _listed(column, given)):
+        if any(level.groups == known.groups for known in found):
             continue
-        known[key] = words, labels
-        for label in codes:
-            members = frozenset(place for place, other in enumerate(labels) if other == label)
-            if meaning.setdefault(label, members) != members:
-                raise InvalidInput(
-                    f"levels of {quoted(column.item.column)} must not call different groups by one name, got "
-                    f"{quoted(label)} twice; name one of them otherwise."
-                )
-    first = next(iter(known))
-    for key, (words, _) in known.items():
-        if any(key[place] != key[first[place]] for place in range(len(first))):
+        if (label := _ambiguous(found, level)) is not None:
             raise InvalidInput(
-                f"levels of {quoted(column.item.column)} must be finest first, got {quoted(words)}, which tells apart "
-                "what the first one does not; put it first or leave it out."
+                f"levels of {quoted(column.item.column)} must not call different groups by one name, got "
+                f"{quoted(label)} twice; name one of them otherwise."
             )
-    return ColumnLevels(
-        column.item.column,
-        tuple(words for words, _ in known.values()),
-        tuple(labels for _, labels in known.values()),
-    )
+        if found and not _coarsens(level, found[0]):
+            raise InvalidInput(
+                f"levels of {quoted(column.item.column)} must be finest first, got {quoted(level.words)}, which tells "
+                "apart what the first one does not; put it first or leave it out."
+            )
+        found.append(level)
+    return found
 
 
-def _chosen(column: CountedColumn) -> list[tuple[str, tuple[Value, ...]]]:
-    """As it is, a few coarser levels by the kind of the column, and out."""
-    as_is, out = _read(column, AS_IS), _read(column, OUT)
-    if column.item.recoding != Keep():
-        from tightlip.auditing.lattice import coarser  # noqa: F401
+def _ambiguous(known: Sequence[Level], level: Level) -> Value:
+    """A label that means another group at a known level; None where there is none.
 
-        return [as_is, out]
-    return [as_is, *islice(_between(column), _MOST_LEVELS), out]
+    Missing values are a group of their own until they are left out, so no label is missing by mistake.
+    """
+    groups = _members(level)
+    for other in known:
+        for label, members in _members(other).items():
+            if label is not None and groups.get(label, members) != members:
+                return label
+    return None
 
 
-def _between(column: CountedColumn) -> list[tuple[str, tuple[Value, ...]]]:
-    values = [value for value, _ in column.present]
-    if column.kind == "date":
+def _members(level: Level) -> dict[Value, frozenset[int]]:
+    found: dict[Value, set[int]] = {}
+    for place, label in enumerate(level.labels):
+        found.setdefault(label, set()).add(place)
+    return {label: frozenset(members) for label, members in found.items()}
+
+
+def _coarsens(level: Level, first: Level) -> bool:
+    """Whether values that are alike at the first level are alike at another."""
+    return len(set(zip(first.groups, level.groups, strict=True))) == len(set(first.groups))
+
+
+def _chosen(column: CountedColumn, counted: Counted) -> list[Level]:
+    """As it is, a few coarser levels by the kind of the column, and out; none whose names are ambiguous."""
+    if column.item.recoding == Keep():
+        between = _between(column)
+    else:
+        known = coarser(column.item, column.kind, counted)
+        between = [Level(level.recoding.words(), level.labels) for level in known]
+    found, out = [_as_is(column)], _out(column)
+    for level in between[:_MOST_LEVELS]:
+        apart = all(level.groups != known.groups for known in (*found, out))
+        if apart and _ambiguous([*found, out], level) is None:
+            found.append(level)
+    return found if found[0].groups == out.groups else [*found, out]
+
+
+def _between(column: CountedColumn) -> list[Level]:
+    """Choose coarser levels of a column that is released as it is."""
+    values, kind = [value for value, _ in column.present], column.kind
+    if kind == "date":
         return [_read(column, step) for step in ("month", "quarter", "year")]
-    if (column.kind == "integer" and len(values) <= _CODES) or column.kind == "boolean":
+    if kind == "boolean" or (kind == "integer" and len(values) <= _CODES):
         return []
-    if column.kind in ("integer", "real"):
-        widths = round_widths(
-            [number_of(value, column.kind) for value in values], whole=column.kind == "integer"
-        )
+    if kind in ("integer", "real"):
+        widths = round_widths([number_of(value, kind) for value in values], whole=kind == "integer")
         return [_read(column, width) for width in _nested(widths)]
     lengths = {len(value) for value in values}
-    if (
-        len(lengths) == 1
-        and 2 < (length := lengths.pop()) <= _LONGEST
-        and len(values) > 2 * len({value[:-1] for value in values}) / 1.5
-    ):
+    length = lengths.pop() if len(lengths) == 1 else 0
+    if 2 < length <= _LONGEST and len(values) > _NESTS * len({value[:-1] for value in values}):
         return [_read(column, f"prefix {shorter}") for shorter in range(length - 1, 0, -1)]
-    if len(values) <= 3:
-        return []
-    return [(recoding.words(), _recoded(column, recoding, str)) for recoding in rare_together(column)]
+    return [_recode(column, joined) for joined in rare_together(column)] if len(values) > _FEW else []
 
 
 def _nested(widths: Sequence[float]) -> list[float]:
-    """Widths each of which is a multiple of the one before, so that every bin lies in one of the next."""
+    """Keep widths each of which is a multiple of the one before, so that every bin lies in one of the next."""
     found: list[float] = []
     for width in widths:
         if not found or (width / found[-1]).is_integer():
@@ -160,8 +207,8 @@ def _nested(widths: Sequence[float]) -> list[float]:
 
 
 def _listed(column: CountedColumn, given: Any) -> list[Any]:
-    """Given levels one by one; a path alone is a hierarchy, with every level of it."""
-    if isinstance(given, (str, Path)) and str(given) not in (AS_IS, OUT):
+    """List given levels one by one; a path alone is a hierarchy, with every level of it."""
+    if isinstance(given, (str, Path)) and Path(given).suffix:
         above = Mapping.from_file(given, otherwise=None)
         return [AS_IS, above, *above.higher(), OUT]
     return (
@@ -171,65 +218,84 @@ def _listed(column: CountedColumn, given: Any) -> list[Any]:
     )
 
 
-def _read(column: CountedColumn, level: Any) -> tuple[str, tuple[Value, ...]]:
-    """A level as people write it: its words, and what each counted value becomes."""
-    name, kind = column.item.column, column.kind
-    if level == AS_IS:
-        return AS_IS, column.values
-    if level == OUT:
-        return OUT, (NOTHING,) * len(column.values)
-    if isinstance(level, bool):
-        raise WrongType(f"levels of {quoted(name)} must be numbers, texts or files, got {level!r}.")
-    if isinstance(level, (int, float)):
-        level = Bins(width=level)
+def _as_is(column: CountedColumn) -> Level:
+    return Level(AS_IS, column.values)
+
+
+def _out(column: CountedColumn) -> Level:
+    nothing = NOTHING
+    while nothing in column.values:
+        nothing += NOTHING
+    return Level(OUT, (nothing,) * len(column.values))
+
+
+def _read(column: CountedColumn, level: Any) -> Level:
+    """Read a level as people write it."""
+    name = column.item.column
+    if isinstance(level, str):
+        if level in _WORDS:
+            return _WORDS[level](column)
+        level = _named(name, level)
     if isinstance(level, (list, tuple)):
         level = Bins(edges=list(level))
-    if isinstance(level, Pairs):
+    elif isinstance(level, Pairs):
         level = Mapping(level)
-    if isinstance(level, str):
-        level = _named(name, level)
-    if callable(level):
-        return level.__doc__ or "", tuple(None if value is None else level(value) for value in column.values)
+    elif isinstance(level, (int, float)) and not isinstance(level, bool):
+        level = Bins(width=level)
     if not hasattr(level, "plain_keys"):
         raise WrongType(f"levels of {quoted(name)} must be numbers, texts or files, got {quoted(level)}.")
-    plain: Callable[[str], object] = str
-    if kind in ("integer", "real") and isinstance(level, Bins):
-        plain = lambda label: number_of(label, kind)
-    level.require(name, kind)
-    if column.item.recoding != Keep():
-        raise InvalidInput(
-            f"levels of {quoted(name)} must be of a column released as it is, got one that the policy recodes; leave its recoding out."
-        )
-    return level.words(), _recoded(column, level, plain)
+    return _recode(column, cast(Recoding, level))
 
 
-def _recoded(column: CountedColumn, recoding: Recoding, plain: Callable[[str], object]) -> tuple[Value, ...]:
-    found = iter(plain_labels(recoding, [plain(value) for value, _ in column.present], column.kind))
-    labels = tuple(None if value is None else next(found) for value in column.values)
-    if isinstance(recoding, Prefix):
-        return tuple(
-            label if label is None or label == value else f"{label}…"
-            for label, value in zip(labels, column.values, strict=True)
-        )
-    return labels
-
-
-def _named(column: str, level: str) -> Any:
+def _named(column: str, level: str) -> Recoding:
     words = level.split()
     if len(words) == 2 and words[0] == "prefix" and words[1].isdigit():
         return Prefix(int(words[1]))
-    if level in ("month", "year"):
-        return Prefix({"month": 7, "year": 4}[level])
-    if level == "quarter":
-        return _quarter
     if Path(level).suffix.lower() in (".csv", ".toml"):
         return Mapping.from_file(level)
     raise InvalidInput(
-        f'levels of {quoted(column)} must be "as is", a bin width, "prefix 3", "month", "quarter", "year", a mapping file or '
-        f'"out", got {quoted(level)}.'
+        f'levels of {quoted(column)} must be "as is", a bin width, "prefix 3", "month", "quarter", "year", a mapping '
+        f'file or "out", got {quoted(level)}.'
     )
 
 
-def _quarter(day: str) -> str:
-    """quarter"""
-    return f"{day[:4]}-Q{(int(day[5:7]) + 2) // 3}"
+def _recode(column: CountedColumn, recoding: Recoding) -> Level:
+    """What a recoding publishes; a prefix shows that it is one."""
+    name, kind = column.item.column, column.kind
+    recoding.require(name, kind)
+    if column.item.recoding != Keep():
+        raise InvalidInput(
+            f"levels of {quoted(name)} must be of a column released as it is, got one that the policy recodes; "
+            "leave its recoding out."
+        )
+    numbers = kind in ("integer", "real") and isinstance(recoding, Bins)
+    plain = [number_of(value, kind) if numbers else value for value, _ in column.present]
+    found = iter(plain_labels(recoding, plain, kind))
+    labels = tuple(None if value is None else next(found) for value in column.values)
+    if isinstance(recoding, Prefix):
+        pairs = zip(labels, column.values, strict=True)
+        labels = tuple(label if label is None or label == value else f"{label}…" for label, value in pairs)
+    return Level(recoding.words(), labels)
+
+
+def _dates(column: CountedColumn, words: str, length: int) -> Level:
+    """The first part of a date; of a quarter the year and its number."""
+    Prefix(length).require(column.item.column, column.kind)
+    if column.kind != "date" or column.item.recoding != Keep():
+        raise InvalidInput(
+            f"levels of {quoted(column.item.column)} must fit it, got {quoted(words)}, which is for dates as they are."
+        )
+    return Level(words, tuple(None if day is None else _part_of(day, words, length) for day in column.values))
+
+
+def _part_of(day: str, words: str, length: int) -> str:
+    return f"{day[:4]}-Q{(int(day[5:7]) + 2) // 3}" if words == "quarter" else day[:length]
+
+
+_WORDS: dict[str, Callable[[CountedColumn], Level]] = {
+    AS_IS: _as_is,
+    OUT: _out,
+    "month": lambda column: _dates(column, "month", 7),
+    "quarter": lambda column: _dates(column, "quarter", 7),
+    "year": lambda column: _dates(column, "year", 4),
+}

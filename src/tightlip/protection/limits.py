@@ -16,7 +16,6 @@ other side, which no release is bound to keep more than: proofs that nothing kee
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -53,6 +52,7 @@ class Limit:
     def of(cls, secret: int, kind: Kind, level: float | Fraction, prior: Fraction) -> Limit:
         """The limit that a budget means for a secret of some prior share.
 
+        >>> from tightlip.numeric.quantity import log_of
         >>> Limit.of(0, "pml", log_of(3), Fraction(1, 10)).inside
         Fraction(3, 10)
         """
@@ -155,9 +155,3 @@ def risky_cells(limits: Limits, *, outside: bool = False) -> NDArray[np.bool_]:
     own = np.arange(len(limits.people), dtype=np.intp)
     alone = limits.broken(own, own, np.ones(len(own), dtype=np.int64), len(own), outside=outside)
     return np.asarray(alone.any(axis=0))
-
-
-def hopeless(limits: Limits) -> Sequence[Limit]:
-    """The limits that even publishing nothing breaks: no release keeps them."""
-    shares = [(limit, int(limits.counts[limit.secret].sum())) for limit in limits.limits]
-    return [limit for limit, held in shares if not limit.kept_by(held, limits.total)]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from tightlip.arguments import flag, whole
 from tightlip.auditing.counted import Counted
@@ -16,8 +19,9 @@ from tightlip.protection.budget import Subject, read_limits
 from tightlip.protection.certificate import Prices, ReleaseCertificate, upper_bound
 from tightlip.protection.certificate import Table as Proof
 from tightlip.protection.kernel import Kernel, round_kernel
+from tightlip.protection.least import least_words, loosening
 from tightlip.protection.levels import ColumnLevels, choose_levels
-from tightlip.protection.limits import Limits, hopeless
+from tightlip.protection.limits import Limits
 from tightlip.protection.program import Program
 from tightlip.protection.result import Protection
 from tightlip.protection.search import Assignment
@@ -27,6 +31,9 @@ from tightlip.table.policy import Policy, Released
 from tightlip.table.source import Table, open_table
 
 OnProgress = Callable[[str, float, float], None]
+_SHORTEST, _LONGEST = 20.0, 240.0  # seconds
+_PAIRS_A_SECOND = 20_000  # that a table may take longer for
+_BOUND_PART = 0.5  # of the time is for the bound at most, where a deterministic release is searched for too
 
 
 def silent(stage: str, kept: float, bound: float) -> None:
@@ -47,7 +54,7 @@ def protect(
     delta: Any = None,
     min_count: int | None = None,
     gap: float = 1e-3,
-    seconds: float = 20.0,
+    seconds: float | None = None,
     on_progress: OnProgress = silent,
 ) -> Protection:
     """Find the truthful release of a table that keeps most detail under a budget.
@@ -60,7 +67,8 @@ def protect(
     budget : level, cap, or mapping of secret columns (and their values) to such
         "3x": nobody's secret becomes more than 3 times as likely; "50%": nobody's becomes more than that likely.
     levels : mapping of released column to its levels, finest first; optional
-        {"age": ["as is", 5, 10, "out"], "zip": ["as is", "prefix 3", "out"], "town": "towns.csv"}; chosen where left out.
+        {"age": ["as is", 5, 10, "out"], "zip": ["as is", "prefix 3", "out"], "town": "towns.csv"}; chosen where left
+        out.
     weights : mapping of released column to how much it matters; 1 where left out
     randomised : whether one cell may be published as different values, by chance
         Keeps more, and protects against a reader of published values alone; see docs/protect.md.
@@ -70,7 +78,8 @@ def protect(
     min_count : int, optional
         The fewest people who share a published value; of a deterministic release.
     gap : relative gap of detail to which the randomised optimum is sought
-    seconds : how long a deterministic release is searched for, about
+    seconds : how long is searched at most, about; by the size of the table where left out, 20 seconds to 4 minutes
+        When it is over, or after Ctrl-C, the best so far is returned with its proof and its gap.
     on_progress : callable, optional
         Is told the stage, the detail kept and the bound so far.
 
@@ -87,11 +96,8 @@ def protect(
     if budget is None:
         raise InvalidInput('budget must be given, got none; write budget="3x".')
     flag(randomised, "randomised")
-    least = (
-        1
-        if min_count is None and plan.min_count is None
-        else whole(min_count or plan.min_count, "min_count", 1)
-    )
+    fewest = plan.min_count if min_count is None else min_count
+    least = 1 if fewest is None else whole(fewest, "min_count", 1)
     if least > 1 and randomised:
         raise InvalidInput(
             "min_count is for deterministic releases, got a randomised one; leave one of them out."
@@ -130,7 +136,7 @@ def protect_counts(
     delta: Any,
     least: int,
     gap: float,
-    seconds: float,
+    seconds: float | None,
     on_progress: OnProgress,
 ) -> Protection:
     """Protect counts of the released columns, given what their values may be published as."""
@@ -139,41 +145,67 @@ def protect_counts(
     proof = Proof(finest.codes, codes, _weights(weights, levels), limits)
     values = proof.values()
     _require_hope(values, limits, secrets)
+    _require_size(values, limits, least)
     detail = proof.detail(values)
     program = Program(values, limits, detail.share())
-    optimum = program.solve(gap, lambda kept, bound: on_progress("bound", kept, bound))
+    seconds = _time_for(len(program.value)) if seconds is None else float(number(seconds, "seconds"))
+    start = time.monotonic()
+    until = start + seconds * (1.0 if randomised else _BOUND_PART)
+    optimum = program.solve(gap, until, lambda kept, bound: on_progress("bound", kept, bound))
     unit = detail.whole[1] / limits.total
     prices = Prices.of(optimum.prices * unit, optimum.exposure_price * unit)
     bound = detail.most(upper_bound(proof, values, detail, prices))
-    kernel = round_kernel(
-        values, limits, program.value[optimum.pairs], program.cell[optimum.pairs], optimum.share
-    )
+    finished = optimum.finished
+    kernels = []
+    if randomised:
+        pairs = optimum.pairs
+        kernels.append(round_kernel(values, limits, program.value[pairs], program.cell[pairs], optimum.share))
+    if not (randomised and finished):
+        left = 0.0 if optimum.stopped else start + seconds - time.monotonic()
+        search = Assignment(program, optimum, least)
+        kernel, ended = search.search(left, lambda kept: on_progress("search", kept, bound))
+        kernels.append(kernel)
+        finished = finished and ended
+    kernel = max(kernels, key=detail.kept)
     best = ReleaseCertificate(proof, kernel, prices, detail.kept(kernel), bound)
-    finished = True
-    if not randomised:
-        search = Assignment(
-            program, program.score(optimum.prices, optimum.exposure_price), optimum.worth, least
-        )
-        kernel, finished = search.search(seconds, lambda kept: on_progress("search", kept, bound))
-        best = ReleaseCertificate(proof, kernel, prices, detail.kept(kernel), bound)
     best.verify()
     return Protection(counted, plan, levels, finest, values, best, secrets, randomised, finished)
 
 
+def _time_for(pairs: int) -> float:
+    """How long a table deserves, in seconds."""
+    return min(max(_SHORTEST, pairs / _PAIRS_A_SECOND), _LONGEST)
+
+
 def _require_hope(values: Values, limits: Limits, secrets: Sequence[tuple[Subject, int]]) -> None:
-    """Refuse limits that even the release that says least breaks."""
-    floor = Kernel.assign(values.last)
-    if not floor.broken(limits, values).any():
+    """Refuse limits that even the release that says least breaks, with what would be enough."""
+    broken = Kernel.assign(values.last).broken(limits, values)
+    if not broken.any():
         return
-    for limit in hopeless(limits):
-        subject, _ = secrets[limit.secret]
+    place = int(np.argmax(broken.any(axis=1)))
+    limit = limits.limits[place]
+    subject = quoted(" × ".join(secrets[limit.secret][0]))
+    enough = least_words(limit, loosening(limits, values, values.last)[place])
+    if len(np.unique(values.last)) == 1:
         raise InvalidInput(
-            f"budget is exceeded even when nothing is published: a secret of {quoted(' × '.join(subject))} is held by more than "
-            f"the {float(limit.inside):.1%} that it allows; give a larger one, or one for each secret value."
+            f"budget must be one that publishing nothing meets, got one that a secret of {subject} breaks even so; "
+            f"give {enough}, or one for each secret value."
         )
     raise InvalidInput(
-        "budget is exceeded by the columns that must be kept alone; allow them to be coarser or left out."
+        f"budget must be one that the columns that are kept meet alone, got one that they break for a secret of "
+        f"{subject}; give {enough}, or let them be coarser or left out."
     )
+
+
+def _require_size(values: Values, limits: Limits, least: int) -> None:
+    """Refuse a smallest group that even the release that says least does not have."""
+    sizes = np.bincount(values.last, limits.people)
+    fewest = int(sizes[sizes > 0].min())
+    if fewest < least:
+        raise InvalidInput(
+            f"min_count must be at most {fewest}, which is how many share the coarsest values, got {least}; "
+            "give a smaller one, or let columns that are kept be coarser or left out."
+        )
 
 
 def _weights(given: Mapping[str, Any] | None, levels: tuple[ColumnLevels, ...]) -> tuple[Fraction, ...]:
@@ -188,7 +220,8 @@ def _weights(given: Mapping[str, Any] | None, levels: tuple[ColumnLevels, ...]) 
     for name, weight in zip(names, read, strict=True):
         if weight <= 0:
             raise InvalidInput(
-                f"weight of {quoted(name)} must be positive, got {quoted(str(weight))}; a column that does not matter need not be released."
+                f"weight of {quoted(name)} must be positive, got {quoted(str(weight))}; a column that does not matter "
+                "need not be released."
             )
     return tuple(weight / min(read) for weight in read)
 

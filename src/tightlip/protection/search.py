@@ -1,13 +1,14 @@
 """The best deterministic release: each cell wholly to one value.
 
-An integer program over the pairs whose worth, at the prices of the linear program, is near the best of their cell. It is
-solved for ever more pairs, each time from the last answer, until the time is used up. What it finds is feasible; how much
-better any deterministic release could be is bounded by the linear program.
+A search of large neighbourhoods. The cells inside a coarse value are freed, all others stay as they are, and an
+integer program finds the best assignment of the freed ones among the pairs whose worth, at the prices of the linear
+program, is near the best of their cell. Neighbourhoods are drawn by how far their cells are from the linear program's
+optimum, and become larger while they are solved quickly. A table of few pairs is one neighbourhood. What is found is
+checked exactly; how much better any deterministic release could be is bounded by the linear program.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 
@@ -16,139 +17,295 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tightlip.auditing.tally import Places
+from tightlip.errors import SolverFailure
 from tightlip.numeric.linear_program import integer_program
 from tightlip.numeric.parse import FloatArray
 from tightlip.protection.kernel import Kernel
-from tightlip.protection.program import Program
+from tightlip.protection.program import Optimum, Program
+from tightlip.protection.rows import Held, Rows
 
-_GAP = 5e-3  # relative, at which a program of few pairs is left for one of more
-_NEAR = 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, math.inf
-"""Detail per person that a pair may be worth less than the best of its cell, to be tried: wider finds better releases
-and takes longer."""
+_FEW = 1_500  # pairs of a table that is solved in one piece, to the end
+_NEAR = 0.2  # detail per person that a pair may be worth less than the best of its cell, to be tried
+_NEAREST = 12  # pairs of each cell that are tried
+_FIRST, _LATER, _LARGEST = (
+    400,
+    2_000,
+    8_000,
+)  # pairs of a neighbourhood; the first has a twentieth, within limits
+_GROWTH = 1.15  # of neighbourhoods, after one that was solved quickly
+_QUICK, _LONGEST = 0.5, 2.0  # seconds for a neighbourhood
+_GAP = 1e-3  # relative, to which neighbourhoods are solved
+_NARROW, _SMALL = (
+    0.02,
+    8_000,
+)  # a first program over pairs so near the best of their cell, where they are so few
+_ROUGH = 5e-3  # relative gap, to which that one is solved
+_PATIENCE = 80  # neighbourhoods in a row that bring nothing, after which the search ends by itself
+_GAIN = 1e-9  # of detail; less is rounding
+_ROUNDING = 1e-6  # people; sums of excesses are off by less
 
 
 class Assignment:
-    """The search over the pairs of a program, given what each is worth at its prices."""
+    """The search over the pairs of a program, given its optimum; `least` is the fewest people who share a value."""
 
-    def __init__(self, program: Program, score: FloatArray, worth: FloatArray, least: int) -> None:
-        self.program, self.least = program, least
+    def __init__(self, program: Program, optimum: Optimum, least: int) -> None:
+        self.program, self.least, self.worth = program, least, optimum.worth
         self.excess = program.limits.excess()
-        self.loss = (worth[program.cell] - score) / program.people[program.cell]
-        self.allowed = ~program.exposed | (program.limits.exposed > 0)
+        self.cells, self.values = len(program.people), len(program.values)
+        self.chosen = program.values.last.copy()
+        allowed = ~program.exposed | (program.limits.exposed > 0)
         if least > 1:
-            sizes = np.bincount(program.value, program.people[program.cell], len(program.values))
-            self.allowed &= (sizes >= least)[program.value]
+            sizes = np.bincount(program.value, program.people[program.cell], self.values)
+            allowed &= (sizes >= least)[program.value]
+        self.allowed = allowed | program.says_least[program.value]
+        score = program.score(optimum.prices, optimum.exposure_price)
+        self.loss = (self.worth[program.cell] - score) / program.people[program.cell]
 
     def search(self, seconds: float, on_found: Callable[[float], None]) -> tuple[Kernel, bool]:
-        """The best assignment found in about so many seconds; and whether the last, widest program was solved."""
-        program = self.program
-        best = Kernel.assign(program.values.last)
-        until, solved = time.monotonic() + seconds, False
-        for near in _NEAR:
-            left = until - time.monotonic()
-            if left <= 0:
-                return best, False
-            pairs = np.flatnonzero(self.allowed & ((self.loss <= near) | program.says_least[program.value]))
-            found, solved = self._solve(pairs, best, left)
-            if found is not None and self._detail(found) > self._detail(best):
-                best = found
-            on_found(self._detail(best))
-        return best, solved
+        """Find the best assignment in about so many seconds; and whether the search ended by itself.
 
-    def _detail(self, kernel: Kernel) -> float:
-        return kernel.detail(self.program.limits, self.program.detail)
+        Ctrl-C ends it with the best so far.
+        """
+        until = time.monotonic() + seconds
+        try:
+            self._accept(self._first())
+            if self.allowed.sum() <= _FEW:
+                finished = self._improve(self._all(), self.allowed, seconds)
+            else:
+                near = self._near(_NARROW)
+                if near.sum() <= _SMALL:
+                    self._improve(self._all(), near, seconds / 6, _ROUGH)
+                finished = self._roam(until, on_found)
+            on_found(self.detail)
+        except KeyboardInterrupt:
+            finished = False
+        return Kernel.assign(self.chosen), finished
 
-    def _solve(self, pairs: Places, start: Kernel, seconds: float) -> tuple[Kernel | None, bool]:
-        program = self.program
-        value, cell = program.value[pairs], program.cell[pairs]
-        first = np.zeros(len(program.people), dtype=np.intp)
-        first[start.cell] = start.value
-        matrix, limits, equal, extra = self._rows(pairs)
-        cost = np.append(-program.own[pairs], np.zeros(extra))
-        given = (first[cell] == value).astype(np.float64)
-        used = np.zeros(len(program.values), dtype=bool)
-        used[value[given > 0]] = True
-        warm = np.append(given, used[self._used].astype(np.float64)) if extra else given
-        found, solved = integer_program(
-            cost, matrix, limits, equal=equal, start=warm, seconds=seconds, gap=_GAP
+    def _first(self) -> Places:
+        """Start from a release in which risky cells join the finest value that is harmless with them.
+
+        Values are gone through node by node, finest first. What no value takes says nothing, together with the
+        harmless groups that lose least for the room they give, as far as they are needed.
+        """
+        program, values = self.program, self.program.values
+        chosen, waiting = np.full(self.cells, -1), np.ones(self.cells, dtype=bool)
+        starts = np.searchsorted(values.node, np.arange(len(values.nodes) + 1))
+        edges = values.starts[starts]
+        mean = [
+            program.detail[values.value[edges[node] : edges[node + 1]]].mean()
+            if edges[node] < edges[node + 1]
+            else 0.0
+            for node in range(len(values.nodes))
+        ]
+        for node in np.argsort(mean)[::-1].tolist():
+            part = slice(edges[node], edges[node + 1])
+            value, cell = values.value[part] - starts[node], values.cell[part]
+            inside = waiting[cell]
+            value, cell, many = value[inside], cell[inside], starts[node + 1] - starts[node]
+            good = np.bincount(value, program.risky[cell], many) > 0
+            good &= np.bincount(value, program.people[cell], many) >= self.least
+            for own in self.excess:
+                good &= np.bincount(value, own[cell], many) <= 0
+            taken = good[value]
+            chosen[cell[taken]], waiting[cell[taken]] = value[taken] + starts[node], False
+        return self._fill(chosen, waiting)
+
+    def _fill(self, chosen: Places, waiting: NDArray[np.bool_]) -> Places:
+        """Publish nothing for waiting risky cells and as many of the others as they need, and the rest as it is."""
+        program, last = self.program, self.program.values.last
+        alone = np.full(self.cells, -1)
+        single = np.flatnonzero(program.single[program.value] & ~program.exposed)
+        alone[program.cell[single]] = program.value[single]
+        fine = waiting & (alone >= 0) & (program.people >= self.least)
+        chosen = np.where(waiting, np.where(fine, alone, last), chosen)
+        top = np.zeros(self.values, dtype=np.intp)
+        top[chosen] = last
+        loss = np.bincount(
+            chosen, program.people * (program.detail[chosen] - program.detail[last]), self.values
         )
-        if found is None:
-            return None, solved
-        taken = np.flatnonzero(found[: len(pairs)] > 0.5)
-        chosen = program.values.last.copy()
-        chosen[cell[taken]] = value[taken]
-        return self._repair(Kernel.assign(chosen)), solved
-
-    def _rows(self, pairs: Places) -> tuple[NDArray[np.float64], FloatArray, int, int]:
-        """One value for each cell, every limit of every value, and none that fewer than `least` share."""
-        program = self.program
-        value, cell = program.value[pairs], program.cell[pairs]
-        rows, cols, entries = [cell], [np.arange(len(pairs))], [np.ones(len(pairs))]
-        height = len(program.people)
-        bound = ~program.exposed[pairs]
         for own in self.excess:
-            over = np.zeros(len(program.values), dtype=bool)
-            over[value[(own[cell] > 0) & bound]] = True
-            row_of = np.full(len(program.values), -1)
-            row_of[over] = height + np.arange(over.sum())
-            height += int(over.sum())
-            inside = np.flatnonzero(over[value] & bound)
-            rows.append(row_of[value[inside]])
-            cols.append(inside)
-            entries.append(own[cell[inside]])
-        limits = np.zeros(height)
-        limits[: len(program.people)] = 1.0
-        if program.exposed[pairs].any():
-            out = np.flatnonzero(program.exposed[pairs])
-            rows.append(np.full(len(out), height))
-            cols.append(out)
-            entries.append(program.people[cell[out]])
-            limits = np.append(limits, float(program.limits.exposed) * program.limits.total)
-            height += 1
-        extra = 0
-        if self.least > 1:
-            small, height, extra = self._smallest(value, cell, height, len(pairs))
-            rows += small[0]
-            cols += small[1]
-            entries += small[2]
-            limits = np.append(limits, np.zeros(height - len(limits)))
-        where = (np.concatenate(rows), np.concatenate(cols))
-        matrix = sparse.csc_array((np.concatenate(entries), where), shape=(height, len(pairs) + extra))
-        return matrix, limits, len(program.people), extra
+            sums = np.bincount(chosen, own, self.values)
+            room = np.flatnonzero((sums < 0) & ~program.says_least)
+            room = room[np.lexsort((loss[room] / -sums[room], top[room]))]
+            before = np.cumsum(-sums[room]) + sums[room]
+            before -= before[np.searchsorted(top[room], top[room])]
+            back = np.zeros(self.values, dtype=bool)
+            back[room[before < sums[top[room]] + _ROUNDING]] = True
+            chosen = np.where(back[chosen], last, chosen)
+        return chosen
+
+    def _all(self) -> NDArray[np.bool_]:
+        return np.ones(self.cells, dtype=bool)
+
+    @property
+    def detail(self) -> float:
+        """The detail of the best so far."""
+        return self._detail(self.chosen)
+
+    def _detail(self, chosen: Places) -> float:
+        return float(self.program.people @ self.program.detail[chosen]) / self.program.limits.total
+
+    def _roam(self, until: float, on_found: Callable[[float], None]) -> bool:
+        """Improve one neighbourhood after another until none helps; whether that came before the end of time."""
+        random, members = np.random.default_rng(0), self.program.values
+        tried = self._near(_NEAR)
+        load = np.bincount(
+            members.value,
+            np.bincount(self.program.cell[tried], minlength=self.cells)[members.cell],
+            self.values,
+        ).astype(np.float64)
+        size: float = np.clip(tried.sum() / 20, _FIRST, _LATER)
+        idle, hopeless = 0, np.zeros(self.values, dtype=bool)
+        while (left := until - time.monotonic()) > 0 and idle < _PATIENCE:
+            drawn = self._draw(random, load, size, hopeless)
+            if drawn is None:
+                if size >= _LARGEST:
+                    return True
+                size *= _GROWTH
+                continue
+            free = np.zeros(self.cells, dtype=bool)
+            free[members.cells_of(drawn)] = True
+            before, start = self.chosen, time.monotonic()
+            solved = self._improve(free, tried, min(left, _LONGEST))
+            if solved and time.monotonic() - start < _QUICK:
+                size = min(size * _GROWTH, _LARGEST)
+            elif not solved:
+                size /= _GROWTH
+            hopeless[drawn] = True
+            hopeless[members.value[(before != self.chosen)[members.cell]]] = False
+            idle = idle + 1 if before is self.chosen else 0
+            on_found(self.detail)
+        return idle >= _PATIENCE
+
+    def _near(self, near: float) -> NDArray[np.bool_]:
+        """The pairs that are tried: the nearest to the best of each cell, and nothing."""
+        cell = self.program.cell
+        order = np.lexsort((self.loss, cell))
+        order = order[self.allowed[order]]
+        rank = np.arange(len(order)) - np.searchsorted(cell[order], cell[order])
+        found = self.program.says_least[self.program.value].copy()
+        found[order[(rank < _NEAREST) & (self.loss[order] <= near)]] = True
+        return found
+
+    def _draw(
+        self, random: np.random.Generator, load: FloatArray, size: float, hopeless: NDArray[np.bool_]
+    ) -> int | None:
+        """Draw a value of about so many pairs by how far its cells are from the optimum; None where none is left."""
+        values = self.program.values
+        far = np.maximum(self.worth - self.program.people * self.program.detail[self.chosen], 0.0)
+        hope = np.bincount(values.value, far[values.cell], self.values)
+        fits = np.flatnonzero((load <= 2 * size) & (load >= size / 3) & (hope > 0) & ~hopeless)
+        return int(random.choice(fits, p=hope[fits] / hope[fits].sum())) if len(fits) else None
+
+    def _improve(
+        self, free: NDArray[np.bool_], tried: NDArray[np.bool_], seconds: float, gap: float = _GAP
+    ) -> bool:
+        """Move free cells to better pairs, if a solver finds some; whether it found the best."""
+        program, chosen = self.program, self.chosen
+        pairs = np.flatnonzero(free[program.cell] & (tried | (chosen[program.cell] == program.value)))
+        value, cell = program.value[pairs], program.cell[pairs]
+        rows, sizes = self._rows(pairs, free)
+        start = (chosen[cell] == value).astype(np.float64)
+        used = np.zeros(self.values, dtype=bool)
+        used[chosen] = True
+        matrix, limits, switched = self._smallest(value, cell, rows, sizes)
+        warm = np.append(start, used[switched].astype(np.float64))
+        cost = np.append(-program.own[pairs], np.zeros(len(switched)))
+        try:
+            found, solved = integer_program(
+                cost, matrix, limits, equal=rows.cells, start=warm, seconds=seconds, gap=gap
+            )
+        except SolverFailure:
+            return False
+        if found is None:
+            return False
+        taken = np.flatnonzero(found[: len(pairs)] > 0.5)
+        moved = chosen.copy()
+        moved[cell[taken]] = value[taken]
+        self._accept(moved)
+        return solved
+
+    def _rows(self, pairs: Places, free: NDArray[np.bool_]) -> tuple[Rows, FloatArray]:
+        """The limits on free cells, given where the others are; and how many of the others are in each value."""
+        program, chosen = self.program, self.chosen
+        stay = np.flatnonzero(~free)
+        alone = stay[program.single[chosen[stay]] & program.risky[stay]]
+        bound = np.setdiff1d(stay, alone) if program.allowed else stay
+        held = Held.of(self.excess, chosen, bound, self.values, float(program.people[alone].sum()))
+        rows = Rows.of(
+            program.value[pairs],
+            program.cell[pairs],
+            program.exposed[pairs],
+            program.people,
+            self.excess,
+            program.allowed,
+            held,
+        )
+        sizes = np.bincount(chosen[stay], program.people[stay], self.values)
+        return rows, sizes.astype(np.float64)
 
     def _smallest(
-        self, value: Places, cell: Places, height: int, width: int
-    ) -> tuple[tuple[list[Places], list[Places], list[FloatArray]], int, int]:
-        """A value is used or not (a column z_y of its own): K(y | x) ≤ z_y, and Σ_x n_x K(y | x) ≥ least·z_y."""
-        people = self.program.people
-        self._used = np.unique(value[people[cell] < self.least])
-        place = np.full(len(self.program.values), -1)
-        place[self._used] = np.arange(len(self._used))
-        inside = np.flatnonzero(place[value] >= 0)
-        size_row, own_row = height + place[value[inside]], height + len(self._used) + np.arange(len(inside))
-        size_of, column = height + np.arange(len(self._used)), width + np.arange(len(self._used))
-        rows = [size_row, size_of, own_row, own_row]
-        cols = [inside, column, inside, width + place[value[inside]]]
-        entries = [
-            -people[cell[inside]],
-            np.full(len(self._used), float(self.least)),
-            np.ones(len(inside)),
-            -np.ones(len(inside)),
-        ]
-        return (rows, cols, entries), height + len(self._used) + len(inside), len(self._used)
+        self, value: Places, cell: Places, rows: Rows, held: FloatArray
+    ) -> tuple[object, FloatArray, Places]:
+        """Add rows for the fewest people who share a value, and a column z_y for each that may be used or not.
 
-    def _repair(self, kernel: Kernel) -> Kernel | None:
-        """Say nothing of all cells in values that break a limit by a rounding; None where that breaks one too."""
-        program = self.program
-        chosen = kernel.value.copy()
-        for _ in range(len(program.values)):
-            bad = Kernel.assign(chosen).broken(program.limits, program.values).any(axis=0)
-            if self.least > 1:
-                sizes = np.bincount(chosen, program.people, len(program.values))
-                bad |= (sizes > 0) & (sizes < self.least)
+        K(y | x) ≤ z_y and Σ_x n_x K(y | x) ≥ least·z_y; where people stay in the value, z_y = 1. Returns the values
+        of these columns too.
+        """
+        if self.least <= 1:
+            return rows.matrix, rows.limits, np.zeros(0, dtype=np.intp)
+        people, width = self.program.people, len(value)
+        short = np.unique(value[held[value] < self.least])
+        switched = short[held[short] == 0]
+        row_of, column_of = np.full(self.values, -1), np.full(self.values, -1)
+        row_of[short] = np.arange(len(short))
+        column_of[switched] = width + np.arange(len(switched))
+        inside, free = np.flatnonzero(row_of[value] >= 0), np.flatnonzero(column_of[value] >= 0)
+        own = len(short) + np.arange(len(free))
+        more = sparse.csc_array(
+            (
+                np.concatenate(
+                    [
+                        -people[cell[inside]],
+                        np.full(len(switched), self.least),
+                        np.ones(len(free)),
+                        -np.ones(len(free)),
+                    ]
+                ),
+                (
+                    np.concatenate([row_of[value[inside]], row_of[switched], own, own]),
+                    np.concatenate([inside, column_of[switched], free, column_of[value[free]]]),
+                ),
+            ),
+            shape=(len(short) + len(free), width + len(switched)),
+        )
+        wide = sparse.hstack([rows.matrix, sparse.csc_array((rows.matrix.shape[0], len(switched)))])
+        need = np.where(held[short] > 0, held[short] - self.least, 0.0)
+        limits = np.concatenate([rows.limits, need, np.zeros(len(free))])
+        return sparse.vstack([wide, more]), limits, switched
+
+    def _accept(self, moved: Places) -> None:
+        """Take an assignment that keeps more, once cells of values that break a limit by a rounding say nothing."""
+        for _ in range(self.values):
+            if self._detail(moved) <= self.detail + _GAIN:
+                return
+            bad = self._broken(moved)
             if not bad.any():
-                return Kernel.assign(chosen)
-            if not (bad & ~program.says_least).any():
-                return None
-            chosen = np.where(bad[chosen], program.values.last, chosen)
-        return None
+                self.chosen = moved
+                return
+            if not (bad & ~self.program.says_least).any():
+                return
+            moved = np.where(bad[moved], self.program.values.last, moved)
+
+    def _broken(self, chosen: Places) -> NDArray[np.bool_]:
+        """Which values break a limit, exactly, or are shared by too few; or are exposed, where too many are."""
+        program, kernel = self.program, Kernel.assign(chosen)
+        bad = np.asarray(kernel.broken(program.limits, program.values).any(axis=0))
+        if self.least > 1:
+            sizes = np.bincount(chosen, program.limits.people, self.values)
+            bad |= (sizes > 0) & (sizes < self.least)
+        if program.limits.exposed:
+            alone = program.single[chosen] & program.risky
+            if int(program.limits.people[alone].sum()) > program.limits.exposed * program.limits.total:
+                bad[chosen[alone]] = True
+        return bad

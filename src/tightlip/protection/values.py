@@ -1,8 +1,8 @@
 """Generalised values: what may truthfully be published in place of a cell.
 
-Every released column has levels, finest first; a level is a code for each of the column's counted values. A node is one
-level for each column. The cells that agree at a node are one generalised value, which contains them. Values of different
-nodes that contain the same cells say the same about them and are one, known by its finest node.
+Every released column has levels, finest first; a level is a code for each of the column's counted values. A node is
+one level for each column. The cells that agree at a node are one generalised value, which contains them. Values of
+different nodes that contain the same cells say the same about them and are one, known by its first node.
 """
 
 from __future__ import annotations
@@ -56,27 +56,28 @@ class Values:
         nodes = tuple(product(*(range(len(column)) for column in levels)))
         if len(nodes) * len(codes) > MOST_PAIRS:
             raise InvalidInput(
-                f"levels must make at most {format_count(MOST_PAIRS)} pairs of value and cell, got {len(nodes)} combinations "
-                f"of levels for {format_count(len(codes))} cells; give fewer levels, or coarsen the columns first."
+                f"levels must make at most {format_count(MOST_PAIRS)} pairs of value and cell, got {len(nodes)} "
+                f"combinations of levels for {format_count(len(codes))} cells; give fewer levels, or coarsen first."
             )
-        known: dict[bytes, int] = {}
-        found: list[tuple[int, NDArray[np.int32]]] = []
+        found = [_groups(codes, levels, node) for node in nodes]
+        sizes = np.concatenate([np.diff(begin) for _, begin in found])
+        members = np.concatenate([order for order, _ in found])
+        begin = np.concatenate([[0], np.cumsum(sizes)])
+        node = np.repeat(np.arange(len(nodes)), [len(begin) - 1 for _, begin in found])
+        same = _first_alike(members, begin)
+        kept = np.flatnonzero(same == np.arange(len(same)))
+        place = np.full(len(same), -1)
+        place[kept] = np.arange(len(kept))
         last = np.zeros(len(codes), dtype=np.intp)
-        for place, node in enumerate(nodes):
-            columns = zip(levels, node, codes.T, strict=True)
-            chosen = np.column_stack([own[at][code] for own, at, code in columns])
-            for members in _members(chosen):
-                value = known.setdefault(members.tobytes(), len(found))
-                if value == len(found):
-                    found.append((place, members))
-                last[members] = value
-        sizes = [len(members) for _, members in found]
+        top = np.flatnonzero(node == len(nodes) - 1)
+        last[members[begin[top[0]] :]] = np.repeat(place[same[top]], sizes[top])
+        chosen = np.repeat(same == np.arange(len(same)), sizes)
         return cls(
             nodes,
-            np.array([place for place, _ in found], dtype=np.intp),
-            np.array([members[0] for _, members in found], dtype=np.intp),
-            np.repeat(np.arange(len(found)), sizes),
-            np.concatenate([members for _, members in found]).astype(np.intp),
+            node[kept],
+            members[begin[kept]].astype(np.intp),
+            np.repeat(np.arange(len(kept)), sizes[kept]),
+            members[chosen].astype(np.intp),
             last,
         )
 
@@ -97,8 +98,24 @@ class Values:
         return np.add.reduceat(amounts[self.cell], self.starts[:-1])
 
 
-def _members(codes: Codes) -> list[NDArray[np.int32]]:
-    """Group equal rows: the places of each kind, in order."""
-    _, kind = group_rows(codes)
+def _groups(codes: Codes, levels: Levels, node: tuple[int, ...]) -> tuple[NDArray[np.int32], Places]:
+    """Group the cells at a node: their places, group by group and in order, and where each group begins."""
+    columns = zip(levels, node, codes.T, strict=True)
+    _, kind = group_rows(np.column_stack([own[at][code] for own, at, code in columns]))
     order = np.argsort(kind, kind="stable").astype(np.int32)
-    return np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)
+    ends = np.flatnonzero(np.diff(kind[order])) + 1
+    return order, np.concatenate([[0], ends, [len(order)]])
+
+
+def _first_alike(members: NDArray[np.int32], begin: Places) -> Places:
+    """For each group the first one with the same members: by sums of random keys, then compared member by member."""
+    keys = np.random.default_rng(0).integers(1 << 63, size=int(members.max()) + 1, dtype=np.uint64)
+    sums = np.add.reduceat(keys[members], begin[:-1])
+    sizes = np.diff(begin)
+    _, first, kind = np.unique(
+        np.column_stack([sums, sizes.astype(np.uint64)]), axis=0, return_index=True, return_inverse=True
+    )
+    same = first[kind.reshape(-1)].astype(np.intp)
+    there = np.repeat(begin[same] - begin[:-1], sizes) + np.arange(len(members))
+    differ = np.add.reduceat((members[there] != members).astype(np.int64), begin[:-1]) > 0
+    return np.where(differ, np.arange(len(same)), same)

@@ -132,7 +132,8 @@ def _require_local(local: object, policy: Policy) -> None:
             )
         if item.mechanism is not None:
             raise InvalidInput(
-                f"a local recoding must stand alone, got {item.mechanism.words()} on {quoted(item.column)} too; drop one."
+                f"a local recoding must stand alone, got {item.mechanism.words()} on {quoted(item.column)} too; "
+                "drop one."
             )
     if policy.min_count is not None:
         raise InvalidInput("a local recoding must stand alone, got min_count too; drop one.")
