@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
@@ -147,7 +148,7 @@ def protect_counts(
     _require_hope(values, limits, secrets)
     _require_size(values, limits, least)
     detail = proof.detail(values)
-    program = Program(values, limits, detail.share())
+    program = Program(values, limits, detail.share(), least)
     seconds = _time_for(len(program.value)) if seconds is None else float(number(seconds, "seconds"))
     start = time.monotonic()
     until = start + seconds * (1.0 if randomised else _BOUND_PART)
@@ -182,10 +183,11 @@ def _require_hope(values: Values, limits: Limits, secrets: Sequence[tuple[Subjec
     broken = Kernel.assign(values.last).broken(limits, values)
     if not broken.any():
         return
-    place = int(np.argmax(broken.any(axis=1)))
+    needed = loosening(limits, values, values.last)
+    place = max(range(len(needed)), key=lambda at: math.inf if needed[at] is None else float(needed[at] or 0))
     limit = limits.limits[place]
     subject = quoted(" × ".join(secrets[limit.secret][0]))
-    enough = least_words(limit, loosening(limits, values, values.last)[place])
+    enough = least_words(limit, needed[place])
     if len(np.unique(values.last)) == 1:
         raise InvalidInput(
             f"budget must be one that publishing nothing meets, got one that a secret of {subject} breaks even so; "
