@@ -251,6 +251,10 @@ def _plan(secret: Any, release: Any, policy: Policy | None) -> Policy:
         raise InvalidInput("secret and release must both be given, or a policy; name the columns.")
     else:
         plan = Policy(secret, release)
+    if plan.local is not None:
+        raise InvalidInput(
+            "policy must say what is planned, got one that is protected already; leave its local recoding out."
+        )
     for item in plan.release:
         if item.mechanism is not None:
             raise InvalidInput(
