@@ -82,3 +82,10 @@ def test_a_column_that_matters_more_is_kept_more() -> None:
     plain, weighted = protect(randomised=True), protect(randomised=True, weights={"age": 5})
     age = {found: next(one for one in found.columns() if one.column == "age") for found in (plain, weighted)}
     assert age[weighted].kept >= age[plain].kept - 1e-6
+
+
+def test_a_bound_of_a_larger_budget_holds_for_smaller_ones() -> None:
+    points = protect(randomised=True).trade_off(["1.2x", "3/2x", "2x", "3x"], seconds=1).points
+    assert [float(point.budget) for point in points] == sorted(float(point.budget) for point in points)
+    assert [point.bound for point in points] == sorted(point.bound for point in points)
+    assert all(point.kept <= point.bound and point.leakage <= point.budget for point in points)
