@@ -89,3 +89,21 @@ def test_a_bound_of_a_larger_budget_holds_for_smaller_ones() -> None:
     assert [float(point.budget) for point in points] == sorted(float(point.budget) for point in points)
     assert [point.bound for point in points] == sorted(point.bound for point in points)
     assert all(point.kept <= point.bound and point.leakage <= point.budget for point in points)
+
+
+def test_several_budgets_are_all_kept() -> None:
+    both = tl.protect(
+        people(), "ill", ["age", "town"], ["3x", {"ill": {"yes": "40%"}}], levels=LEVELS, seconds=2
+    )
+    assert float(both.leakage) <= float(tl.log_of(3))
+    posterior = both.published.tally.count / both.published.tally.of_cell[both.published.tally.cell]
+    ill = [both.published.secret_label(secret) for secret in both.published.tally.secret]
+    assert max(share for share, label in zip(posterior, ill, strict=True) if label == ("yes",)) <= 0.4
+
+
+def test_a_budget_of_some_values_is_not_told_as_one_of_all() -> None:
+    table = people().assign(ill=["abc"[place % 3] for place in range(40)])
+    some = tl.protect(table, "ill", ["age", "town"], {"ill": {"a": "1.5x"}}, levels=LEVELS, seconds=1)
+    assert some.budget is None
+    assert tl.protect(table, "ill", ["age", "town"], "1.5x", levels=LEVELS, seconds=1).budget is not None
+    assert "factor of 1.5" not in some.words()

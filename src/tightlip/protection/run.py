@@ -65,7 +65,7 @@ def protect(
     table : Table or anything `open_table` takes
     secret, release : column names (or Released), or
     policy : Policy
-    budget : level, cap, or mapping of secret columns (and their values) to such
+    budget : level, cap, or mapping of secret columns (and their values) to such; or a list of these, all to be kept
         "3x": nobody's secret becomes more than 3 times as likely; "50%": nobody's becomes more than that likely.
     levels : mapping of released column to its levels, finest first; optional
         {"age": ["as is", 5, 10, "out"], "zip": ["as is", "prefix 3", "out"], "town": "towns.csv"}; chosen where left
