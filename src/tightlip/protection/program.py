@@ -86,7 +86,7 @@ class Program:
     def __init__(self, values: Values, limits: Limits, detail: FloatArray, least: int = 1) -> None:
         self.values, self.limits, self.detail = values, limits, detail
         self.people = limits.people.astype(np.float64)
-        self.excess = limits.excess() + _HAIR * self.people
+        self.excess = _tightened(limits)
         self.risky = risky_cells(limits)
         self.single = np.bincount(values.value, minlength=len(values)) == 1
         self.says_least = np.zeros(len(values), dtype=bool)
@@ -114,6 +114,17 @@ class Program:
 
         A solver that fails and Ctrl-C end it with the best so far; Ctrl-C before there is any is passed on.
         """
+        try:
+            return self._solve(gap, until, on_round)
+        except SolverFailure:
+            # what says least may keep a limit exactly, with no room for a hair
+            self.excess = _tightened(self.limits, 0.0)
+        try:
+            return self._solve(gap, until, on_round)
+        except SolverFailure:
+            return self._nothing()
+
+    def _solve(self, gap: float, until: float, on_round: OnRound) -> Optimum:
         best = self._nothing()
         proved = False
         try:
@@ -130,6 +141,8 @@ class Program:
                 self._grow(active, chosen, gain)
             return self._polish(best, until)
         except SolverFailure:
+            if not proved:
+                raise
             return best
         except KeyboardInterrupt:
             if not proved:
@@ -273,6 +286,14 @@ class Program:
         best = np.full(len(self.people), -np.inf)
         np.maximum.at(best, self.cell, score)
         return (float(best.sum()) + exposure * self.allowed) / self.limits.total
+
+
+def _tightened(limits: Limits, hair: float = _HAIR) -> FloatArray:
+    """Each cell's excess and a hair; a cell that keeps a limit keeps it, be it exactly: it then has no part in it."""
+    own = np.arange(len(limits.people), dtype=np.intp)
+    over = limits.broken(own, own, np.ones(len(own), dtype=np.int64), len(own))
+    excess = limits.excess() + hair * limits.people
+    return np.asarray(np.where(over, excess, np.minimum(excess, 0.0)))
 
 
 def _rank(sorted_keys: Places) -> Places:
