@@ -20,7 +20,7 @@ from tightlip.protection.budget import Subject, read_limits
 from tightlip.protection.certificate import Prices, ReleaseCertificate, upper_bound
 from tightlip.protection.certificate import Table as Proof
 from tightlip.protection.kernel import Kernel, exposed_share, round_kernel
-from tightlip.protection.least import least_words, loosening
+from tightlip.protection.least import least_loosening, least_words, loosening
 from tightlip.protection.levels import ColumnLevels, choose_levels
 from tightlip.protection.limits import Limits
 from tightlip.protection.program import Program
@@ -170,7 +170,15 @@ def protect_counts(
     kernel = max(kernels, key=detail.kept)
     best = ReleaseCertificate(proof, kernel, prices, detail.kept(kernel), bound)
     best.verify()
-    return Protection(counted, plan, levels, finest, values, best, secrets, randomised, finished)
+    enough = least_loosening(limits, values, least=least) if not best.lower else None
+    return Protection(
+        counted, plan, levels, finest, values, best, secrets, randomised, finished, enough=_over_1(enough)
+    )
+
+
+def _over_1(factor: Fraction | None) -> Fraction | None:
+    """Leave out a factor that loosens nothing."""
+    return factor if factor is not None and factor > 1 else None
 
 
 def _time_for(pairs: int) -> float:
