@@ -114,23 +114,31 @@ class Program:
 
         A solver that fails and Ctrl-C end it with the best so far; Ctrl-C before there is any is passed on.
         """
+        found = self._solve(gap, until, on_round, interior_point)
+        tight, self.excess = self.excess, _tightened(self.limits, 0.0)
+        if found is not None:
+            found = replace(found, bound=self._bound_at(found))
+            if found.stopped or not found.finished or found.bound - found.detail <= 2 * gap * found.detail:
+                self.excess = tight
+                return found
+        # some values keep a limit exactly, with no room for a hair, nor for an interior
         try:
-            return self._solve(gap, until, on_round)
-        except SolverFailure:
-            # what says least may keep a limit exactly, with no room for a hair
-            self.excess = _tightened(self.limits, 0.0)
-        try:
-            return self._solve(gap, until, on_round)
-        except SolverFailure:
-            return self._nothing()
+            again = self._solve(gap, until, on_round, minimise)
+        except KeyboardInterrupt:
+            if found is None:
+                raise
+            return replace(found, finished=False, stopped=True)
+        if found is None or again is None:
+            return again if again is not None else found if found is not None else self._nothing()
+        return replace(again.join(found), finished=again.finished, stopped=again.stopped)
 
-    def _solve(self, gap: float, until: float, on_round: OnRound) -> Optimum:
+    def _solve(self, gap: float, until: float, on_round: OnRound, solver: Any) -> Optimum | None:
         best = self._nothing()
         proved = False
         try:
             active, chosen = self._start()
             for _ in range(_ROUNDS):
-                found, gain = self._round(active, chosen, until)
+                found, gain = self._round(active, chosen, until, solver)
                 best, proved = best.join(found), True
                 on_round(best.detail, best.bound)
                 if best.bound - best.detail <= gap * best.detail or gain.max() <= _NOISE:
@@ -141,9 +149,7 @@ class Program:
                 self._grow(active, chosen, gain)
             return self._polish(best, until)
         except SolverFailure:
-            if not proved:
-                raise
-            return best
+            return best if proved else None
         except KeyboardInterrupt:
             if not proved:
                 raise
@@ -161,10 +167,12 @@ class Program:
         bound = self._bound_of(score, exposure)
         return Optimum(pairs, np.ones(len(pairs)), prices, exposure, detail, bound, worth)
 
-    def _round(self, active: Mask, chosen: Mask, until: float) -> tuple[Optimum, FloatArray]:
+    def _round(
+        self, active: Mask, chosen: Mask, until: float, solver: Any
+    ) -> tuple[Optimum, FloatArray]:
         """Solve over some pairs of active values, and price all others: what each pair is worth more than its cell."""
         pairs = np.flatnonzero(chosen & active[self.value])
-        share, worth, prices, exposure = self._restricted(pairs, interior_point, until)
+        share, worth, prices, exposure = self._restricted(pairs, solver, until)
         prices = self._raise_prices(prices, worth)
         score = self.score(prices, exposure)
         detail = float(self.own[pairs] @ share) / self.limits.total
@@ -280,6 +288,9 @@ class Program:
             score[bound] -= price[self.value[bound]] * own[self.cell[bound]]
         score[self.exposed] -= exposure * self.people[self.cell[self.exposed]]
         return score
+
+    def _bound_at(self, found: Optimum) -> float:
+        return self._bound_of(self.score(found.prices, found.exposure_price), found.exposure_price)
 
     def _bound_of(self, score: FloatArray, exposure: float) -> float:
         """The bound that prices prove, in floats."""
