@@ -160,10 +160,14 @@ class Case:
             self.exposed = Fraction(draw.choice(["1/10", "1/3"]))
             self.options["delta"] = str(self.exposed)
 
-    def protect(self) -> Protection:
+    def protect_or_none(self) -> Protection | None:
+        """None where it is refused: what says least must keep the limits."""
         levels = {column: self.levels[column] for column in self.columns}
         options = {"levels": levels, "randomised": self.randomised, "seconds": 3} | self.options
-        return tl.protect(self.table, self.secrets, self.columns, **options)
+        try:
+            return tl.protect(self.table, self.secrets, self.columns, **options)
+        except InvalidInput:
+            return None
 
     def values(self) -> list[frozenset[Cell]]:
         """All sets of cells that a generalised value can contain."""
@@ -265,10 +269,8 @@ def rows_of(table: pd.DataFrame, columns: list[str]) -> list[Label]:
 def test_a_release_is_sound(seed: int, tmp_path: Path) -> None:
     case = Case(seed)
     optimum = case.optimum()
-    try:
-        found = case.protect()
-    except InvalidInput as error:
-        assert "must be" in str(error)
+    found = case.protect_or_none()
+    if found is None:
         assert optimum is None or case.exposed or case.least > 1
         return
     found.verify()
@@ -320,7 +322,8 @@ def test_random_releases_follow_their_kernel(tmp_path: Path) -> None:
     table = pd.DataFrame({"age": age, "ill": ill})
     found = tl.protect(table, "ill", ["age"], "3/2x", levels={"age": ["as is", 2, "out"]}, randomised=True)
     local = found.policy.local
-    assert local is not None and not local.deterministic
+    assert local is not None
+    assert not local.deterministic
     found.release(tmp_path / "safe.csv", seed_for_tests=7)
     labels = read(tmp_path / "safe.csv")["age"]
     for place, (own,) in enumerate(local.cells):

@@ -96,7 +96,7 @@ def round_kernel(values: Values, limits: Limits, value: Places, cell: Places, sh
 
 
 def _simple(value: Places, cell: Places, share: FloatArray, cells: int) -> Kernel | None:
-    """The kernel of the simple fractions that shares stand for, if they do: where limits are kept exactly, as at 1/3."""
+    """The kernel of the simple fractions that shares stand for, if they do: some keep a limit exactly."""
     parts = {one: Fraction(one).limit_denominator(_SIMPLE) for one in np.unique(share).tolist()}
     scale = 1
     for part in parts.values():

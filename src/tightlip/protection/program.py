@@ -95,7 +95,7 @@ class Program:
         # only these pairs matter: a value without a risky or too small cell is no better than its cells as they are
         helps = np.zeros(len(values), dtype=bool)
         helps[values.value[(self.risky | (limits.people < least))[values.cell]]] = True
-        useful = np.where(self.single, ~helps, helps)[values.value]
+        useful = np.where(self.single[values.value], ~self.risky[values.cell], helps[values.value])
         useful |= self.says_least[values.value]
         if limits.exposed > 0:
             useful |= exposed
@@ -167,9 +167,7 @@ class Program:
         bound = self._bound_of(score, exposure)
         return Optimum(pairs, np.ones(len(pairs)), prices, exposure, detail, bound, worth)
 
-    def _round(
-        self, active: Mask, chosen: Mask, until: float, solver: Any
-    ) -> tuple[Optimum, FloatArray]:
+    def _round(self, active: Mask, chosen: Mask, until: float, solver: Any) -> tuple[Optimum, FloatArray]:
         """Solve over some pairs of active values, and price all others: what each pair is worth more than its cell."""
         pairs = np.flatnonzero(chosen & active[self.value])
         share, worth, prices, exposure = self._restricted(pairs, solver, until)

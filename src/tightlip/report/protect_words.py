@@ -60,7 +60,9 @@ def _enough_words(found: Protection) -> str:
         return ""
     if found.least_budget is not None:
         return f" A budget of {found.least_budget} is enough to release something."
-    return f" All limits loosened by a factor of {format_up(found.enough)} would be enough to release something."
+    return (
+        f" All limits loosened by a factor of {format_up(found.enough)} would be enough to release something."
+    )
 
 
 def _ended_words(found: Protection) -> str:
