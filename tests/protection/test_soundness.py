@@ -291,8 +291,7 @@ def test_a_release_is_sound(seed: int, tmp_path: Path) -> None:
     assert truth - 1e-9 <= found.kept <= truth + 1e-12
     assert optimum is not None
     assert found.kept - 1e-9 <= optimum <= found.bound + 1e-9
-    if case.least == 1:
-        assert found.bound <= optimum + 2e-3
+    assert found.bound <= optimum + 2e-3
     if seed % 3 == 0:
         check_file(case, found, rows, tmp_path / ("safe.csv" if seed % 2 else "safe.parquet"))
 
