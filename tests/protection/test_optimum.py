@@ -71,18 +71,21 @@ def detail(counts: dict[str, list[int]], chosen: list[frozenset[int]]) -> float:
     return kept / whole
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("factor", [Fraction(5, 4), Fraction(3, 2), Fraction(2)])
 def test_deterministic_is_the_best_of_all(seed: int, factor: Fraction) -> None:
-    table = tiny(seed)
+    table = tiny(seed, 8)
     cells, values = statements(table)
     counts = counts_of(table, cells)
-    best = 0.0
+    best, known = 0.0, dict[tuple[int, ...], bool]()
     for chosen in product(*([value for value in values if cell in value] for cell in range(len(cells)))):
         groups: dict[frozenset[int], list[int]] = {}
         for cell, value in enumerate(chosen):
             groups.setdefault(value, []).append(cell)
-        if all(keeps(counts, members, factor) for members in groups.values()):
+        for members in map(tuple, groups.values()):
+            if members not in known:
+                known[members] = keeps(counts, list(members), factor)
+        if all(known[tuple(members)] for members in groups.values()):
             best = max(best, detail(counts, list(chosen)))
     found = protect(table, "ill", ["age", "town"], f"factor {factor}", levels=LEVELS, seconds=5)
     assert found.kept <= best + 1e-12
@@ -91,7 +94,7 @@ def test_deterministic_is_the_best_of_all(seed: int, factor: Fraction) -> None:
     found.verify()
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("factor", [Fraction(5, 4), Fraction(3, 2), Fraction(2)])
 def test_randomised_is_the_optimum_of_the_whole_program(seed: int, factor: Fraction) -> None:
     table = tiny(seed)

@@ -7,6 +7,7 @@ stand as codes: the proof holds no value of the table, but it holds the table's 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,6 +30,7 @@ from tightlip.protection.limits import Kind, Limit, Limits, risky_cells
 from tightlip.protection.values import Codes, Values
 
 KIND = "detail of a release"
+MOST_PEOPLE = 1 << 53  # up to here whole numbers are floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,10 +91,12 @@ def upper_bound(table: Table, values: Values, detail: Detail, prices: Prices) ->
     charged = np.where(alone, prices.exposure, 0.0) * people[values.cell]
     own, size = own - charged, size + charged
     worth = np.full(len(people), -np.inf)
-    if not limits.exposed:
-        own[alone] = -np.inf
-    np.maximum.at(worth, values.cell, own + gamma(8 * len(limits.limits) + 16) * size)
+    # sizes beyond all floats prove nothing
+    proved = np.where(np.isfinite(size), own + gamma(8 * len(limits.limits) + 16) * size, np.inf)
+    np.maximum.at(worth, values.cell, np.where(alone & (not limits.exposed), -np.inf, proved))
     exposed = prices.exposure * float(limits.exposed) * limits.total
+    if np.inf in (exposed, worth.max()):
+        return math.inf
     return sum_up(np.append(worth, exposed * (1 + gamma(8))))
 
 
@@ -226,8 +230,13 @@ class ReleaseCertificate(Certificate):
             name: value
             for value, name in enumerate(zip(values.node.tolist(), values.first.tolist(), strict=True))
         }
-        kernel = [(place[node, first], cell, weight) for node, first, cell, weight in record["kernel"]]
-        prices = [(place[node, first], limit, price) for node, first, limit, price in record["prices"]]
+        kernel = [
+            (place[node, first], _whole(cell), _whole(weight))
+            for node, first, cell, weight in record["kernel"]
+        ]
+        prices = [
+            (place[node, first], _whole(limit), price) for node, first, limit, price in record["prices"]
+        ]
         value, cell, weight = _columns(kernel, np.intp, np.intp, np.int64)
         priced, limit, price = _columns(prices, np.intp, np.intp, np.float64)
         lower, upper = record["claim"]
@@ -278,11 +287,13 @@ def _check_table(table: Table) -> None:
         raise CertificateInvalid(
             "counts must not be negative, every cell must have people, and a share lies in [0, 1]."
         )
-    if (
-        len({Fraction(int(held), int(own)) for held, own in zip(counts.sum(axis=0), people, strict=True)})
-        != 1
-    ):
+    if sum(people.tolist()) > MOST_PEOPLE:
+        raise CertificateInvalid(f"there must be at most {MOST_PEOPLE} people.")
+    held = [Fraction(sum(own), all_) for own, all_ in zip(counts.T.tolist(), people.tolist(), strict=True)]
+    if len(set(held)) != 1 or held[0].denominator != 1 or not held[0]:
         raise CertificateInvalid("every person must hold one secret of each kind.")
+    if any(not counts[limit.secret].any() for limit in table.limits.limits):
+        raise CertificateInvalid("limits must be on secrets that somebody holds.")
     if len(table.weights) != len(table.levels) or table.codes.shape[1] != len(table.levels):
         raise CertificateInvalid("every column must have levels and a weight.")
     if min(table.weights, default=Fraction(1)) != 1:
@@ -306,10 +317,10 @@ def _read_level(form: str, text: str) -> float | Fraction:
 
 
 def _read_table(record: dict[str, Any]) -> Table:
-    secret, cell, count, people = (np.array(part, dtype=np.int64) for part in record["counts"])
-    total = int(people.sum())
-    codes = np.array(record["codes"], dtype=np.int64).reshape(len(people), -1)
-    levels = tuple(tuple(np.array(level, dtype=np.int64) for level in column) for column in record["levels"])
+    secret, cell, count, people = map(_wholes, record["counts"])
+    total = sum(people.tolist())
+    codes = np.array([_wholes(row) for row in record["codes"]], dtype=np.int64).reshape(len(people), -1)
+    levels = tuple(tuple(map(_wholes, column)) for column in record["levels"])
     inside = (secret >= 0) & (secret < len(secret)) & (cell >= 0) & (cell < len(people))
     widths = [min((len(level) for level in column), default=0) for column in levels]
     if not inside.all() or len(widths) != codes.shape[1] or (codes < 0).any() or (codes >= widths).any():
@@ -333,6 +344,10 @@ def _read_limit(counts: NDArray[np.int64], total: int, secret: Any, kind: Any, f
             f"a limit must be of a secret that is counted and of a known kind, got {kind!r}."
         )
     return Limit.of(secret, kind, _read_level(form, text), Fraction(int(counts[secret].sum()), total))
+
+
+def _wholes(entries: list[Any]) -> NDArray[np.int64]:
+    return np.array([_whole(entry) for entry in entries], dtype=np.int64)
 
 
 def _columns(rows: list[tuple[Any, ...]], *types: Any) -> tuple[NDArray[Any], ...]:

@@ -10,6 +10,7 @@ Both ends of every number are kept: u rounded down makes what a release keeps, r
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.numeric.parse import FloatArray
-from tightlip.numeric.rounding import down, log_ratio_down, log_ratio_up, sum_down, sum_up, up
+from tightlip.numeric.rounding import down, gamma, log_ratio_down, log_ratio_up, sum_down, sum_up, up
 from tightlip.protection.kernel import Kernel
 from tightlip.protection.values import Codes, Values
 
@@ -46,8 +47,10 @@ class Detail:
         lower, upper = np.zeros(len(values)), np.zeros(len(values))
         for times, sizes in parts:
             size = sizes.astype(np.float64)
-            lower = np.nextafter(lower + _down(times * log_ratio_down(everyone, size)), -np.inf)
-            upper = np.nextafter(upper + _up(times * log_ratio_up(everyone, size)), np.inf)
+            some = size < total  # what is true of everybody has no content, exactly
+            more, most = log_ratio_down(everyone, size), log_ratio_up(everyone, size)
+            lower = np.where(some, np.nextafter(lower + _down(times * more), -np.inf), lower)
+            upper = np.where(some, np.nextafter(upper + _up(times * most), np.inf), upper)
         lower = np.maximum(lower, 0.0)
         finest = np.full(len(people), -1)
         single = np.flatnonzero(np.bincount(values.value, minlength=len(values)) == 1)
@@ -66,13 +69,16 @@ class Detail:
         """The detail that a kernel keeps, rounded down."""
         if self.whole[1] <= 0:
             return 1.0
-        weight = _down(self.people[kernel.cell] * (kernel.weight / kernel.scale))
-        amount = sum_down(_down(weight * self.lower[kernel.value]))
+        # roundings: of weight, scale, their quotient, and two products
+        amounts = self.people[kernel.cell] * (kernel.weight / kernel.scale) * self.lower[kernel.value]
+        amount = sum_down(amounts * (1 - gamma(8)))
         return min(1.0, max(0.0, down(amount / self.whole[1])))
 
     def most(self, amount: float) -> float:
         """An amount of detail in nats, summed over people and rounded up, as a share of the whole, rounded up."""
-        return 1.0 if self.whole[0] <= 0 else min(1.0, max(0.0, up(amount / self.whole[0])))
+        if math.isnan(amount) or self.whole[0] <= 0:
+            return 1.0
+        return min(1.0, max(0.0, up(amount / self.whole[0])))
 
 
 def _column_sizes(values: Values, code: Codes, people: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -89,4 +95,4 @@ def _down(amounts: FloatArray) -> FloatArray:
 
 
 def _up(amounts: FloatArray) -> FloatArray:
-    return np.asarray(np.nextafter(np.nextafter(amounts, np.inf), np.inf))
+    return np.asarray(np.where(amounts > 0, np.nextafter(np.nextafter(amounts, np.inf), np.inf), amounts))

@@ -5,6 +5,7 @@ A kernel gives each cell whole weights on values that contain it; they add up to
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -19,6 +20,7 @@ from tightlip.protection.values import Values
 
 SCALE = 2**30  # of randomised kernels: fine enough that rounding costs less detail than any gap asked for
 _NOTHING = 1e-6  # a share that an interior point gives to what it does not use
+_SIMPLE = 1_000  # the largest denominator of a share that is taken for a simple fraction
 _MOST_REPAIRS = 20
 _MOST_MIXES = 25
 
@@ -76,6 +78,9 @@ def round_kernel(values: Values, limits: Limits, value: Places, cell: Places, sh
     kept = np.flatnonzero(share > _NOTHING)
     value, cell, share = value[kept], cell[kept], share[kept]
     total = np.bincount(cell, share, len(limits.people))
+    simple = _simple(value, cell, share / total[cell], len(limits.people))
+    if simple is not None and exposed_share(simple, values, limits) <= limits.exposed:
+        return simple
     weight = np.floor(SCALE * share / total[cell]).astype(np.int64)
     rest = SCALE - np.bincount(cell, weight, len(limits.people)).astype(np.int64)
     order = np.lexsort((share, cell))
@@ -88,6 +93,21 @@ def round_kernel(values: Values, limits: Limits, value: Places, cell: Places, sh
             return kernel
         kernel = _mix(kernel, values, limits, SCALE >> (_MOST_MIXES - step))
     return Kernel.assign(values.last)
+
+
+def _simple(value: Places, cell: Places, share: FloatArray, cells: int) -> Kernel | None:
+    """The kernel of the simple fractions that shares stand for, if they do: some keep a limit exactly."""
+    parts = {one: Fraction(one).limit_denominator(_SIMPLE) for one in np.unique(share).tolist()}
+    scale = 1
+    for part in parts.values():
+        scale = math.lcm(scale, part.denominator)
+        if scale > SCALE:
+            return None
+    weight = np.array([int(parts[one] * scale) for one in share.tolist()], dtype=np.int64)
+    found = Kernel.of(value, cell, weight, scale)
+    sums = np.zeros(cells, dtype=np.int64)
+    np.add.at(sums, found.cell, found.weight)
+    return found if (sums == scale).all() else None
 
 
 def _repair(kernel: Kernel, values: Values, limits: Limits) -> Kernel:

@@ -1,4 +1,4 @@
-"""The least budget at which something can be released.
+"""A budget at which something can be released.
 
 A limit b that is loosened by a factor c is c·b (a floor b/c). A group of people in which a secret has the share q keeps
 it if c ≥ q/b (floor: b/q).
@@ -44,17 +44,17 @@ def _factor(limit: Limit, held: int, people: int) -> Loosening:
 def least_loosening(limits: Limits, values: Values, *, least: int = 1) -> Loosening:
     """A factor by which to loosen all limits so that something can be released; 1 or less where it can be already.
 
-    One value is published for all of its cells, and nothing for all others: the least factor of all such releases.
+    The least factor of the releases that publish one value for all of its cells, and nothing for all others. A release
+    that publishes a value for some of its cells only may need less.
     """
-    total, people = limits.total, values.sums(limits.people)
-    proper = np.zeros(len(values), dtype=bool)
-    proper[:] = True
+    people = values.sums(limits.people)
+    proper = np.ones(len(values), dtype=bool)
     proper[values.last] = False
     top = np.zeros(len(values), dtype=np.intp)
     top[values.value] = values.last[values.cell]
-    rest = values.sums(limits.people)[top] - people
+    rest = people[top] - people
     proper &= (people >= least) & ((rest == 0) | (rest >= least))
-    if not proper.any() or not total:
+    if not proper.any():
         return None
     need = np.zeros(len(values))
     for limit in limits.limits:
@@ -83,7 +83,7 @@ def least_words(limit: Limit, factor: Loosening) -> str:
     if factor is None:
         return "none"
     if limit.kind == "cap":
-        return f"at least {format_up(float(100 * limit.inside * factor))}%"
+        return f"at least {format_up(float(min(100 * limit.inside * factor, Fraction(100))))}%"
     ratio = exact_ratio(limit.level)
     times = ratio if ratio is not None else Fraction(exp_bounds(limit.level)[1])
     return f"at least {format_up(float(times * factor) * (1 + 1e-12))}x"

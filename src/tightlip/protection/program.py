@@ -86,7 +86,7 @@ class Program:
     def __init__(self, values: Values, limits: Limits, detail: FloatArray, least: int = 1) -> None:
         self.values, self.limits, self.detail = values, limits, detail
         self.people = limits.people.astype(np.float64)
-        self.excess = limits.excess() + _HAIR * self.people
+        self.excess = _tightened(limits)
         self.risky = risky_cells(limits)
         self.single = np.bincount(values.value, minlength=len(values)) == 1
         self.says_least = np.zeros(len(values), dtype=bool)
@@ -95,7 +95,7 @@ class Program:
         # only these pairs matter: a value without a risky or too small cell is no better than its cells as they are
         helps = np.zeros(len(values), dtype=bool)
         helps[values.value[(self.risky | (limits.people < least))[values.cell]]] = True
-        useful = np.where(self.single, ~helps, helps)[values.value]
+        useful = np.where(self.single[values.value], ~self.risky[values.cell], helps[values.value])
         useful |= self.says_least[values.value]
         if limits.exposed > 0:
             useful |= exposed
@@ -114,12 +114,31 @@ class Program:
 
         A solver that fails and Ctrl-C end it with the best so far; Ctrl-C before there is any is passed on.
         """
+        found = self._solve(gap, until, on_round, interior_point)
+        tight, self.excess = self.excess, _tightened(self.limits, 0.0)
+        if found is not None:
+            found = replace(found, bound=self._bound_at(found))
+            if found.stopped or not found.finished or found.bound - found.detail <= 2 * gap * found.detail:
+                self.excess = tight
+                return found
+        # some values keep a limit exactly, with no room for a hair, nor for an interior
+        try:
+            again = self._solve(gap, until, on_round, minimise)
+        except KeyboardInterrupt:
+            if found is None:
+                raise
+            return replace(found, finished=False, stopped=True)
+        if found is None or again is None:
+            return again if again is not None else found if found is not None else self._nothing()
+        return replace(again.join(found), finished=again.finished, stopped=again.stopped)
+
+    def _solve(self, gap: float, until: float, on_round: OnRound, solver: Any) -> Optimum | None:
         best = self._nothing()
         proved = False
         try:
             active, chosen = self._start()
             for _ in range(_ROUNDS):
-                found, gain = self._round(active, chosen, until)
+                found, gain = self._round(active, chosen, until, solver)
                 best, proved = best.join(found), True
                 on_round(best.detail, best.bound)
                 if best.bound - best.detail <= gap * best.detail or gain.max() <= _NOISE:
@@ -130,7 +149,7 @@ class Program:
                 self._grow(active, chosen, gain)
             return self._polish(best, until)
         except SolverFailure:
-            return best
+            return best if proved else None
         except KeyboardInterrupt:
             if not proved:
                 raise
@@ -148,10 +167,10 @@ class Program:
         bound = self._bound_of(score, exposure)
         return Optimum(pairs, np.ones(len(pairs)), prices, exposure, detail, bound, worth)
 
-    def _round(self, active: Mask, chosen: Mask, until: float) -> tuple[Optimum, FloatArray]:
+    def _round(self, active: Mask, chosen: Mask, until: float, solver: Any) -> tuple[Optimum, FloatArray]:
         """Solve over some pairs of active values, and price all others: what each pair is worth more than its cell."""
         pairs = np.flatnonzero(chosen & active[self.value])
-        share, worth, prices, exposure = self._restricted(pairs, interior_point, until)
+        share, worth, prices, exposure = self._restricted(pairs, solver, until)
         prices = self._raise_prices(prices, worth)
         score = self.score(prices, exposure)
         detail = float(self.own[pairs] @ share) / self.limits.total
@@ -268,11 +287,22 @@ class Program:
         score[self.exposed] -= exposure * self.people[self.cell[self.exposed]]
         return score
 
+    def _bound_at(self, found: Optimum) -> float:
+        return self._bound_of(self.score(found.prices, found.exposure_price), found.exposure_price)
+
     def _bound_of(self, score: FloatArray, exposure: float) -> float:
         """The bound that prices prove, in floats."""
         best = np.full(len(self.people), -np.inf)
         np.maximum.at(best, self.cell, score)
         return (float(best.sum()) + exposure * self.allowed) / self.limits.total
+
+
+def _tightened(limits: Limits, hair: float = _HAIR) -> FloatArray:
+    """Each cell's excess and a hair; a cell that keeps a limit keeps it, be it exactly: it then has no part in it."""
+    own = np.arange(len(limits.people), dtype=np.intp)
+    over = limits.broken(own, own, np.ones(len(own), dtype=np.int64), len(own))
+    excess = limits.excess() + hair * limits.people
+    return np.asarray(np.where(over, excess, np.minimum(excess, 0.0)))
 
 
 def _rank(sorted_keys: Places) -> Places:

@@ -23,6 +23,7 @@ from tightlip.numeric.quantity import Nats
 from tightlip.protection.budget import Subject
 from tightlip.protection.certificate import ReleaseCertificate
 from tightlip.protection.kernel import Kernel, exposed_share
+from tightlip.protection.least import least_words
 from tightlip.protection.levels import ColumnLevels
 from tightlip.protection.limits import Limit
 from tightlip.protection.values import Values
@@ -69,6 +70,9 @@ class Protection:
     secrets : for each row of the certificate's counts, whose secret it is
     randomised : whether a cell may be published as different values
     finished : whether the search ended by itself; otherwise it was stopped with the best found so far
+    source : the table, if it is at hand
+    enough : where nothing is released, a factor by which to loosen every limit so that something can be; None where
+        something is, or no factor is known
     """
 
     counted: Counted
@@ -81,6 +85,7 @@ class Protection:
     randomised: bool
     finished: bool
     source: Any = None
+    enough: Fraction | None = None
 
     @property
     def kept(self) -> float:
@@ -96,6 +101,18 @@ class Protection:
     def gap(self) -> float:
         """How much more detail another release could keep, at most."""
         return max(0.0, self.bound - self.kept)
+
+    @property
+    def least_budget(self) -> str | None:
+        """Where nothing is released, a budget at which something can be, as `protect` takes it; rounded up.
+
+        None where something is released, where no such budget is known, or where the limits are of several kinds or
+        levels: `enough` then tells by how much to loosen them all.
+        """
+        limits = self.certificate.table.limits.limits
+        if self.enough is None or len({(limit.kind, limit.level) for limit in limits}) != 1:
+            return None
+        return least_words(limits[0], self.enough).removeprefix("at least ")
 
     @property
     def kernel(self) -> Kernel:

@@ -19,8 +19,8 @@ from tightlip.numeric.parse import number
 from tightlip.protection.budget import Subject, read_limits
 from tightlip.protection.certificate import Prices, ReleaseCertificate, upper_bound
 from tightlip.protection.certificate import Table as Proof
-from tightlip.protection.kernel import Kernel, round_kernel
-from tightlip.protection.least import least_words, loosening
+from tightlip.protection.kernel import Kernel, exposed_share, round_kernel
+from tightlip.protection.least import least_loosening, least_words, loosening
 from tightlip.protection.levels import ColumnLevels, choose_levels
 from tightlip.protection.limits import Limits
 from tightlip.protection.program import Program
@@ -161,7 +161,7 @@ def protect_counts(
     if randomised:
         pairs = optimum.pairs
         kernels.append(round_kernel(values, limits, program.value[pairs], program.cell[pairs], optimum.share))
-    if not (randomised and finished):
+    if not (randomised and finished and detail.kept(kernels[0]) >= (1 - 2 * gap) * bound):
         left = 0.0 if optimum.stopped else start + seconds - time.monotonic()
         search = Assignment(program, optimum, least)
         kernel, ended = search.search(left, lambda kept: on_progress("search", kept, bound))
@@ -170,7 +170,15 @@ def protect_counts(
     kernel = max(kernels, key=detail.kept)
     best = ReleaseCertificate(proof, kernel, prices, detail.kept(kernel), bound)
     best.verify()
-    return Protection(counted, plan, levels, finest, values, best, secrets, randomised, finished)
+    enough = least_loosening(limits, values, least=least) if not best.lower else None
+    return Protection(
+        counted, plan, levels, finest, values, best, secrets, randomised, finished, enough=_over_1(enough)
+    )
+
+
+def _over_1(factor: Fraction | None) -> Fraction | None:
+    """Leave out a factor that loosens nothing."""
+    return factor if factor is not None and factor > 1 else None
 
 
 def _time_for(pairs: int) -> float:
@@ -180,8 +188,8 @@ def _time_for(pairs: int) -> float:
 
 def _require_hope(values: Values, limits: Limits, secrets: Sequence[tuple[Subject, int]]) -> None:
     """Refuse limits that even the release that says least breaks, with what would be enough."""
-    broken = Kernel.assign(values.last).broken(limits, values)
-    if not broken.any():
+    nothing = Kernel.assign(values.last)
+    if not nothing.broken(limits, values).any() and exposed_share(nothing, values, limits) <= limits.exposed:
         return
     needed = loosening(limits, values, values.last)
     place = max(range(len(needed)), key=lambda at: math.inf if needed[at] is None else float(needed[at] or 0))

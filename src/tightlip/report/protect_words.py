@@ -51,7 +51,21 @@ def bound_words(found: Protection) -> str:
 
 
 def search_words(found: Protection) -> str:
-    """Say whether the search ended, and how far from the bound."""
+    """Say whether the search ended, and how far from the bound; where nothing is released, what would be enough."""
+    return f"{_ended_words(found)}{_enough_words(found)}"
+
+
+def _enough_words(found: Protection) -> str:
+    if found.enough is None:
+        return ""
+    if found.least_budget is not None:
+        return f" A budget of {found.least_budget} is enough to release something."
+    return (
+        f" All limits loosened by a factor of {format_up(found.enough)} would be enough to release something."
+    )
+
+
+def _ended_words(found: Protection) -> str:
     left = at_most(found.gap)
     if found.randomised or (found.finished and found.gap < _CLOSE):
         return f"No other release over these levels can keep more than {left} of the detail beyond this one."
