@@ -1,4 +1,4 @@
-"""No answer depends on how fast the machine is: the clock is read for dates, bars, and limits that somebody set."""
+"""No answer depends on how fast the machine is unless it says so: who reads the clock, and for what."""
 
 import re
 from pathlib import Path
@@ -9,6 +9,7 @@ ALLOWED = {
     "cli/interrupt.py",  # how long an interrupted program may take to end
     "report/audit_record.py",  # the date of a report
     "cli/output.py",  # when a bar appears
+    "protection/clock.py",  # how long protect may search; what it finds says whether it was stopped, and its gap
     "statistic/work.py",  # time_limit, where one was given
 }
 CLOCK = re.compile(

@@ -354,6 +354,11 @@ def test_one_cell_is_kept_wholly() -> None:
         assert (found.kept, found.bound) == (1.0, 1.0)
 
 
+def test_all_that_is_kept_is_said_to_be() -> None:
+    table = pd.DataFrame({"age": [0, 1, 2] * 3, "ill": ["yes", "no", "no"] + ["no", "yes", "no"] * 2})
+    assert tl.protect(table, "ill", ["age"], "100x").kept == 1.0
+
+
 def test_a_share_of_people_is_not_exceeded_by_what_says_least() -> None:
     table = pd.DataFrame({"age": [0, 0, 1, 1], "ill": ["yes", "yes", "no", "no"]})
     with pytest.raises(InvalidInput, match="columns that are kept"):

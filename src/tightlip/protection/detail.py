@@ -18,6 +18,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlip.auditing.tally import Places
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import down, gamma, log_ratio_down, log_ratio_up, sum_down, sum_up, up
 from tightlip.protection.kernel import Kernel
@@ -26,12 +27,16 @@ from tightlip.protection.values import Codes, Values
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Detail:
-    """The content of each value, from below and from above, in nats; `whole` is that of the table as it is."""
+    """The content of each value, from below and from above, in nats; `whole` is that of the table as it is.
+
+    `finest` has for each cell the value that contains it alone.
+    """
 
     lower: FloatArray
     upper: FloatArray
     whole: tuple[float, float]
     people: NDArray[np.int64]
+    finest: Places
 
     @classmethod
     def of(
@@ -52,12 +57,12 @@ class Detail:
             lower = np.where(some, np.nextafter(lower + _down(times * more), -np.inf), lower)
             upper = np.where(some, np.nextafter(upper + _up(times * most), np.inf), upper)
         lower = np.maximum(lower, 0.0)
-        finest = np.full(len(people), -1)
+        finest = np.full(len(people), -1, dtype=np.intp)
         single = np.flatnonzero(np.bincount(values.value, minlength=len(values)) == 1)
         finest[values.first[single]] = single
         own = people.astype(np.float64)
         whole = sum_down(_down(own * lower[finest])), sum_up(_up(own * upper[finest]))
-        return cls(lower, upper, whole, people)
+        return cls(lower, upper, whole, people, finest)
 
     def share(self) -> FloatArray:
         """The detail of each value relative to the whole table, to nearest: for solvers."""
@@ -67,7 +72,7 @@ class Detail:
 
     def kept(self, kernel: Kernel) -> float:
         """The detail that a kernel keeps, rounded down."""
-        if self.whole[1] <= 0:
+        if self.whole[1] <= 0 or (kernel.value == self.finest[kernel.cell]).all():
             return 1.0
         # roundings: of weight, scale, their quotient, and two products
         amounts = self.people[kernel.cell] * (kernel.weight / kernel.scale) * self.lower[kernel.value]

@@ -16,6 +16,7 @@ other side, which no release is bound to keep more than: proofs that nothing kee
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -60,10 +61,16 @@ class Limit:
             share = Fraction(level)
             return cls(secret, kind, level, share, share)
         ratio = exact_ratio(level)
-        low, high = (ratio, ratio) if ratio is not None else map(Fraction, exp_bounds(level))
+        low: Fraction
+        high: Fraction | None  # None is beyond all floats
+        if ratio is not None:
+            low, high = ratio, ratio
+        else:
+            least, most = exp_bounds(level)
+            low, high = Fraction(least), None if most == math.inf else Fraction(most)
         if kind == "pml":
-            return cls(secret, kind, level, prior * low, prior * high)
-        return cls(secret, kind, level, prior / low, prior / high)
+            return cls(secret, kind, level, prior * low, Fraction(1) if high is None else prior * high)
+        return cls(secret, kind, level, prior / low, Fraction(0) if high is None else prior / high)
 
     @property
     def floor(self) -> bool:

@@ -14,7 +14,6 @@ than ν_x, the value joins. Where every cell is over one limit at most, these pr
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,6 +25,7 @@ from tightlip.auditing.tally import Places
 from tightlip.errors import SolverFailure
 from tightlip.numeric.linear_program import interior_point, minimise
 from tightlip.numeric.parse import FloatArray
+from tightlip.protection.clock import Deadline
 from tightlip.protection.limits import Limits, risky_cells
 from tightlip.protection.rows import Rows
 from tightlip.protection.values import Values
@@ -109,7 +109,7 @@ class Program:
         """The people who may be exposed."""
         return float(self.limits.exposed) * self.limits.total
 
-    def solve(self, gap: float, until: float, on_round: OnRound) -> Optimum:
+    def solve(self, gap: float, until: Deadline, on_round: OnRound) -> Optimum:
         """Solve to a relative gap of detail, or as near as rounds and time (of the monotonic clock) allow.
 
         A solver that fails and Ctrl-C end it with the best so far; Ctrl-C before there is any is passed on.
@@ -132,7 +132,7 @@ class Program:
             return again if again is not None else found if found is not None else self._nothing()
         return replace(again.join(found), finished=again.finished, stopped=again.stopped)
 
-    def _solve(self, gap: float, until: float, on_round: OnRound, solver: Any) -> Optimum | None:
+    def _solve(self, gap: float, until: Deadline, on_round: OnRound, solver: Any) -> Optimum | None:
         best = self._nothing()
         proved = False
         try:
@@ -144,7 +144,7 @@ class Program:
                 if best.bound - best.detail <= gap * best.detail or gain.max() <= _NOISE:
                     best = replace(best, finished=True)
                     break
-                if time.monotonic() >= until:
+                if until.left() <= 0:
                     break
                 self._grow(active, chosen, gain)
             return self._polish(best, until)
@@ -167,7 +167,7 @@ class Program:
         bound = self._bound_of(score, exposure)
         return Optimum(pairs, np.ones(len(pairs)), prices, exposure, detail, bound, worth)
 
-    def _round(self, active: Mask, chosen: Mask, until: float, solver: Any) -> tuple[Optimum, FloatArray]:
+    def _round(self, active: Mask, chosen: Mask, until: Deadline, solver: Any) -> tuple[Optimum, FloatArray]:
         """Solve over some pairs of active values, and price all others: what each pair is worth more than its cell."""
         pairs = np.flatnonzero(chosen & active[self.value])
         share, worth, prices, exposure = self._restricted(pairs, solver, until)
@@ -189,7 +189,7 @@ class Program:
         active[joining] = True
         chosen |= self.risky[self.cell] & active[self.value]
 
-    def _polish(self, best: Optimum, until: float) -> Optimum:
+    def _polish(self, best: Optimum, until: Deadline) -> Optimum:
         """Move to a vertex: solve over the pairs in use by the simplex method, which uses few of them."""
         chosen = self.says_least[self.value].copy()
         chosen[best.pairs[best.share > _IN_USE]] = True
@@ -225,7 +225,7 @@ class Program:
         return found
 
     def _restricted(
-        self, pairs: Places, solve: Any, until: float
+        self, pairs: Places, solve: Any, until: Deadline
     ) -> tuple[FloatArray, FloatArray, FloatArray, float]:
         """Solve the program over some pairs: their shares, the worth of each cell, prices, price of exposure."""
         rows = Rows.of(
@@ -236,9 +236,7 @@ class Program:
             self.excess,
             self.allowed,
         )
-        found = solve(
-            -self.own[pairs], rows.matrix, rows.limits, equal=rows.cells, seconds=until - time.monotonic()
-        )
+        found = solve(-self.own[pairs], rows.matrix, rows.limits, equal=rows.cells, seconds=until.left())
         prices, exposure = rows.duals(found.duals, len(self.excess), len(self.values))
         return np.clip(found.primal, 0.0, 1.0), -found.duals[: rows.cells], prices, exposure
 

@@ -9,7 +9,6 @@ checked exactly; how much better any deterministic release could be is bounded b
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -20,6 +19,7 @@ from tightlip.auditing.tally import Places
 from tightlip.errors import SolverFailure
 from tightlip.numeric.linear_program import integer_program
 from tightlip.numeric.parse import FloatArray
+from tightlip.protection.clock import Deadline
 from tightlip.protection.kernel import Kernel
 from tightlip.protection.program import Optimum, Program
 from tightlip.protection.rows import Held, Rows
@@ -66,7 +66,7 @@ class Assignment:
 
         Ctrl-C ends it with the best so far.
         """
-        until = time.monotonic() + seconds
+        until = Deadline.after(seconds)
         try:
             self._accept(self._first())
             if self.allowed.sum() <= _FEW:
@@ -145,7 +145,7 @@ class Assignment:
     def _detail(self, chosen: Places) -> float:
         return float(self.program.people @ self.program.detail[chosen]) / self.program.limits.total
 
-    def _roam(self, until: float, on_found: Callable[[float], None]) -> bool:
+    def _roam(self, until: Deadline, on_found: Callable[[float], None]) -> bool:
         """Improve one neighbourhood after another until none helps; whether that came before the end of time."""
         random, members = np.random.default_rng(0), self.program.values
         tried = self._near(_NEAR)
@@ -156,7 +156,7 @@ class Assignment:
         ).astype(np.float64)
         size: float = np.clip(tried.sum() / 20, _FIRST, _LATER)
         idle, hopeless = 0, np.zeros(self.values, dtype=bool)
-        while (left := until - time.monotonic()) > 0 and idle < _PATIENCE:
+        while (left := until.left()) > 0 and idle < _PATIENCE:
             drawn = self._draw(random, load, size, hopeless)
             if drawn is None:
                 if size >= _LARGEST:
@@ -165,9 +165,9 @@ class Assignment:
                 continue
             free = np.zeros(self.cells, dtype=bool)
             free[members.cells_of(drawn)] = True
-            before, start = self.chosen, time.monotonic()
+            before, quick = self.chosen, Deadline.after(_QUICK)
             solved = self._improve(free, tried, min(left, _LONGEST))
-            if solved and time.monotonic() - start < _QUICK:
+            if solved and quick.left() > 0:
                 size = min(size * _GROWTH, _LARGEST)
             elif not solved:
                 size /= _GROWTH

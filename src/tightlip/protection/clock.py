@@ -1,0 +1,22 @@
+"""How long a search may take: an answer that was stopped says so, and how far it may be from the best."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A moment, on the clock of this process."""
+
+    moment: float
+
+    @classmethod
+    def after(cls, seconds: float) -> Deadline:
+        """So many seconds from now."""
+        return cls(time.monotonic() + seconds)
+
+    def left(self) -> float:
+        """The seconds that are left; negative when it is over."""
+        return self.moment - time.monotonic()
