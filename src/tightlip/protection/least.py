@@ -69,7 +69,7 @@ def least_loosening(limits: Limits, values: Values, *, least: int = 1) -> Loosen
 
 
 def _factors(limit: Limit, held: NDArray[np.int64], people: NDArray[np.int64]) -> NDArray[np.float64]:
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         share = held / people / float(limit.inside)
         return np.asarray(1 / share if limit.floor else share)
 

@@ -28,6 +28,7 @@ from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.quantity import exact_ratio
 
+_LEAST = 1e-9  # of a share, by which counts are still divided
 Kind = Literal["pml", "cap", "pmc"]
 
 
@@ -111,19 +112,20 @@ class Limits:
         return int(self.people.sum())
 
     def excess(self, *, outside: bool = False) -> FloatArray:
-        """How far each cell alone is over each limit, in people: (n_sx/b − n_x), negative where there is room."""
+        """How far each cell alone is over each limit, in people: n_sx/b − n_x, negative where there is room."""
         rows = [self._excess(limit, limit.outside if outside else limit.inside) for limit in self.limits]
         return np.array(rows).reshape(len(rows), len(self.people))
 
     def _excess(self, limit: Limit, bound: Fraction) -> FloatArray:
-        over = self.counts[limit.secret] / float(bound) - self.people
+        over = (self.counts[limit.secret] - float(bound) * self.people) / _unit(bound)
         return np.asarray(-over if limit.floor else over)
 
     def sizes(self, *, outside: bool = False) -> FloatArray:
         """How large the parts of each excess are, n_sx/b + n_x: what its roundings are relative to."""
+        bounds = [limit.outside if outside else limit.inside for limit in self.limits]
         rows = [
-            self.counts[limit.secret] / float(limit.outside if outside else limit.inside) + self.people
-            for limit in self.limits
+            (self.counts[limit.secret] + float(bound) * self.people) / _unit(bound)
+            for limit, bound in zip(self.limits, bounds, strict=True)
         ]
         return np.array(rows).reshape(len(rows), len(self.people))
 
@@ -145,6 +147,11 @@ class Limits:
             left, right = held * bound.denominator, people * bound.numerator
             found[place] = (left < right) if limit.floor else (left > right)
         return found
+
+
+def _unit(bound: Fraction) -> float:
+    """Divide excesses by the limit, so that they are in people, unless it is next to nothing."""
+    return max(float(bound), _LEAST)
 
 
 def _sum(

@@ -266,7 +266,7 @@ class Protection:
             price = np.zeros(len(self.values))
             own = prices.limit == place
             price[prices.value[own]] = prices.price[own]
-            held = limits.counts[limit.secret, self.kernel.cell] * share / float(limit.inside)
+            held = limits.counts[limit.secret, self.kernel.cell] * share / max(float(limit.inside), 1e-9)
             gain = float(price[self.kernel.value] @ held) / 100 / whole if whole > 0 else 0.0
             if gain > 0:
                 found.append(Binding(*self.secrets[limit.secret], limit, gain))
