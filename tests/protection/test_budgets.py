@@ -92,7 +92,7 @@ def test_no_deterministic_release_is_better_than_the_bound(name: str, seed: int)
 
 def test_the_least_budget_of_columns_that_are_kept_is_told() -> None:
     table = tiny(1)
-    with pytest.raises(InvalidInput, match="give at least .*x"):
+    with pytest.raises(InvalidInput, match=r"give at least .*x"):
         protect(table, "ill", ["age", "town"], "1.01x", levels={"age": "as is", "town": "as is"})
     try:
         protect(table, "ill", ["age", "town"], "1.01x", levels={"age": "as is", "town": "as is"})
