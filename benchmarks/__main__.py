@@ -10,6 +10,7 @@ from benchmarks import (
     envelope_speed,
     import_time,
     maximal_leakage_qif,
+    protect,
     release_speed,
     statistic_speed,
 )
@@ -26,6 +27,7 @@ BENCHMARKS = (
     csv_wide,
     audit_measures,
     audit_privattacks,
+    protect,
 )
 for benchmark in BENCHMARKS:
     benchmark.main()

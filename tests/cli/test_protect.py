@@ -68,10 +68,9 @@ def test_levels_first_then_the_answer_then_what_was_written(capsys, people):
 def test_the_reader_learns_from_the_file_what_was_promised(capsys, people):
     """Of a deterministic release, and with the secret beside it, from the file alone."""
     status, text, _ = protect(
-        capsys, "--budget", "3x", "--out", "safe.csv", "--with-secret", "--json", "--budget", "ill=1.8x"
+        capsys, "--budget", "3x", "--budget", "ill=1.8x", "--out", "safe.csv", "--with-secret", "--json"
     )
-    assert status == 2
-    status, text, _ = protect(capsys, "--budget", "1.8x", "--out", "safe.csv", "--with-secret", "--json")
+    assert status == 0
     record = json.loads(text)
     shown = pd.read_csv("safe.csv", dtype=str, keep_default_na=False)
     published = shown.age + "|" + shown.town
@@ -172,8 +171,7 @@ def test_a_column_stays_as_it_is(capsys, people):
     [
         ((), "--budget must be given"),
         (("--budget", "3"), "budget must"),
-        (("--budget", "2x", "--budget", "3x"), "must each name a secret column"),
-        (("--budget", "ill=2x", "--budget", "ill=3x"), "each column once"),
+        (("--budget", "=2x"), "LEVEL or COLUMN=LEVEL"),
         (("--budget", "age=2x"), "age"),
         (("--budget", "2x", "--randomised", "--with-secret", "--out", "safe.csv"), "--with-secret must not"),
         (("--budget", "2x", "--keep", "nr"), "--keep must be given with --out"),
@@ -185,7 +183,7 @@ def test_a_column_stays_as_it_is(capsys, people):
         (("--budget", "2x", "--keep-as-is", "age"), "must not be given with --levels"),
         (("--budget", "2x", "--weight", "age"), "--weight must be COLUMN=NUMBER"),
         (("--budget", "2x", "--min-count", "3", "--randomised"), "deterministic"),
-        (("--budget", "0.1%"), "exceeded even when nothing is published"),
+        (("--budget", "0.1%"), "must be one that publishing nothing meets"),
         (("--budget", "2x", "--out", "safe.csv", "--keep", "nrr"), 'did you mean "nr"'),
     ],
 )

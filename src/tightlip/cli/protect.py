@@ -16,9 +16,14 @@ from tightlip.cli.output import complain, gap_bar, print_json, print_text
 from tightlip.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from tightlip.protection.curve import Curve
     from tightlip.protection.levels import ColumnLevels
+    from tightlip.protection.result import Protection
     from tightlip.table.policy import Policy
     from tightlip.table.source import Table
+
+_MOST_PAIRS = 500_000  # of value and cell: beyond, another point of the page's curve would take too long
+_SECONDS = 2.0  # for each of its points
 
 
 def protect(
@@ -88,7 +93,12 @@ def protect(
             print_text(_level_lines(chosen))
         found = _search(opened, plan, allowed, asked)
         report = protect_record(
-            found, unit=unit.value, show_values=show_values, table=public_address(table), command=typed
+            found,
+            unit=unit.value,
+            show_values=show_values,
+            table=public_address(table),
+            command=typed,
+            curve=None if html is None else _curve(found),
         )
         done, wrote = outputs.write(found, report, opened, typed)
     record = report.to_dict() | {"levels": {column.column: list(column.words) for column in chosen}}
@@ -129,6 +139,13 @@ def _search(table: Table, plan: Policy, allowed: Any, asked: dict[str, Any]) -> 
 
     with gap_bar() as tell, first_is_spared():
         return run_protect(table, policy=plan, budget=allowed, on_progress=tell, **asked)
+
+
+def _curve(found: Protection) -> Curve | None:
+    """Protect at a few other budgets, for the page's picture; none where that would take long or means nothing."""
+    if found.budget is None or len(found.values.cell) > _MOST_PAIRS:
+        return None
+    return found.trade_off(seconds=_SECONDS)
 
 
 def _tell(

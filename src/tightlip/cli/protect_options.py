@@ -106,27 +106,19 @@ SeedForTests = Annotated[
 ]
 
 
-def read_allowed(given: Sequence[str], read: Callable[[str], Level]) -> Level | dict[str, Level]:
-    """Read one level for all secrets together, or one for each of some columns.
+def read_allowed(given: Sequence[str], read: Callable[[str], Level]) -> list[Level | dict[str, Level]]:
+    """Read levels for all secrets together, or for columns, all of which are to be kept.
 
-    >>> read_allowed(["50%"], read_cap_or_budget), read_allowed(["ill=50%"], read_cap_or_budget)
-    ('50%', {'ill': '50%'})
+    >>> read_allowed(["3x", "ill=50%"], read_cap_or_budget)
+    [1.0986122886681098 nats, {'ill': '50%'}]
     """
-    named = {}
+    found: list[Level | dict[str, Level]] = []
     for text in given:
         column, equals, level = text.rpartition("=")
-        if not equals and len(given) > 1:
-            raise InvalidInput(
-                f"several budgets must each name a secret column, got {quoted(text)}; write COLUMN={text}."
-            )
-        if not equals:
-            return read(text)
-        if not column or column in named:
-            raise InvalidInput(
-                f"a budget must be LEVEL or COLUMN=LEVEL, each column once, got {quoted(text)}."
-            )
-        named[column] = read(level)
-    return named
+        if equals and not column:
+            raise InvalidInput(f"a budget must be LEVEL or COLUMN=LEVEL, got {quoted(text)}.")
+        found.append({column: read(level)} if equals else read(text))
+    return found
 
 
 def read_cap_or_budget(text: str) -> Level:

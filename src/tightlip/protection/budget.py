@@ -6,7 +6,7 @@ nobody's becomes more than that likely), or a mapping of secret columns to such,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -66,26 +66,40 @@ def _tightest(limits: Sequence[Limit]) -> tuple[Limit, ...]:
 
 
 def _read(counted: Counted, budget: Any, argument: str) -> list[_Rule]:
-    if not isinstance(budget, Mapping):
-        return [(counted.secret_columns, None, *_amount(budget, argument))]
+    """Read a budget, or a list of budgets that must all be kept."""
     rules: list[_Rule] = []
-    for column, own in budget.items():
-        require_known(column, counted.secret_columns, f"secret column of {argument}")
-        place = counted.secret_columns.index(column)
-        if not isinstance(own, Mapping):
-            rules.append(((column,), None, *_amount(own, f"{argument} of {column}")))
-            continue
-        for value, level in own.items():
-            if value not in counted.secret_values[place]:
-                raise InvalidInput(
-                    f"{argument} of {quoted(column)} must name values that occur, got {quoted(value)}; check it."
-                )
-            rules.append(((column,), (value,), *_amount(level, f"{argument} of {column}")))
+    for one in _several(budget):
+        if isinstance(one, Mapping):
+            rules += _read_columns(counted, one, argument)
+        else:
+            rules.append((counted.secret_columns, None, *_amount(one, argument)))
     if not rules:
         raise InvalidInput(
-            f'{argument} must say something, got an empty mapping; write "3x" or {{"disease": "3x"}}.'
+            f'{argument} must say something, got nothing in it; write "3x" or {{"disease": "3x"}}.'
         )
     return rules
+
+
+def _read_columns(counted: Counted, budget: Mapping[Any, Any], argument: str) -> Iterator[_Rule]:
+    """Read the budgets of secret columns, and of values of them."""
+    for column, own in budget.items():
+        require_known(column, counted.secret_columns, f"secret column of {argument}")
+        known = counted.secret_values[counted.secret_columns.index(column)]
+        for one in _several(own):
+            if not isinstance(one, Mapping):
+                yield (column,), None, *_amount(one, f"{argument} of {column}")
+                continue
+            for value, levels in one.items():
+                if value not in known:
+                    raise InvalidInput(
+                        f"{argument} of {quoted(column)} must name values that occur, got {quoted(value)}; check it."
+                    )
+                for level in _several(levels):
+                    yield (column,), (value,), *_amount(level, f"{argument} of {column}")
+
+
+def _several(budget: Any) -> Sequence[Any]:
+    return budget if isinstance(budget, (list, tuple)) else [budget]
 
 
 def _amount(level: Any, argument: str) -> tuple[Kind, float | Fraction]:

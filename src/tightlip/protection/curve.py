@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -114,7 +114,16 @@ def trade_off(
             if given is not None:
                 raise
     points.sort(key=lambda point: float(point.budget))
-    return Curve(tuple(points), found.randomised, whole_columns(found), plan)
+    return Curve(_tighten(points), found.randomised, whole_columns(found), plan)
+
+
+def _tighten(points: Sequence[CurvePoint]) -> tuple[CurvePoint, ...]:
+    """Give every budget the least bound of its own and all larger ones, which hold for it too."""
+    least, tightened = 1.0, []
+    for point in reversed(points):
+        least = min(least, point.bound)
+        tightened.append(replace(point, bound=least))
+    return tuple(reversed(tightened))
 
 
 def _protect(found: Protection, budget: Nats, seconds: float, gap: float) -> Protection:

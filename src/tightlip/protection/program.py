@@ -78,9 +78,12 @@ class Optimum:
 
 
 class Program:
-    """The program over all values of some cells; `detail` is u(y) of each value."""
+    """The program over all values of some cells; `detail` is u(y) of each value.
 
-    def __init__(self, values: Values, limits: Limits, detail: FloatArray) -> None:
+    `least` is the fewest people who may share a value; only the choice of pairs takes note of it.
+    """
+
+    def __init__(self, values: Values, limits: Limits, detail: FloatArray, least: int = 1) -> None:
         self.values, self.limits, self.detail = values, limits, detail
         self.people = limits.people.astype(np.float64)
         self.excess = limits.excess() + _HAIR * self.people
@@ -89,9 +92,9 @@ class Program:
         self.says_least = np.zeros(len(values), dtype=bool)
         self.says_least[values.last] = True
         exposed = self.single[values.value] & self.risky[values.cell]
-        # only these pairs matter: a value without a risky cell is no better than its cells as they are
+        # only these pairs matter: a value without a risky or too small cell is no better than its cells as they are
         helps = np.zeros(len(values), dtype=bool)
-        helps[values.value[self.risky[values.cell]]] = True
+        helps[values.value[(self.risky | (limits.people < least))[values.cell]]] = True
         useful = np.where(self.single, ~helps, helps)[values.value]
         useful |= self.says_least[values.value]
         if limits.exposed > 0:

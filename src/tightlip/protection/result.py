@@ -271,10 +271,15 @@ class Protection:
         """The one level that bounds the leakage about all secret columns together; None where the limits are others."""
         limits = self.certificate.table.limits
         levels = {limit.level for limit in limits.limits if limit.kind == "pml"}
-        joint = all(self.secrets[limit.secret][0] == self.counted.secret_columns for limit in limits.limits)
+        joint = all(subject == self.counted.secret_columns for subject, _ in self.secrets)
         if len(levels) != 1 or not joint or limits.exposed or any(one.kind != "pml" for one in limits.limits):
             return None
         level = levels.pop()
+        limited = {limit.secret for limit in limits.limits}
+        for secret, held in enumerate(limits.counts.sum(axis=1).tolist()):
+            free = Limit.of(secret, "pml", level, Fraction(held, limits.total)).void
+            if secret not in limited and not free:
+                return None
         return level if isinstance(level, Nats) else Nats(float(level), rounding="down")
 
     def columns(self) -> tuple[ColumnDetail, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
@@ -64,7 +65,7 @@ def protect(
     table : Table or anything `open_table` takes
     secret, release : column names (or Released), or
     policy : Policy
-    budget : level, cap, or mapping of secret columns (and their values) to such
+    budget : level, cap, or mapping of secret columns (and their values) to such; or a list of these, all to be kept
         "3x": nobody's secret becomes more than 3 times as likely; "50%": nobody's becomes more than that likely.
     levels : mapping of released column to its levels, finest first; optional
         {"age": ["as is", 5, 10, "out"], "zip": ["as is", "prefix 3", "out"], "town": "towns.csv"}; chosen where left
@@ -147,7 +148,7 @@ def protect_counts(
     _require_hope(values, limits, secrets)
     _require_size(values, limits, least)
     detail = proof.detail(values)
-    program = Program(values, limits, detail.share())
+    program = Program(values, limits, detail.share(), least)
     seconds = _time_for(len(program.value)) if seconds is None else float(number(seconds, "seconds"))
     start = time.monotonic()
     until = start + seconds * (1.0 if randomised else _BOUND_PART)
@@ -182,10 +183,11 @@ def _require_hope(values: Values, limits: Limits, secrets: Sequence[tuple[Subjec
     broken = Kernel.assign(values.last).broken(limits, values)
     if not broken.any():
         return
-    place = int(np.argmax(broken.any(axis=1)))
+    needed = loosening(limits, values, values.last)
+    place = max(range(len(needed)), key=lambda at: math.inf if needed[at] is None else float(needed[at] or 0))
     limit = limits.limits[place]
     subject = quoted(" × ".join(secrets[limit.secret][0]))
-    enough = least_words(limit, loosening(limits, values, values.last)[place])
+    enough = least_words(limit, needed[place])
     if len(np.unique(values.last)) == 1:
         raise InvalidInput(
             f"budget must be one that publishing nothing meets, got one that a secret of {subject} breaks even so; "
@@ -249,6 +251,10 @@ def _plan(secret: Any, release: Any, policy: Policy | None) -> Policy:
         raise InvalidInput("secret and release must both be given, or a policy; name the columns.")
     else:
         plan = Policy(secret, release)
+    if plan.local is not None:
+        raise InvalidInput(
+            "policy must say what is planned, got one that is protected already; leave its local recoding out."
+        )
     for item in plan.release:
         if item.mechanism is not None:
             raise InvalidInput(
