@@ -16,6 +16,7 @@ other side, which no release is bound to keep more than: proofs that nothing kee
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -23,11 +24,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlip.errors import InvalidInput
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.quantity import exact_ratio
 
 Kind = Literal["pml", "cap", "pmc"]
+_MOST = 100  # nats of a floor; it is far below any share of people, and the excesses still fit floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +62,14 @@ class Limit:
         if kind == "cap":
             share = Fraction(level)
             return cls(secret, kind, level, share, share)
+        if kind == "pmc" and level > _MOST:
+            raise InvalidInput(f"pmc must be at most {_MOST} nats, got {float(level):.6g}; leave it out.")
         ratio = exact_ratio(level)
-        low, high = (ratio, ratio) if ratio is not None else map(Fraction, exp_bounds(level))
+        low, high = (ratio, ratio) if ratio is not None else exp_bounds(level)
         if kind == "pml":
-            return cls(secret, kind, level, prior * low, prior * high)
-        return cls(secret, kind, level, prior / low, prior / high)
+            outside = Fraction(1) if high == math.inf else prior * Fraction(high)  # no share exceeds 1
+            return cls(secret, kind, level, prior * Fraction(low), outside)
+        return cls(secret, kind, level, prior / Fraction(low), prior / Fraction(high))
 
     @property
     def floor(self) -> bool:

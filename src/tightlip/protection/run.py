@@ -14,8 +14,8 @@ import numpy as np
 
 from tightlip.arguments import flag, whole
 from tightlip.auditing.counted import Counted
-from tightlip.errors import InvalidInput, quoted
-from tightlip.numeric.parse import number
+from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.numeric.parse import float_number, number
 from tightlip.protection.budget import Subject, read_limits
 from tightlip.protection.certificate import Prices, ReleaseCertificate, upper_bound
 from tightlip.protection.certificate import Table as Proof
@@ -97,6 +97,11 @@ def protect(
     if budget is None:
         raise InvalidInput('budget must be given, got none; write budget="3x".')
     flag(randomised, "randomised")
+    gap, seconds = _amount(gap, "gap"), None if seconds is None else _amount(seconds, "seconds")
+    if not callable(on_progress):
+        raise WrongType(
+            f"on_progress must be a function of stage, kept and bound, got {quoted(on_progress)}; leave it out."
+        )
     fewest = plan.min_count if min_count is None else min_count
     least = 1 if fewest is None else whole(fewest, "min_count", 1)
     if least > 1 and randomised:
@@ -149,7 +154,7 @@ def protect_counts(
     _require_size(values, limits, least)
     detail = proof.detail(values)
     program = Program(values, limits, detail.share(), least)
-    seconds = _time_for(len(program.value)) if seconds is None else float(number(seconds, "seconds"))
+    seconds = _time_for(len(program.value)) if seconds is None else seconds
     start = time.monotonic()
     until = start + seconds * (1.0 if randomised else _BOUND_PART)
     optimum = program.solve(gap, until, lambda kept, bound: on_progress("bound", kept, bound))
@@ -186,15 +191,16 @@ def _require_hope(values: Values, limits: Limits, secrets: Sequence[tuple[Subjec
     needed = loosening(limits, values, values.last)
     place = max(range(len(needed)), key=lambda at: math.inf if needed[at] is None else float(needed[at] or 0))
     limit = limits.limits[place]
+    argument = "pmc" if limit.floor else "budget"
     subject = quoted(" × ".join(secrets[limit.secret][0]))
     enough = least_words(limit, needed[place])
     if len(np.unique(values.last)) == 1:
         raise InvalidInput(
-            f"budget must be one that publishing nothing meets, got one that a secret of {subject} breaks even so; "
+            f"{argument} must be one that publishing nothing meets, got one that a secret of {subject} breaks even so; "
             f"give {enough}, or one for each secret value."
         )
     raise InvalidInput(
-        f"budget must be one that the columns that are kept meet alone, got one that they break for a secret of "
+        f"{argument} must be one that the columns that are kept meet alone, got one that they break for a secret of "
         f"{subject}; give {enough}, or let them be coarser or left out."
     )
 
@@ -210,8 +216,19 @@ def _require_size(values: Values, limits: Limits, least: int) -> None:
         )
 
 
+def _amount(value: object, argument: str) -> float:
+    read = float_number(value, argument)
+    if read < 0:
+        raise InvalidInput(f"{argument} must not be negative, got {quoted(value)}; leave it out.")
+    return read
+
+
 def _weights(given: Mapping[str, Any] | None, levels: tuple[ColumnLevels, ...]) -> tuple[Fraction, ...]:
     """How much columns matter, relative to the one that matters least."""
+    if given is not None and not isinstance(given, Mapping):
+        raise WrongType(
+            f'weights must be a mapping of columns to numbers, got {quoted(given)}; write {{"age": 2}}.'
+        )
     names = [column.column for column in levels]
     for name in given or {}:
         if name not in names:
