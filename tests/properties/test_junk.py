@@ -63,9 +63,11 @@ RESULTS = {
     "Protection",
     "RandomizedResponseCertificate",
     "Reasons",
+    "Receipt",
     "Recomputation",
     "Region",
     "RegionCertificate",
+    "Release",
     "ReleasePlan",
     "RiskBound",
     "RobustCertificate",
@@ -98,6 +100,8 @@ ALSO = {
     "secret": ("column", "label"),
     "release": "column",
     "id_column": "column",
+    "keep": "column",
+    "receipt": "cannot be written",
     "text": ("JSON", "certificate"),
     "other": "inputs",
     "outputs": ("secret", "labels"),
@@ -233,7 +237,7 @@ def test_junk_for_each_argument_in_turn(call, tmp_path, monkeypatch):
     call()
     for argument in call.arguments:
         for name, junk in JUNK.items():
-            if (argument, name) in (("on_stage", "type"), ("divergence", "type")):
+            if (argument, name) in (("on_stage", "type"), ("on_progress", "type"), ("divergence", "type")):
                 continue  # a function of the caller's that fails in its own way
             try:
                 call(**{argument: junk})
