@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from importlib import import_module
 
 import pytest
 
@@ -155,6 +156,8 @@ def test_a_changed_certificate_is_refused(tmp_path):
 
 
 def test_every_format_is_found_by_its_name():
+    for home in loading._HOMES.values():
+        import_module(home)
     for form, known in Certificate.registry.items():
         assert loading._HOMES[form.rpartition(" ")[0]] == known.__module__
     assert {form.rpartition(" ")[0] for form in Certificate.registry} == set(loading._HOMES)
