@@ -9,9 +9,15 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
-from tightlip.arguments import choice
+from tightlip.arguments import choice, flag
 
 Unit = Literal["nats", "bits"]
+
+
+def check_shown(show_values: object, unit: object) -> None:
+    """Refuse what does not say whether values may be shown, and in which unit."""
+    flag(show_values, "show_values")
+    choice(unit, "unit", get_args(Unit))
 
 
 class Paged:

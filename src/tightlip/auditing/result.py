@@ -13,14 +13,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from tightlip.arguments import choice, flag, instance
+from tightlip.arguments import choice, instance
 from tightlip.auditing.counted import Counted, counts_digest
 from tightlip.envelopes.result import Envelope
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.quantity import Nats, Probability
-from tightlip.showing import Unit
+from tightlip.showing import Unit, check_shown
 from tightlip.statistic.result import StatisticLeakage
 from tightlip.table.policy import Policy
 
@@ -307,7 +307,7 @@ class Audit:
         """The headline and all paragraphs, a line each; codes in place of values unless they may be shown."""
         from tightlip.report import audit
 
-        _check_shown(show_values, unit)
+        check_shown(show_values, unit)
         return audit.words(self, show_values=show_values, unit=unit)
 
     __str__ = words
@@ -322,7 +322,7 @@ class Audit:
         """
         from tightlip.report import audit
 
-        _check_shown(show_values, unit)
+        check_shown(show_values, unit)
         return audit.audit_report(self, show_values=show_values, unit=unit).to_dict()
 
     def to_html(
@@ -353,7 +353,7 @@ class Audit:
         """
         from tightlip.report import audit
 
-        _check_shown(show_values, unit)
+        check_shown(show_values, unit)
         instance(name, str, "name", "name the table by text")
         audit.write_html(self, path, table=name, show_values=show_values, unit=unit, force=force)
 
@@ -367,7 +367,7 @@ class Audit:
         """
         from tightlip.report import audit
 
-        _check_shown(False, unit)
+        check_shown(False, unit)
         choice(picture, "picture", get_args(Picture))
         chosen = self.joint.name if view is None else choice(view, "view", list(self.views))
         return audit.chart(self, chosen, picture, unit)
@@ -395,8 +395,3 @@ def largest_posterior(prior: float | Fraction, leakage: float) -> Probability:
     ratio = leakage.ratio if isinstance(leakage, Nats) else None
     reached = Fraction(prior) * (Fraction(exp_bounds(float(leakage))[1]) if ratio is None else ratio)
     return Probability.of(min(reached, Fraction(1)))
-
-
-def _check_shown(show_values: object, unit: object) -> None:
-    flag(show_values, "show_values")
-    choice(unit, "unit", get_args(Unit))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from tightlip.arguments import choice, flag, instance
+from tightlip.arguments import choice, instance
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.leakage import cell_pml
 from tightlip.auditing.plan import about
@@ -27,7 +27,7 @@ from tightlip.protection.least import least_words
 from tightlip.protection.levels import ColumnLevels
 from tightlip.protection.limits import Limit
 from tightlip.protection.values import Values
-from tightlip.showing import Unit
+from tightlip.showing import Unit, check_shown
 from tightlip.table.local import Cell, LocalRecoding
 from tightlip.table.policy import Policy
 
@@ -315,7 +315,7 @@ class Protection:
         """What is kept, who is protected and what holds detail back, a line each; codes in place of secret values."""
         from tightlip.report import protect
 
-        _check_shown(show_values, unit)
+        check_shown(show_values, unit)
         return protect.words(self, show_values=show_values, unit=unit)
 
     __str__ = words
@@ -330,7 +330,7 @@ class Protection:
         """
         from tightlip.report import protect
 
-        _check_shown(show_values, unit)
+        check_shown(show_values, unit)
         return protect.protect_record(self, show_values=show_values, unit=unit).to_dict()
 
     def to_html(
@@ -363,7 +363,7 @@ class Protection:
         """
         from tightlip.report import protect
 
-        _check_shown(show_values, unit)
+        check_shown(show_values, unit)
         _check_curve(curve)
         instance(name, str, "name", "name the table by text")
         protect.write_html(
@@ -381,7 +381,7 @@ class Protection:
         """
         from tightlip.report import protect
 
-        _check_shown(False, unit)
+        check_shown(False, unit)
         _check_curve(curve)
         choice(picture, "picture", get_args(Picture))
         return protect.chart(self, picture, curve, unit)
@@ -396,11 +396,6 @@ class Protection:
         from tightlip.report import protect
 
         return protect.card(self).html()
-
-
-def _check_shown(show_values: object, unit: object) -> None:
-    flag(show_values, "show_values")
-    choice(unit, "unit", get_args(Unit))
 
 
 def _check_curve(curve: object) -> None:
