@@ -7,7 +7,7 @@ CORE := tests/certificate tests/model tests/numeric tests/table tests/auditing/t
 # how long `make fuzz` attacks
 SECONDS ?= 120
 
-.PHONY: demo test coverage fuzz lowest lint format types docs bench clean
+.PHONY: demo test coverage fuzz lowest lint format types docs bench papers clean
 
 demo: .venv/.runtime ## measure a mechanism and audit a table that ship with the project, explained step by step
 	$(BIN)/python examples/demo.py
@@ -39,6 +39,9 @@ format: .venv/.dev
 # not --quiet, which hides warnings from --strict too
 docs: .venv/.docs ## the documentation, into site/; a broken link or a name without a page ends it
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+papers: .venv/.dev ## every figure, example and experiment of the five papers, into papers/gallery.html
+	$(BIN)/python -m papers
 
 bench: .venv/.dev ## every claim about speed, as a ratio measured in this run
 	$(BIN)/python -m benchmarks

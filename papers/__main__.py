@@ -1,0 +1,59 @@
+"""Reproduce the papers: `python -m papers` writes the gallery, `python -m papers --store` the stored values too."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import pkgutil
+import sys
+import time
+from pathlib import Path
+
+import papers
+from papers.page import render
+from papers.reproduction import Reproduction
+
+FOLDER = Path(__file__).parent
+_NOT_FIGURES = {"__main__", "charts", "page", "reproduction"}
+
+
+def modules() -> list[str]:
+    """The reproductions, by the name of their module."""
+    names = sorted(module.name for module in pkgutil.iter_modules(papers.__path__))
+    return [name for name in names if name not in _NOT_FIGURES]
+
+
+def reproduce(name: str) -> Reproduction:
+    """Run one of them."""
+    found = importlib.import_module(f"papers.{name}").reproduce()
+    assert isinstance(found, Reproduction)
+    return found
+
+
+def main() -> None:
+    """Run all, or the named ones, and write the page."""
+    parser = argparse.ArgumentParser(description="Every figure, example and experiment of the five papers.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(modules())}; all if none")
+    parser.add_argument("--out", type=Path, default=FOLDER / "gallery.html")
+    parser.add_argument("--store", action="store_true", help="write the values that the tests compare with")
+    options = parser.parse_args()
+    if unknown := sorted(set(options.names) - set(modules())):
+        parser.error(f"NAME must be one of {', '.join(modules())}, got {', '.join(unknown)}")
+    found, seconds = {}, {}
+    for name in options.names or modules():
+        start = time.perf_counter()
+        found[name] = reproduce(name)
+        seconds[name] = time.perf_counter() - start
+        different = sum(not one.agrees for one in found[name].compared)
+        sys.stdout.write(
+            f"{name:24} {seconds[name]:6.1f} s  {different} of {len(found[name].compared)} differ\n"
+        )
+        sys.stdout.flush()
+        if options.store:
+            (FOLDER / "values" / f"{name}.csv").write_text(found[name].csv())
+    options.out.write_text(render(found, seconds))
+    sys.stdout.write(f"wrote {options.out}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""What a reproduction is: data, pictures, and what the paper says beside what is computed.
+
+A module of this folder has `reproduce() -> Reproduction`, and can be run: `python -m papers.env_figure2` prints its
+data as CSV and the comparison after it; `--chart FOLDER` draws each panel there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Row = Mapping[str, Any]
+"""One row of data: numbers and texts by the name of the column; the same columns in every row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A statement of a paper beside what is computed.
+
+    Attributes
+    ----------
+    what : the quantity, with where it stands in the paper
+    printed : what the paper says, as it says it; "read off the figure: …" where only a picture says it
+    computed : what is computed
+    agrees : whether the two agree, to the digits that are printed
+    why : where they do not, what is wrong
+    """
+
+    what: str
+    printed: str
+    computed: str
+    agrees: bool
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One picture; `chart` is an Altair chart of the data."""
+
+    title: str
+    chart: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """A figure, an example or an experiment of a paper.
+
+    Attributes
+    ----------
+    title : paper and place: "ENV Figure 1"
+    shows : what it shows, in a sentence or two
+    rows : the data; the first columns say which panel and curve
+    panels : pictures, in order
+    compared : what the paper says beside what is computed
+    choices : what the paper leaves out, what was chosen and what that changes; empty where nothing
+    """
+
+    title: str
+    shows: str
+    rows: Sequence[Row]
+    panels: Sequence[Panel]
+    compared: Sequence[Compared]
+    choices: str = ""
+
+    def csv(self) -> str:
+        """The data; numbers to 12 digits, which the stored values are compared with."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, list(self.rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({name: _digits(value) for name, value in row.items()} for row in self.rows)
+        return text.getvalue()
+
+    def text(self) -> str:
+        """The comparison, a line each."""
+        lines = [self.title, self.shows]
+        for one in self.compared:
+            lines.append(f"{'same' if one.agrees else 'NOT THE SAME'}: {one.what}")
+            lines.append(f"    paper: {one.printed}; computed: {one.computed}")
+            lines += [f"    {one.why}"] if one.why else []
+        return "\n".join([*lines, *([f"Chosen: {self.choices}"] if self.choices else [])]) + "\n"
+
+
+def _digits(value: Any) -> Any:
+    return f"{value:.12g}" if isinstance(value, float) else value
+
+
+def main(reproduce: Callable[[], Reproduction]) -> None:
+    """Run one reproduction: CSV on standard output, the comparison on standard error."""
+    parser = argparse.ArgumentParser(description="Print the data of a figure as CSV, and how it compares.")
+    parser.add_argument("--chart", type=Path, help="a folder; each panel is drawn there as SVG")
+    options = parser.parse_args()
+    found = reproduce()
+    sys.stdout.write(found.csv())
+    sys.stderr.write(found.text())
+    if options.chart is not None:
+        options.chart.mkdir(parents=True, exist_ok=True)
+        for place, panel in enumerate(found.panels, start=1):
+            panel.chart.save(str(options.chart / f"{place}.svg"))
