@@ -10,11 +10,12 @@ import time
 from pathlib import Path
 
 import papers
+from papers import cache
 from papers.page import render
 from papers.reproduction import Reproduction
 
 FOLDER = Path(__file__).parent
-_NOT_FIGURES = {"__main__", "charts", "page", "reproduction"}
+_NOT_FIGURES = {"__main__", "cache", "charts", "page", "reproduction"}
 
 
 def modules() -> list[str]:
@@ -23,11 +24,22 @@ def modules() -> list[str]:
     return [name for name in names if name not in _NOT_FIGURES]
 
 
-def reproduce(name: str) -> Reproduction:
+def reproduce(name: str, quick: bool = False) -> Reproduction:
     """Run one of them."""
-    found = importlib.import_module(f"papers.{name}").reproduce()
+    found = importlib.import_module(f"papers.{name}").reproduce(quick)
     assert isinstance(found, Reproduction)
     return found
+
+
+def _fresh_or_kept(name: str, again: bool) -> tuple[Reproduction, float, str]:
+    """A reproduction, the seconds it took, and whether it was computed now."""
+    if not again and (kept := cache.load(name)) is not None:
+        return *kept, "kept"
+    start = time.perf_counter()
+    found = reproduce(name)
+    seconds = time.perf_counter() - start
+    cache.keep(name, found, seconds)
+    return found, seconds, "computed"
 
 
 def main() -> None:
@@ -35,20 +47,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Every figure, example and experiment of the five papers.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(modules())}; all if none")
     parser.add_argument("--out", type=Path, default=FOLDER / "gallery.html")
+    parser.add_argument("--again", action="store_true", help="compute also what was kept")
     parser.add_argument("--store", action="store_true", help="write the values that the tests compare with")
     options = parser.parse_args()
     if unknown := sorted(set(options.names) - set(modules())):
         parser.error(f"NAME must be one of {', '.join(modules())}, got {', '.join(unknown)}")
+    names = options.names or modules()
     found, seconds = {}, {}
-    for name in options.names or modules():
-        start = time.perf_counter()
-        found[name] = reproduce(name)
-        seconds[name] = time.perf_counter() - start
+    for place, name in enumerate(names, start=1):
+        sys.stdout.write(f"{place:2} of {len(names)}  {name:22}")
+        sys.stdout.flush()
+        found[name], seconds[name], how = _fresh_or_kept(name, options.again)
         different = sum(not one.agrees for one in found[name].compared)
         sys.stdout.write(
-            f"{name:24} {seconds[name]:6.1f} s  {different} of {len(found[name].compared)} differ\n"
+            f"{seconds[name]:7.1f} s {how:9} {different} of {len(found[name].compared)} differ\n"
         )
-        sys.stdout.flush()
         if options.store:
             (FOLDER / "values" / f"{name}.csv").write_text(found[name].csv())
     options.out.write_text(render(found, seconds))

@@ -26,7 +26,7 @@ def curves(
     step: str | None = None,
     points: bool = False,
     band: tuple[str, str] | None = None,
-) -> Any:
+) -> dict[str, Any]:
     """Draw a line for each name in the column `by`; with its unit in the titles.
 
     Parameters
@@ -56,9 +56,10 @@ def curves(
     return sized(altair.layer(*layers))
 
 
-def sized(chart: Any) -> Any:
-    """A chart in the gallery's size."""
-    return chart.properties(width=WIDTH, height=HEIGHT)
+def sized(chart: Any) -> dict[str, Any]:
+    """What a chart makes, in the gallery's size."""
+    made: dict[str, Any] = chart.properties(width=WIDTH, height=HEIGHT).to_dict()
+    return made
 
 
 def _scale(logarithmic: bool) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -30,15 +29,12 @@ def render(found: Mapping[str, Reproduction], seconds: Mapping[str, float]) -> s
         (short, title, [name for name in found if found[name].title.startswith(short)])
         for short, title in PAPERS.items()
     ]
-    pictures = {name: [_svg(panel.chart) for panel in one.panels] for name, one in found.items()}
+    pictures = {name: [_shrinking(panel.svg()) for panel in one.panels] for name, one in found.items()}
     return environment.get_template("page.html").render(
         papers=papers, found=found, pictures=pictures, seconds=seconds
     )
 
 
-def _svg(chart: Any) -> Markup:
+def _shrinking(svg: str) -> Markup:
     """A picture that shrinks with the page: its size becomes its view box."""
-    import vl_convert
-
-    svg = vl_convert.vegalite_to_svg(chart.to_dict())
     return Markup(re.sub(r'^(<svg[^>]*?) width="[\d.]+" height="[\d.]+"', r"\1", svg, count=1))

@@ -1,7 +1,8 @@
 """What a reproduction is: data, pictures, and what the paper says beside what is computed.
 
-A module of this folder has `reproduce() -> Reproduction`, and can be run: `python -m papers.env_figure2` prints its
-data as CSV and the comparison after it; `--chart FOLDER` draws each panel there.
+A module of this folder has `reproduce(quick) -> Reproduction`, and can be run: `python -m papers.env_figure2` prints
+its data as CSV and the comparison after it; `--chart FOLDER` draws each panel there. With `quick` it computes some of
+the same rows in a few seconds, for the tests.
 """
 
 from __future__ import annotations
@@ -41,10 +42,16 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One picture; `chart` is an Altair chart of the data."""
+    """One picture: `chart` is what an Altair chart makes, its specification in Vega-Lite."""
 
     title: str
-    chart: Any
+    chart: dict[str, Any]
+
+    def svg(self) -> str:
+        """Draw it, without a browser."""
+        import vl_convert
+
+        return str(vl_convert.vegalite_to_svg(self.chart))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +97,16 @@ def _digits(value: Any) -> Any:
     return f"{value:.12g}" if isinstance(value, float) else value
 
 
-def main(reproduce: Callable[[], Reproduction]) -> None:
+def main(reproduce: Callable[[bool], Reproduction]) -> None:
     """Run one reproduction: CSV on standard output, the comparison on standard error."""
     parser = argparse.ArgumentParser(description="Print the data of a figure as CSV, and how it compares.")
     parser.add_argument("--chart", type=Path, help="a folder; each panel is drawn there as SVG")
+    parser.add_argument("--quick", action="store_true", help="a part of the data, in a few seconds")
     options = parser.parse_args()
-    found = reproduce()
+    found = reproduce(options.quick)
     sys.stdout.write(found.csv())
     sys.stderr.write(found.text())
     if options.chart is not None:
         options.chart.mkdir(parents=True, exist_ok=True)
         for place, panel in enumerate(found.panels, start=1):
-            panel.chart.save(str(options.chart / f"{place}.svg"))
+            (options.chart / f"{place}.svg").write_text(panel.svg())
