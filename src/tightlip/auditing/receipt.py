@@ -13,7 +13,7 @@ import os
 import platform
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, ClassVar
@@ -25,8 +25,11 @@ from tightlip.model.labels import Label
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import Nats
 from tightlip.table.local import file_digest
+from tightlip.table.outputs import PostgresOutput
 from tightlip.table.policy import Policy
+from tightlip.table.postgres import stored_digest
 from tightlip.table.publish import UNSAFE_NOTE, Published
+from tightlip.table.source import database_name
 
 KIND = "release of a table"
 READERS = {
@@ -49,10 +52,12 @@ class Receipt(Certificate):
     asked : columns, how they are released, limits
     proved : the worst leakage of a published value, who is protected from it, and what else is known of the release
     written : rows, columns, whether by chance, and whether a seed for tests makes it unsafe
-    files : for each file its name, as seen from the receipt's folder, and its digest
+    files : for each file its name, as seen from the receipt's folder, and its digest; for a table of Postgres its
+        name, that of its database, and the digest of its rows
     counts, policy : digests of what was counted, and of what is published for each cell
     versions, command : with what it was made
     folder : where the files are looked for
+    database : the address of the database where a table is looked for; no receipt says it
     """
 
     FORMAT: ClassVar[str] = "tightlip receipt 1"
@@ -71,6 +76,7 @@ class Receipt(Certificate):
     versions: Mapping[str, str]
     command: str | None
     folder: Path = Path()
+    database: str | None = field(default=None, repr=False)
 
     @property
     def kind(self) -> str:
@@ -85,6 +91,20 @@ class Receipt(Certificate):
         """Look for the files as seen from a folder."""
         return replace(self, folder=folder)
 
+    def reached_at(self, database: str) -> Receipt:
+        """Look for the table at the address of a database.
+
+        Raises
+        ------
+        InvalidInput
+            When the output is a file.
+        """
+        if "database" not in self.files["output"]:
+            raise InvalidInput(
+                "database is for receipts of a Postgres table, got one of a file; leave it out."
+            )
+        return replace(self, database=database)
+
     def verify(self) -> None:
         """Check that the files are those that the receipt was made for.
 
@@ -96,15 +116,29 @@ class Receipt(Certificate):
             When one is not there.
         """
         for what, file in self.files.items():
-            path = self.folder / file["name"]
-            if not path.is_file():
-                raise InvalidInput(
-                    f"{path}, the {what} of the receipt, is not there; put it back beside the receipt."
-                )
-            if file_digest(path) != file["sha256"]:
+            name, digest = self._table(file) if "database" in file else self._file(what, file)
+            if digest != file["sha256"]:
                 raise CertificateInvalid(
-                    f"{path} is not the {what} that the receipt was made for; release it again."
+                    f"{name} is not the {what} that the receipt was made for; release it again."
                 )
+
+    def _file(self, what: str, file: Mapping[str, str]) -> tuple[str, str]:
+        path = self.folder / file["name"]
+        if not path.is_file():
+            raise InvalidInput(
+                f"{path}, the {what} of the receipt, is not there; put it back beside the receipt."
+            )
+        return str(path), file_digest(path)
+
+    def _table(self, file: Mapping[str, str]) -> tuple[str, str]:
+        """Look at the table; only an address that the user gave is opened."""
+        name = f"table {quoted(file['name'])} of Postgres database {quoted(file['database'])}"
+        if self.database is None:
+            raise InvalidInput(
+                f"database must be given for a receipt of {name}, got none; write --database postgresql://…, "
+                "receipt.reached_at(address)."
+            )
+        return name, stored_digest(self.database, file["name"])
 
     def digest(self) -> str:
         """Hash all that it says."""
@@ -131,11 +165,12 @@ class Receipt(Certificate):
             _require(isinstance(parts[key], dict), f"{key} must be an object")
         _require(not math.isnan(float(parts["proved"]["leakage_nats"])), "the leakage must be a number")
         _require("output" in parts["files"], "it must name its output")
-        for file in parts["files"].values():
-            _require(
-                isinstance(file, dict) and {*file} == {"name", "sha256"}, "files must have name and sha256"
-            )
-            _require(isinstance(file["name"], str) and "\0" not in file["name"], "a file's name must be text")
+        for what, file in parts["files"].items():
+            _require(isinstance(file, dict), "files must be objects")
+            more = {"database"} if what == "output" and "database" in file else set()
+            _require({*file} == {"name", "sha256"} | more, "files must have name and sha256")
+            for key in ("name", *more):
+                _require(isinstance(file[key], str) and "\0" not in file[key], "a file's name must be text")
             _require(_is_hash(file["sha256"]), "a digest must have 64 hexadecimal digits")
         _require(
             _is_hash(parts["counts"]) and _is_hash(parts["policy"]),
@@ -181,6 +216,21 @@ def written_of(published: Published) -> dict[str, Any]:
     }
 
 
+def output_named(published: Published, folder: Path) -> dict[str, str]:
+    """Name what was written: a file as seen from a folder, a table by its name and that of its database."""
+    output = published.output
+    if isinstance(output, PostgresOutput):
+        database = database_name(output.url)
+        return {"name": output.table, "database": database, "sha256": published.sha256}
+    assert output.path is not None
+    return named_files({"output": (output.path, published.sha256)}, folder)["output"]
+
+
+def database_of(published: Published) -> str | None:
+    """The address of the database that was written to, if it was one."""
+    return published.output.url if isinstance(published.output, PostgresOutput) else None
+
+
 def named_files(files: Mapping[str, tuple[Path, str]], folder: Path) -> dict[str, dict[str, str]]:
     """Name files as seen from a folder, with their digests."""
     return {
@@ -208,10 +258,3 @@ def policy_digest(policy: Policy) -> str:
         said += [local.columns, local.cells, local.published, local.scale]
         said += [local.cell.tolist(), local.value.tolist(), local.weight.tolist()]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()
-
-
-def default_path(path: Path) -> Path:
-    """Name the receipt of a file, beside it."""
-    if not path.name:
-        raise InvalidInput(f"path must name a file, got {quoted(str(path))}.")
-    return path.with_name(f"{path.name}.receipt.json")

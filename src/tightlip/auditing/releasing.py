@@ -16,8 +16,9 @@ from tightlip.auditing.plan import apply_policy
 from tightlip.auditing.receipt import (
     Receipt,
     asked_of,
-    default_path,
+    database_of,
     named_files,
+    output_named,
     policy_digest,
     proved_of,
     versions,
@@ -27,8 +28,8 @@ from tightlip.errors import InvalidInput
 from tightlip.files import require_apart, whole_file
 from tightlip.numeric.quantity import Nats
 from tightlip.table.counts import count_cells
-from tightlip.table.forms import form_of
 from tightlip.table.local import file_digest
+from tightlip.table.outputs import output_of
 from tightlip.table.policy import Policy
 from tightlip.table.publish import Published, publish
 from tightlip.table.source import Table, open_table
@@ -89,13 +90,14 @@ def release(
     keep: Sequence[str] = (),
     with_secret: bool = False,
     receipt: str | Path | None = None,
+    out_table: str | None = None,
     force: bool = False,
     seed_for_tests: int | None = None,
 ) -> Release:
     """Write what a policy publishes of every row of a table, and a receipt beside it.
 
-    Rows come in the order of the input, where there is one. The file is read back and checked before it takes its name;
-    only the owner may read it.
+    Rows come in the order of the input, where there is one. What was written is read back and checked before a file
+    takes its name, which only the owner may read, or the transaction that makes a table is committed.
 
     Parameters
     ----------
@@ -103,10 +105,13 @@ def release(
     policy : Policy
         Recodings, hidden cells, noise, or what `protect` found.
     path : ends with .csv, .parquet, .duckdb or .sqlite; a database file is new and has one table, "release"
+        Or a Postgres URL, for a new table of that database.
     keep : columns that are written as they are; no guarantee covers them
     with_secret : whether the secret columns are written too; of deterministic releases only
     receipt : where the receipt goes; beside the file where left out, as safe.csv.receipt.json
-    force : whether files that exist are replaced
+        That of a Postgres table goes to the working folder, as release.receipt.json.
+    out_table : what the Postgres table is called; "release" where left out
+    force : whether files that exist are replaced; a Postgres table never is
     seed_for_tests : makes what is drawn repeatable, and so protects nobody; the receipt says so
 
     Returns
@@ -120,18 +125,24 @@ def release(
         nothing is then written.
     """
     options = {"keep": keep, "with_secret": with_secret, "force": force, "seed_for_tests": seed_for_tests}
-    return write_release(table, policy, path, receipt, Facts(), **options)
+    return write_release(table, policy, path, receipt, Facts(), out_table=out_table, **options)
 
 
 def write_release(
-    table: Any, policy: Policy, path: str | Path, receipt: str | Path | None, facts: Facts, **options: Any
+    table: Any,
+    policy: Policy,
+    path: str | Path,
+    receipt: str | Path | None,
+    facts: Facts,
+    *,
+    out_table: str | None,
+    **options: Any,
 ) -> Release:
     """Write a release and its receipt; see `release`, whose other arguments are the options."""
     instance(policy, Policy, "policy", "write Policy(secret, release)")
-    place = read_path(path, "path")
-    form_of(place)
-    beside = default_path(place) if receipt is None else read_path(receipt, "receipt")
-    require_apart([place, beside], _inputs(table, policy, facts))
+    output = output_of(path, out_table)
+    beside = output.receipt if receipt is None else read_path(receipt, "receipt")
+    require_apart([output.path, beside], _inputs(table, policy, facts))
     force = flag(options["force"], "force")
     with (
         nullcontext(table) if isinstance(table, Table) else open_table(table) as opened,
@@ -149,7 +160,7 @@ def write_release(
             made.append(_receipt(policy, published, leakage, digest, facts, beside.parent))
             partial.write_text(made[0].to_json(), encoding="utf-8")
 
-        published = publish(opened, policy, place, counts=counts, before_named=sign, **options)
+        published = publish(opened, policy, output, counts=counts, before_named=sign, **options)
     return Release(published, leakage, made[0], beside)
 
 
@@ -173,18 +184,18 @@ def _inputs(table: Any, policy: Policy, facts: Facts) -> dict[str, list[str | Pa
 def _receipt(
     policy: Policy, published: Published, leakage: Nats, counts: str, facts: Facts, folder: Path
 ) -> Receipt:
-    files = {"output": (published.path, published.sha256)}
-    files |= {what: (path, file_digest(path)) for what, path in facts.files.items()}
+    files = {what: (path, file_digest(path)) for what, path in facts.files.items()}
     if policy.local is not None and policy.local.path is not None:
         files["local recoding"] = policy.local.path, file_digest(policy.local.path)
     return Receipt(
         asked_of(policy) | dict(facts.asked),
         proved_of(leakage, published.deterministic) | dict(facts.proved),
         written_of(published),
-        named_files(files, folder),
+        {"output": output_named(published, folder)} | named_files(files, folder),
         counts,
         policy_digest(policy),
         versions(),
         facts.command,
         folder,
+        database_of(published),
     )

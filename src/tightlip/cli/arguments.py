@@ -138,7 +138,7 @@ def typed_command(context: typer.Context, *names: str) -> str:
             words.append(given.opts[0] if value else given.secondary_opts[0])
         else:
             for one in value if isinstance(value, (list, tuple)) else [value]:
-                words += [given.opts[0], str(getattr(one, "value", one))]
+                words += [given.opts[0], public_address(str(getattr(one, "value", one)))]
     return shlex.join(words)
 
 

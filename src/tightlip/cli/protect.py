@@ -45,6 +45,7 @@ def protect(
     seconds: own.Seconds = 20.0,
     gap: own.Gap = 1e-3,
     out: own.Out = None,
+    out_table: own.OutTable = None,
     receipt: own.ReceiptFile = None,
     keep: own.Keep = None,
     with_secret: own.WithSecret = False,
@@ -73,7 +74,7 @@ def protect(
     allowed = _allowed(budget)
     kept = [] if keep is None else columns(keep)
     outputs = own.ProtectOutputs(
-        out, receipt, policy_out, certificate, html, kept, with_secret, force, seed_for_tests
+        out, out_table, receipt, policy_out, certificate, html, kept, with_secret, force, seed_for_tests
     )
     outputs.check(inputs_of(table, policy, plan), randomised=randomised)
     asked: dict[str, Any] = {

@@ -75,11 +75,21 @@ Gap = Annotated[
     float, _asked(metavar="SHARE", help="How close to the optimum: 0.001 is 0.1 % of the detail.")
 ]
 Out = Annotated[
-    Path | None,
-    _written(metavar="FILE", help="Write the protected rows: .csv, .parquet, .duckdb or .sqlite."),
+    str | None,
+    _written(
+        metavar="FILE",
+        help="Write the protected rows: .csv, .parquet, .duckdb, .sqlite, or a new table of postgresql://….",
+    ),
+]
+OutTable = Annotated[
+    str | None,
+    _written(
+        "--out-table", metavar="NAME", help="What the new table of Postgres is called; release if left out."
+    ),
 ]
 ReceiptFile = Annotated[
-    Path | None, _written("--receipt", metavar="FILE", help="Where the receipt goes; beside --out.")
+    Path | None,
+    _written("--receipt", metavar="FILE", help="Where the receipt goes; beside --out, of a table here."),
 ]
 PolicyOut = Annotated[
     Path | None,
@@ -178,7 +188,8 @@ def read_weights(given: Settings) -> dict[str, Fraction]:
 class ProtectOutputs:
     """Where the rows, the receipt, the policy, the proof and the page go, if anywhere."""
 
-    out: Path | None
+    out: str | None
+    out_table: str | None
     receipt: Path | None
     policy: Path | None
     certificate: Path | None
@@ -190,12 +201,16 @@ class ProtectOutputs:
 
     def check(self, inputs: dict[str, list[str]], *, randomised: bool) -> None:
         """Refuse, before any work, what cannot be written or makes no sense."""
-        from tightlip.auditing.receipt import default_path
         from tightlip.files import prepare_output, require_apart
-        from tightlip.table.forms import form_of
+        from tightlip.table.outputs import output_of
 
-        alone = {"--receipt": self.receipt, "--keep": self.keep, "--with-secret": self.with_secret}
-        for option, given in (alone | {"--seed-for-tests": self.seed}).items():
+        alone: dict[str, Any] = {
+            "--receipt": self.receipt,
+            "--keep": self.keep,
+            "--with-secret": self.with_secret,
+        }
+        alone |= {"--seed-for-tests": self.seed, "--out-table": self.out_table}
+        for option, given in alone.items():
             if self.out is None and given not in (None, [], False):
                 raise InvalidInput(
                     f"{option} must be given with --out; it is about the rows that are written."
@@ -210,10 +225,12 @@ class ProtectOutputs:
         paths = [self.html, self.certificate, self.policy]
         if self.policy is not None:
             paths.append(self.policy.with_suffix(".recoding.parquet"))
-        if self.out is not None:
-            form_of(self.out)
-            paths += [self.out, self.receipt or default_path(self.out)]
+        output = None if self.out is None else output_of(self.out, self.out_table)
+        if output is not None:
+            paths += [output.path, self.receipt or output.receipt]
         require_apart(paths, inputs)
+        if output is not None:
+            output.prepare(force=self.force)
         for path in paths:
             if path is not None:
                 prepare_output(path, force=self.force)
@@ -252,6 +269,7 @@ class ProtectOutputs:
             self.out,
             self.receipt,
             release_facts(found, command=command, files=files),
+            out_table=self.out_table,
             keep=self.keep,
             with_secret=self.with_secret,
             force=self.force,

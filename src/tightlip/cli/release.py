@@ -13,7 +13,7 @@ from tightlip.cli.arguments import Command, Unit, read_level, typed_command
 from tightlip.cli.audit_options import Address, MappingsAnywhere, TableName
 from tightlip.cli.audit_options import columns as columns_of
 from tightlip.cli.output import complain, print_json, print_text
-from tightlip.cli.protect_options import Keep, ReceiptFile, SeedForTests, WithSecret
+from tightlip.cli.protect_options import Keep, OutTable, ReceiptFile, SeedForTests, WithSecret
 from tightlip.errors import InvalidInput, quoted
 from tightlip.files import prepare_output, require_apart
 from tightlip.histogram.secret import Except, Ratio, RatioDifference, Share, TableSecret, Where
@@ -136,9 +136,14 @@ def whole_table(
     table: Address,
     policy: Annotated[Path, typer.Option(metavar="FILE", help="What is published: a policy as a TOML file.")],
     out: Annotated[
-        Path, typer.Option(metavar="FILE", help="Write the rows: .csv, .parquet, .duckdb or .sqlite.")
+        str,
+        typer.Option(
+            metavar="FILE",
+            help="Write the rows: .csv, .parquet, .duckdb, .sqlite, or a new table of postgresql://….",
+        ),
     ],
     name: TableName = None,
+    out_table: OutTable = None,
     receipt: ReceiptFile = None,
     keep: Keep = None,
     with_secret: WithSecret = False,
@@ -153,18 +158,17 @@ def whole_table(
     Example: tightlip release table patients.csv --policy plan.toml --out
     safe.parquet
     """
-    from tightlip.auditing.receipt import default_path
     from tightlip.auditing.releasing import Facts, write_release
     from tightlip.report.table_release import table_release_record, table_release_text
-    from tightlip.table.forms import form_of
+    from tightlip.table.outputs import output_of
     from tightlip.table.policy import Policy
     from tightlip.table.source import open_table
 
-    form_of(out)
-    outputs = [out, receipt or default_path(out)]
-    require_apart(outputs, {"the table": [table], "the policy": [policy]})
-    for path in outputs:
-        prepare_output(path, force=force)
+    output = output_of(out, out_table)
+    beside = receipt or output.receipt
+    require_apart([output.path, beside], {"the table": [table], "the policy": [policy]})
+    output.prepare(force=force)
+    prepare_output(beside, force=force)
     plan = Policy.from_toml(policy, mappings_anywhere=mappings_anywhere)
     facts = Facts(command=typed_command(context, "release", "table"), files={"policy": policy})
     with open_table(table, table=name) as opened:
@@ -174,6 +178,7 @@ def whole_table(
             out,
             receipt,
             facts,
+            out_table=out_table,
             keep=[] if keep is None else columns_of(keep),
             with_secret=with_secret,
             force=force,

@@ -9,7 +9,7 @@ import typer
 
 from tightlip.cli.arguments import read_channel_file, read_text
 from tightlip.cli.output import complain, print_json, print_text
-from tightlip.errors import CertificateInvalid
+from tightlip.errors import CertificateInvalid, InvalidInput
 
 if TYPE_CHECKING:
     from tightlip.certificate.base import Certificate
@@ -22,6 +22,10 @@ def verify(
     channel: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The channel file that the proof must be about.")
     ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Of a receipt: postgresql://… where the written table is."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Check both ends of a proved number again. Exit status 1 if the proof does not hold."""
@@ -30,6 +34,8 @@ def verify(
 
     try:
         proof = certificate_of(read_text(certificate), str(certificate))
+        if database is not None:
+            proof = _at(proof, database)
         proof.verify()
         claim = proof.claim()
         if channel is not None:
@@ -41,6 +47,15 @@ def verify(
         print_json({"valid": True, **claim_record(claim), "inputs": proof.digest()})
     else:
         print_text(f"Valid: {claim_words(claim)}")
+
+
+def _at(proof: Certificate, database: str) -> Certificate:
+    """The receipt, with its table looked for at an address."""
+    from tightlip.auditing.receipt import Receipt
+
+    if not isinstance(proof, Receipt):
+        raise InvalidInput("--database is for receipts of a Postgres table, got a proof; leave it out.")
+    return proof.reached_at(database)
 
 
 def _require_about(proof: Certificate, path: Path) -> None:

@@ -140,6 +140,7 @@ class Protection:
         keep: Sequence[str] = (),
         with_secret: bool = False,
         receipt: str | Path | None = None,
+        out_table: str | None = None,
         force: bool = False,
         seed_for_tests: int | None = None,
     ) -> Release:
@@ -161,7 +162,8 @@ class Protection:
             "force": force,
             "seed_for_tests": seed_for_tests,
         }
-        return write_release(self.source, self.policy, path, receipt, release_facts(self), **options)
+        facts = release_facts(self)
+        return write_release(self.source, self.policy, path, receipt, facts, out_table=out_table, **options)
 
     @cached_property
     def policy(self) -> Policy:

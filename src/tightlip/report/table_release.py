@@ -17,7 +17,7 @@ def table_release_record(release: Release, *, unit: Unit) -> dict[str, Any]:
     receipt, published = release.receipt, release.published
     return {
         "unit": unit,
-        "out": str(published.path),
+        "out": published.output.name,
         "receipt": str(release.receipt_path),
         "sha256": published.sha256,
         **receipt.written,

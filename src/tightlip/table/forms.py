@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tightlip.errors import InvalidInput, quoted
+from tightlip.table.local import file_digest
 from tightlip.table.rows import BATCH, defuse_formulas
 
 TABLE = "release"  # of a database file
@@ -34,17 +35,35 @@ class Form(ABC):
                 "Parquet."
             )
 
+    def require_values(self, columns: Sequence[tuple[str, Sequence[Any]]]) -> None:  # noqa: B027
+        """Refuse what columns, listed by name and what they can show, hold and the file would not tell apart."""
+
     @abstractmethod
-    def write(self, path: Path, schema: Any, batches: Iterator[Any], note: str | None) -> None:
+    def write(self, draft: Any, schema: Any, batches: Iterator[Any], note: str | None) -> None:
         """Write Arrow tables of a schema; where the form has a place for a note, the note too."""
 
     @abstractmethod
-    def read(self, path: Path, schema: Any) -> Iterator[Any]:
+    def read(self, draft: Any, schema: Any) -> Iterator[Any]:
         """Read what `write` wrote, as Arrow tables of the same schema."""
+
+    def digest(self, draft: Any) -> str:
+        """Hash what `write` wrote."""
+        return file_digest(draft)
 
 
 class _Csv(Form):
-    """CSV: text is in quotes, missing is nothing, and what a spreadsheet would run has an apostrophe in front."""
+    """CSV: text is in quotes, missing is nothing, and what a spreadsheet would run has an apostrophe in front.
+
+    Of one column, missing is an empty text in quotes: most readers leave out empty lines, and with them people.
+    """
+
+    def require_values(self, columns: Sequence[tuple[str, Sequence[Any]]]) -> None:
+        for name, values in columns if len(columns) == 1 else ():
+            if "" in values:
+                raise InvalidInput(
+                    f"column {quoted(name)} has an empty text, which a CSV file of one column does not tell from a "
+                    "missing value; write Parquet."
+                )
 
     def shape(self, table: Any) -> Any:
         return defuse_formulas(table)
@@ -54,7 +73,8 @@ class _Csv(Form):
 
         with arrow_csv.CSVWriter(path, schema) as writer:
             for batch in batches:
-                writer.write_table(batch)
+                alone = batch.num_columns == 1
+                writer.write_table(batch.set_column(0, schema[0], batch[0].fill_null("")) if alone else batch)
 
     def read(self, path: Path, schema: Any) -> Iterator[Any]:
         import pyarrow as pa
@@ -64,7 +84,7 @@ class _Csv(Form):
             column_types=schema,
             null_values=[""],
             strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
+            quoted_strings_can_be_null=len(schema) == 1,
         )
         parse = arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
         with arrow_csv.open_csv(path, parse_options=parse, convert_options=convert) as reader:
@@ -102,10 +122,11 @@ class _Database(Form):
                     f"column {quoted(name)} has a name that databases do not take; write Parquet."
                 )
 
-    def declare(self, schema: Any, types: dict[str, str]) -> str:
-        """Say in SQL what the table is."""
+    def declare(self, schema: Any, types: dict[str, str], note: str | None = None) -> str:
+        """Say in SQL what the table is, and a note."""
         columns = ", ".join(f"{_sql_name(field.name)} {types[str(field.type)]}" for field in schema)
-        return f"CREATE TABLE {TABLE} ({columns})"
+        said = "" if note is None else f" /* {UNSAFE}: {note} */"
+        return f"CREATE TABLE {TABLE} ({columns}{said})"
 
 
 class _DuckDB(_Database):
@@ -126,7 +147,6 @@ class _DuckDB(_Database):
 
     def read(self, path: Path, schema: Any) -> Iterator[Any]:
         import duckdb
-        import pyarrow as pa
 
         with (
             _database_work(path, duckdb.Error),
@@ -134,29 +154,27 @@ class _DuckDB(_Database):
         ):
             found = connection.execute(f"SELECT * FROM {TABLE} ORDER BY rowid")
             while rows := found.fetchmany(BATCH):
-                yield _as_table(rows, schema, pa)
+                yield as_table(rows, schema)
 
 
 class _SQLite(_Database):
-    """A SQLite file."""
+    """A SQLite file, with the note as a comment in what it keeps of the table's declaration."""
 
     def write(self, path: Path, schema: Any, batches: Iterator[Any], note: str | None) -> None:
         types = {"string": "TEXT", "int64": "INTEGER", "double": "REAL"}
         marks = ", ".join("?" * len(schema))
         with _database_work(path, sqlite3.Error), closing(sqlite3.connect(path)) as connection, connection:
             connection.execute("PRAGMA temp_store = MEMORY")
-            connection.execute(self.declare(schema, types))
+            connection.execute(self.declare(schema, types, note))
             for batch in batches:
                 rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
                 connection.executemany(f"INSERT INTO {TABLE} VALUES ({marks})", rows)
 
     def read(self, path: Path, schema: Any) -> Iterator[Any]:
-        import pyarrow as pa
-
         with _database_work(path, sqlite3.Error), closing(sqlite3.connect(path)) as connection:
             found = connection.execute(f"SELECT * FROM {TABLE} ORDER BY rowid")
             while rows := found.fetchmany(BATCH):
-                yield _as_table(rows, schema, pa)
+                yield as_table(rows, schema)
 
 
 FORMS: dict[str, Form] = {
@@ -188,7 +206,10 @@ def _sql_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _as_table(rows: list[Any], schema: Any, pa: Any) -> Any:
+def as_table(rows: list[Any], schema: Any) -> Any:
+    """Make an Arrow table of rows that a database gave."""
+    import pyarrow as pa
+
     columns = zip(*rows, strict=True)
     arrays = [pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)]
     return pa.table(arrays, schema=schema)

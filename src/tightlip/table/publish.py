@@ -21,10 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip import arguments
 from tightlip.arguments import flag, instance, listed, whole
 from tightlip.errors import InvalidInput, quoted
-from tightlip.files import whole_file
 from tightlip.numeric.randomness import RandomSource
 from tightlip.table.chance import NOTHING, CellKernel, NoiseKernel, PairCounts, Part, Places
 from tightlip.table.counts import (
@@ -39,10 +37,10 @@ from tightlip.table.counts import (
     without_gaps,
 )
 from tightlip.table.failure import engine_work
-from tightlip.table.forms import Form, form_of
+from tightlip.table.forms import Form
 from tightlip.table.kinds import Kind
-from tightlip.table.local import file_digest
 from tightlip.table.mechanism import Value
+from tightlip.table.outputs import Output, output_of
 from tightlip.table.policy import Policy, require_known
 from tightlip.table.rereading import Codes, Digests, Outcomes, not_as_decided
 from tightlip.table.rows import join_groups, stream
@@ -59,16 +57,16 @@ class Published:
 
     Attributes
     ----------
-    path : the file
+    output : where it is
     rows : how many it has
-    sha256 : its digest
+    sha256 : the digest of the file; of a Postgres table that of its rows, in the order of their values
     columns : its columns, in their order
     kept : those that are as in the table, which no guarantee covers
     deterministic : whether chance had no part in it
     seeded : whether a seed made it repeatable, so that it protects nobody
     """
 
-    path: Path
+    output: Output
     rows: int
     sha256: str
     columns: tuple[str, ...]
@@ -76,11 +74,16 @@ class Published:
     deterministic: bool
     seeded: bool
 
+    @property
+    def path(self) -> Path | None:
+        """The file; None where it is a table of Postgres."""
+        return self.output.path
+
 
 def publish(
     table: Table,
     policy: Policy,
-    path: str | Path,
+    path: str | Path | Output,
     *,
     keep: Sequence[str] = (),
     with_secret: bool = False,
@@ -90,20 +93,20 @@ def publish(
     seed_for_tests: int | None = None,
     max_cells: int = MAX_CELLS,
 ) -> Published:
-    """Write what a policy publishes of every row, as CSV, Parquet, or the table of a new DuckDB or SQLite file.
+    """Write what a policy publishes of every row, to a file or a new table of Postgres.
 
     Columns come in the table's order. Released and secret ones are text; kept ones are text, whole numbers or reals.
-    Only the owner may read the file.
+    Only the owner may read a file; of a table the database decides that.
 
     Parameters
     ----------
     table : as `open_table` gives it
     policy : with recodings, hidden cells, mechanisms or a local recoding
-    path : ends with .csv, .parquet, .duckdb or .sqlite
+    path : as `output_of` reads it: a file that ends with .csv, .parquet, .duckdb or .sqlite, or a Postgres URL
     keep : other columns that are written as they are; no guarantee covers them
     with_secret : whether the secret columns are written too; of deterministic releases only
     counts : what the table was counted to have, before small cells are hidden; another table is refused
-    before_named : is told of the checked file before it takes its name, which it does not if this raises
+    before_named : is told of what was written and checked before it is kept, which it is not if this raises
     seed_for_tests : makes the draws repeatable, and so undoes their protection
 
     Raises
@@ -114,22 +117,22 @@ def publish(
     """
     instance(table, Table, "table", "use open_table(path)")
     instance(policy, Policy, "policy", "write Policy(secret, release)")
-    place, form = arguments.path(path, "path"), form_of(arguments.path(path, "path"))
+    output = path if isinstance(path, Output) else output_of(path)
     whole(max_cells, "max_cells", 1, MOST_CELLS)
     randomness = RandomSource(seed_for_tests=seed_for_tests)
-    with whole_file(place, force=flag(force, "force"), private=True) as partial:
+    with output.draft(force=flag(force, "force")) as draft:
         plan = _Plan.of(table, policy, listed(keep, "keep", "columns"), with_secret, max_cells)
         if counts is not None and not plan.counts.same_as(counts):
             raise _changed(table)
-        writing = _Writing(plan, form, randomness)
+        writing = _Writing(plan, output.form, randomness)
         note = UNSAFE_NOTE if randomness.seeded else None
-        form.write(partial, writing.schema, writing.batches(table), note)
+        output.form.write(draft, writing.schema, writing.batches(table), note)
         table.require_unchanged()
-        writing.check(table, partial)
+        writing.check(table, draft)
         done = Published(
-            place,
+            output,
             plan.counts.total,
-            file_digest(partial),
+            output.form.digest(draft),
             plan.names,
             tuple(plan.kept),
             plan.deterministic,
@@ -263,6 +266,10 @@ class _Writing:
         types |= {name: pa.type_for_alias(_ARROW[kind]) for name, kind in plan.kept.items() if kind in _ARROW}
         empty = form.shape(pa.schema([(name, types[name]) for name in plan.names]).empty_table())
         form.require_names(empty.column_names)
+        released = [item.column for item in plan.policy.release]
+        form.require_values(
+            [(name, plan.labels[released.index(name)] if name in released else ()) for name in plan.names]
+        )
         self.schema = empty.schema
         self.groups: list[NDArray[np.int32]] = []
         self.written = Digests(len(plan.names))
@@ -300,7 +307,7 @@ class _Writing:
         at = [self.plan.names.index(name) for name in names]
         return Outcomes(names, at, [self.labels[column] for column in part.columns], codes, self.form)
 
-    def check(self, table: Table, path: Path) -> None:
+    def check(self, table: Table, draft: Any) -> None:
         """Read the file back, and refuse it unless its rows are those decided on, and follow the policy.
 
         Raises
@@ -315,7 +322,7 @@ class _Writing:
         outcomes = [self._outcomes(part, codes) for part, codes in zip(plan.parts, self.codes, strict=True)]
         counts = [PairCounts(part) for part in plan.parts]
         read, first = Digests(len(plan.names)), 0
-        for batch in self.form.read(path, self.schema):
+        for batch in self.form.read(draft, self.schema):
             read.add(batch)
             cells = plan.cell_of[group[first : first + len(batch)]]
             first += len(batch)

@@ -202,7 +202,7 @@ def open_table(source: Any, *, table: str | None = None) -> Table:
     """
     if isinstance(source, Table):
         return source
-    if isinstance(source, str) and source.startswith(_POSTGRES):
+    if isinstance(source, str) and is_postgres(source):
         return _open_postgres(source, table)
     if isinstance(source, str) and (address := _ADDRESS.match(source)):
         raise InvalidInput(
@@ -311,7 +311,7 @@ def _without_wildcards(path: Path) -> str:
 
 def _open_postgres(url: str, table: str | None) -> Table:
     ibis = load_ibis("postgres")
-    name = f"Postgres database {quoted(_database(url) or 'default')}"
+    name = f"Postgres database {quoted(database_name(url) or 'default')}"
     with engine_work(name, "reached"):
         backend = ibis.connect(url)
         _begin_snapshot(backend.con)
@@ -327,8 +327,13 @@ def _begin_snapshot(connection: Any) -> None:
     connection.execute("SELECT 1")
 
 
-def _database(url: str) -> str:
-    """What follows the last @ and the next slash, so that no part of a password, however it is written, is shown."""
+def is_postgres(address: str) -> bool:
+    """Whether an address is of a Postgres database."""
+    return address.startswith(_POSTGRES)
+
+
+def database_name(url: str) -> str:
+    """Find what follows the last @ and the next slash, so that no part of a password, is shown."""
     return url.partition("://")[2].partition("?")[0].rpartition("@")[2].partition("/")[2]
 
 
