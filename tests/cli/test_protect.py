@@ -150,12 +150,17 @@ def test_json_has_levels_and_files(capsys, people):
 
 def test_a_seed_is_told(capsys, people):
     status, text, err = protect(
-        capsys, "--budget", "1.5x", "--randomised", "--out", "safe.parquet", "--seed-for-tests", 4
+        capsys,
+        *("--budget", "1.5x", "--randomised", "--out", "safe.csv", "--seed-for-tests", 4),
+        *("--html", "page.html"),
     )
     assert status == 0
+    assert "UNSAFE: drawn with a seed" in Path("page.html").read_text()
     assert "UNSAFE" in text
     assert "whoever knows the seed" in err
-    assert json.loads(Path("safe.parquet.receipt.json").read_text())["written"]["unsafe"]
+    assert json.loads(Path("safe.csv.receipt.json").read_text())["written"]["unsafe"]
+    assert protect(capsys, "--budget", "1.5x", "--html", "other.html")[0] == 0
+    assert "UNSAFE" not in Path("other.html").read_text()
 
 
 def test_a_column_stays_as_it_is(capsys, people):

@@ -193,13 +193,13 @@ def test_a_receipt_knows_its_table_again(database):
     ask(database, "UPDATE release SET age = age WHERE sex = 'f'")
     assert rows(database) != PEOPLE.select(["age", "sex"]).to_pylist()
     done.verify()
-    for change, back in [
-        ("UPDATE release SET sex = 'f' WHERE sex = ''", "UPDATE release SET sex = '' WHERE sex = 'f'"),
-        ("INSERT INTO release VALUES (NULL, NULL)", None),
-        ("ALTER TABLE release RENAME sex TO gender", None),
-        ("ALTER TABLE release ALTER age TYPE bigint USING age::bigint", None),
-        ("ALTER TABLE release ADD more text", None),
-        ("DELETE FROM release WHERE age IS NULL", None),
+    for change in [
+        "UPDATE release SET sex = 'f' WHERE sex = ''",
+        "INSERT INTO release VALUES (NULL, NULL)",
+        "ALTER TABLE release RENAME sex TO gender",
+        "ALTER TABLE release ALTER age TYPE bigint USING age::bigint",
+        "ALTER TABLE release ADD more text",
+        "DELETE FROM release WHERE age IS NULL",
     ]:
         ask(database, f"DROP TABLE release; {_copy(database)}")
         done.verify()
@@ -232,10 +232,10 @@ def files(database):
     Path("people.csv").write_text("\n".join(["age,sex,ill", *lines]) + "\n")
     Path("plan.toml").write_text('secret = ["ill"]\n[release.age]\nbins = 10\n[release.sex]\n')
     url = database.url.replace("tester@", "tester:hunter2@")
+    asked = ["--secret", "ill", "--release", "age,sex", "--budget", "3x", "--seconds", "0.2"]
     commands = {
         "release": ["release", "table", "people.csv", "--policy", "plan.toml", "--out", url],
-        "protect": ["protect", "people.csv", "--secret", "ill", "--release", "age,sex", "--budget", "3x"]
-        + ["--seconds", "0.2", "--out", url],
+        "protect": ["protect", "people.csv", *asked, "--out", url],
     }
     return url, commands
 

@@ -416,3 +416,49 @@ def test_values_that_csv_does_not_tell_apart(tmp_path):
             publish(table, Policy("ill", ["a"]), tmp_path / "safe.csv")
         publish(table, Policy("ill", ["a"]), tmp_path / "safe.parquet")
     assert [file.name for file in tmp_path.iterdir()] == ["safe.parquet"]
+
+
+def test_one_column_of_csv_has_no_empty_lines(tmp_path):
+    """A missing value is read again as one, by our own reader and by others, which leave out empty lines."""
+    people = pa.table({"a": [None, "x", None, "x", "y", None], "ill": ["y", "n"] * 3})
+    path = tmp_path / "safe.csv"
+    with open_table(people) as table:
+        publish(table, Policy("ill", ["a"]), path)
+    assert path.read_text() == '"a"\n""\n"x"\n""\n"x"\n"y"\n""\n'
+    assert pd.read_csv(path).a.isna().tolist() == people["a"].is_null().to_pylist()
+    with open_table(path) as table:
+        [(column, _)] = table.plain_columns(["a"])
+        table.require_one_spelling(["a"])
+        assert table.fetch(table.expression.select(a=column))["a"].to_pylist() == people["a"].to_pylist()
+
+
+def test_one_column_of_csv_with_an_empty_text_is_refused_before_it_is_written(tmp_path):
+    people = pa.table({"a": ["", "x", None, "x"], "n": [1, 2, 3, 4], "ill": ["y", "n"] * 2})
+    with open_table(people) as table:
+        with pytest.raises(InvalidInput, match=r'"a" has an empty text, which a CSV file of one column'):
+            publish(table, Policy("ill", ["a"]), tmp_path / "safe.csv")
+        assert not list(tmp_path.iterdir())
+        publish(table, Policy("ill", ["a"]), tmp_path / "safe.csv", keep=["n"])
+        publish(table, Policy("ill", ["a"]), tmp_path / "safe.parquet")
+    assert (tmp_path / "safe.csv").read_text() == '"a","n"\n"",1\n"x",2\n,3\n"x",4\n'
+
+
+def marks(path) -> str:
+    """What the file says besides rows."""
+    if path.suffix == ".parquet":
+        return str(pyarrow.parquet.read_schema(path).metadata or "")
+    if path.suffix == ".duckdb":
+        with duckdb.connect(path) as connection:
+            return str(connection.execute("SELECT comment FROM duckdb_tables()").fetchone())
+    with sqlite3.connect(path) as connection:
+        return connection.execute("SELECT sql FROM sqlite_master").fetchone()[0]
+
+
+@pytest.mark.parametrize("form", ["parquet", "duckdb", "sqlite"])
+def test_a_seed_is_told_in_the_file(tmp_path, form):
+    with open_table(PEOPLE) as table:
+        for seed in (None, 3):
+            path = tmp_path / f"safe{seed}.{form}"
+            publish(table, Policy("ill", ["sex", "age"]), path, keep=["weight"], seed_for_tests=seed)
+            assert ("tightlip unsafe" in marks(path)) == (seed is not None)
+            assert len(read(path)) == 12

@@ -68,6 +68,7 @@ def protect(
     age,zip,sex --budget "log(3)" --out safe.parquet --html report.html
     """
     from tightlip.report.protect import protect_record, protect_text
+    from tightlip.table.publish import UNSAFE_NOTE
     from tightlip.table.source import open_table
 
     plan = PlanFlags(policy, mappings_anywhere, secret, None, release, None, {}).plan()
@@ -100,6 +101,7 @@ def protect(
             table=public_address(table),
             command=typed,
             curve=None if html is None else _curve(found),
+            unsafe=None if seed_for_tests is None else UNSAFE_NOTE,
         )
         done, wrote = outputs.write(found, report, opened, typed)
     record = report.to_dict() | {"levels": {column.column: list(column.words) for column in chosen}}

@@ -191,6 +191,7 @@ def protect_record(
     table: str = "the table",
     command: str | None = None,
     curve: Curve | None = None,
+    unsafe: str | None = None,
     code_seed: int | None = None,
     version: str = __version__,
     made: str | None = None,
@@ -207,6 +208,8 @@ def protect_record(
         What the report calls the table, and the command line that made it; None where it was made in Python.
     curve : Curve, optional
         Other budgets for the trade-off.
+    unsafe : str, optional
+        Why the rows that were written protect nobody.
     code_seed : int, optional
         Makes the codes of equally frequent secrets repeatable.
     version, made : str
@@ -254,7 +257,11 @@ def protect_record(
         trade_off=trade,
         trade_note=said.curve_note(protection, 0 if curve is None else len(curve.points)),
         examples=teller.examples(),
-        notes=(said.basis(protection), *(() if show_values else (said.coded(),))),
+        notes=(
+            *(() if unsafe is None else (f"UNSAFE: {unsafe}.",)),
+            said.basis(protection),
+            *(() if show_values else (said.coded(),)),
+        ),
         method=tuple(said.detail_words()),
         proof=Proof(
             said.proof_words(),
