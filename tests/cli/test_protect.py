@@ -217,6 +217,44 @@ def test_a_receipt_and_its_files_verify(capsys, written):
     assert written["asked"]["limits"][0]["level"] == "log(2)"
 
 
+def test_a_receipt_says_what_was_given(capsys, people):
+    given = ["--budget", "2.5x", "--budget", "ill=95 %", "--pmc", "log(8)", "--delta", "0.01"]
+    assert protect(capsys, *given, "--weight", "age=2", "--out", "safe.csv")[0] == 0
+    asked = json.loads(Path("safe.csv.receipt.json").read_text())["asked"]
+    assert asked["budget"] == [
+        {"about": ["ill"], "of": "every value", "level": "2.5x"},
+        {"about": ["ill"], "of": "every value", "level": "95 %"},
+    ]
+    assert asked["pmc"] == [{"about": ["ill"], "of": "every value", "level": "log(8)"}]
+    assert asked["delta"] == "0.01"
+    assert "min_count" not in asked
+    assert asked["levels"]["age"] == {
+        "given": True,
+        "weight": "2",
+        "levels": ["as is", "in bins of 10", "in bins of 20", "out"],
+    }
+    assert asked["levels"]["town"] == {"given": False, "weight": "1", "levels": ["as is", "out"]}
+
+
+def test_a_receipt_of_budgets_for_values_names_no_value(people):
+    import tightlip as tl
+
+    budget = [Fraction(3, 2), {"ill": [{"flu": ["2x", 0.5], "none": "3x"}, tl.Nats(1.25)]}]
+    towns = {"town": ["as is", {"north": "here", "south": "here"}]}
+    safe = tl.protect("people.csv", "ill", ["age", "town"], budget, levels=towns, min_count=3, seconds=0.2)
+    asked = json.loads(safe.release("safe.csv").receipt_path.read_text())["asked"]
+    assert [(own["of"], own["level"]) for own in asked["budget"]] == [
+        ("every value", "3/2"),
+        ("one value", "2x"),
+        ("one value", "0.5"),
+        ("one value", "3x"),
+        ("every value", "1.25 nats"),
+    ]
+    assert asked["min_count"] == 3
+    assert asked["levels"]["town"]["levels"] == ["as is", "mapped to 1 group"]
+    assert not any(value in json.dumps(asked) for value in ("flu", "none", "north", "south", "here"))
+
+
 def test_a_receipt_has_no_values(written):
     text = json.dumps({key: part for key, part in written.items() if key != "command"})
     assert not any(value in text for value in ('"flu"', '"none"', "north", "south"))

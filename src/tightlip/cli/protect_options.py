@@ -116,18 +116,19 @@ SeedForTests = Annotated[
 ]
 
 
-def read_allowed(given: Sequence[str], read: Callable[[str], Level]) -> list[Level | dict[str, Level]]:
-    """Read levels for all secrets together, or for columns, all of which are to be kept.
+def read_allowed(given: Sequence[str], read: Callable[[str], object]) -> list[str | dict[str, str]]:
+    """Read levels for all secrets together, or for columns, all of which are to be kept; `read` refuses others.
 
     >>> read_allowed(["3x", "ill=50%"], read_cap_or_budget)
-    [1.0986122886681098 nats, {'ill': '50%'}]
+    ['3x', {'ill': '50%'}]
     """
-    found: list[Level | dict[str, Level]] = []
+    found: list[str | dict[str, str]] = []
     for text in given:
         column, equals, level = text.rpartition("=")
         if equals and not column:
             raise InvalidInput(f"a budget must be LEVEL or COLUMN=LEVEL, got {quoted(text)}.")
-        found.append({column: read(level)} if equals else read(text))
+        read(level)
+        found.append({column: level} if equals else text)
     return found
 
 

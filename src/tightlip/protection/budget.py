@@ -98,6 +98,20 @@ def _read_columns(counted: Counted, budget: Mapping[Any, Any], argument: str) ->
                     yield (column,), (value,), *_amount(level, f"{argument} of {column}")
 
 
+def given_levels(budget: Any, secret_columns: Subject) -> Iterator[tuple[Subject, bool, Any]]:
+    """List the levels of a budget that was read: about which secret columns, whether of one value, and as given."""
+    for one in _several(budget):
+        if not isinstance(one, Mapping):
+            yield secret_columns, False, one
+            continue
+        for column, own in one.items():
+            for level in _several(own):
+                named = level.values() if isinstance(level, Mapping) else [[level]]
+                for levels in named:
+                    for each in _several(levels):
+                        yield (column,), isinstance(level, Mapping), each
+
+
 def _several(budget: Any) -> Sequence[Any]:
     return budget if isinstance(budget, (list, tuple)) else [budget]
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from tightlip.auditing.counted import counts_digest
 from tightlip.auditing.releasing import Facts
 from tightlip.numeric.parse import exact_text
-from tightlip.numeric.quantity import exact_ratio
+from tightlip.numeric.quantity import Nats, exact_ratio
+from tightlip.protection.budget import given_levels
 from tightlip.protection.limits import Limit
 
 if TYPE_CHECKING:
@@ -30,10 +31,10 @@ def release_facts(
     """
     exposed = protection.certificate.table.limits.exposed
     asked: dict[str, Any] = {
-        "levels": {column.column: list(column.words) for column in protection.levels},
+        **given_asked(protection),
+        "levels": levels_asked(protection),
         "limits": limits_asked(protection),
         "randomised": protection.randomised,
-        "weights": [exact_text(weight) for weight in protection.certificate.table.weights],
     }
     if exposed:
         asked["share_of_people_above"] = exact_text(exposed)
@@ -44,6 +45,40 @@ def release_facts(
         "search_finished": protection.finished,
     }
     return Facts(counts_digest(protection.counted), asked, proved, command, files or {})
+
+
+def given_asked(protection: Protection) -> dict[str, Any]:
+    """Say what was given as it was given; of budgets for values of the table, only that they are for one each."""
+    given = protection.given or {}
+    asked: dict[str, Any] = {}
+    for argument in ("budget", "pmc"):
+        if given.get(argument) is not None:
+            levels = given_levels(given[argument], protection.counted.secret_columns)
+            asked[argument] = [
+                {
+                    "about": list(subject),
+                    "of": "one value" if of_value else "every value",
+                    "level": _given_text(level),
+                }
+                for subject, of_value, level in levels
+            ]
+    for argument in ("delta", "min_count"):
+        if given.get(argument) is not None:
+            asked[argument] = _given_text(given[argument])
+    return asked
+
+
+def levels_asked(protection: Protection) -> dict[str, dict[str, Any]]:
+    """List the levels of each column in words, finest first, whether they were given, and how much it matters."""
+    known = (protection.given or {}).get("levels") or {}
+    return {
+        column.column: {
+            "given": column.column in known,
+            "weight": exact_text(weight),
+            "levels": list(column.words),
+        }
+        for column, weight in zip(protection.levels, protection.certificate.table.weights, strict=True)
+    }
 
 
 def limits_asked(protection: Protection) -> list[dict[str, Any]]:
@@ -62,5 +97,18 @@ def level_text(limit: Limit) -> str:
     """Write the level of a limit as people write it."""
     if limit.kind == "cap":
         return f"{exact_text(Fraction(limit.level) * 100)}%"
-    ratio = None if isinstance(limit.level, Fraction) else exact_ratio(limit.level)
-    return f"log({exact_text(ratio)})" if ratio is not None else f"{float(limit.level)!r} nats"
+    return _nats_text(limit.level)
+
+
+def _nats_text(level: float | Fraction) -> str:
+    ratio = None if isinstance(level, Fraction) else exact_ratio(level)
+    return f"log({exact_text(ratio)})" if ratio is not None else f"{float(level)!r} nats"
+
+
+def _given_text(given: Any) -> Any:
+    """Write what was given: text and whole numbers as they are, rationals in full, levels as people write them."""
+    if isinstance(given, Nats):
+        return _nats_text(given)
+    if isinstance(given, Fraction):
+        return exact_text(given)
+    return given if isinstance(given, (str, int)) else repr(float(given))

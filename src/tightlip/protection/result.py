@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -71,6 +71,7 @@ class Protection:
     randomised : whether a cell may be published as different values
     finished : whether the search ended by itself; otherwise it was stopped with the best found so far
     source : the table, if it is at hand
+    given : budget, pmc, delta, min_count and levels as they were given to `protect`; None where it was not asked
     enough : where nothing is released, a factor by which to loosen every limit so that something can be; None where
         something is, or no factor is known
     """
@@ -85,6 +86,7 @@ class Protection:
     randomised: bool
     finished: bool
     source: Any = None
+    given: Mapping[str, Any] | None = None
     enough: Fraction | None = None
 
     @property

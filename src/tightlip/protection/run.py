@@ -127,7 +127,8 @@ def protect(
         seconds=seconds,
         on_progress=on_progress,
     )
-    return replace(found, source=table)
+    given = {"budget": budget, "pmc": pmc, "delta": delta, "min_count": fewest, "levels": levels}
+    return replace(found, source=table, given=given)
 
 
 def protect_counts(
