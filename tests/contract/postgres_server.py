@@ -14,7 +14,8 @@ from contract.people import COLUMNS, ROWS
 class PostgresServer:
     """A server of our own on a socket in a folder of our own; no port is opened."""
 
-    def __init__(self) -> None:
+    def __init__(self, *settings: str) -> None:
+        """Start it; `settings` are further arguments of initdb."""
         found = shutil.which("initdb") or next(
             map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")), None
         )
@@ -29,7 +30,7 @@ class PostgresServer:
                 pytest.skip("Postgres cannot be started as root, and there is no runuser")
             self.as_user = ["runuser", "-u", "nobody", "--"]
             shutil.chown(self.folder, "nobody")
-        self._run("initdb", "-A", "trust", "-U", "tester", "-E", "UTF8", "--no-locale")
+        self._run("initdb", "-A", "trust", "-U", "tester", "-E", "UTF8", "--no-locale", *settings)
         self._run("pg_ctl", "-w", "-l", str(self.folder / "log"), "-o", self._options(), "start")
         self.url = f"postgres://tester@/postgres?host={self.folder}"
 
@@ -58,6 +59,15 @@ class PostgresServer:
                 cursor.executemany(
                     f"INSERT INTO people VALUES ({places})", [list(row.values()) for row in ROWS]
                 )
+
+    def limit_files(self, size: int) -> None:
+        """Let no file of the server grow beyond a number of bytes, as if its disk were full from there on."""
+        if not shutil.which("prlimit"):
+            pytest.skip("no prlimit to limit the server's files with")
+        postmaster = (self.folder / "data" / "postmaster.pid").read_text().split()[0]
+        subprocess.run(
+            [*self.as_user, "prlimit", "--pid", postmaster, f"--fsize={size}:unlimited"], check=True
+        )
 
     def stop(self) -> None:
         self._run("pg_ctl", "-m", "immediate", "-w", "stop")

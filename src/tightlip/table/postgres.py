@@ -183,11 +183,12 @@ def _rows(draft: Draft, schema: Any, order: Any) -> Iterator[Any]:
     """The rows as Arrow tables of some size."""
     from psycopg import sql
 
-    query = sql.SQL("SELECT * FROM {}{}").format(draft.table, order)
-    with draft.work("read"), draft.connection.cursor("released", binary=True) as cursor:
-        cursor.execute(query)
-        while rows := cursor.fetchmany(BATCH):
+    fetch = sql.SQL("FETCH {} FROM released").format(BATCH)
+    with draft.work("read"):
+        draft.execute("DECLARE released NO SCROLL CURSOR FOR SELECT * FROM {table}{order}", order=order)
+        while rows := draft.connection.execute(fetch, binary=True).fetchall():
             yield as_table(rows, schema)
+        draft.execute("CLOSE released")
 
 
 def _csv(batch: Any) -> Any:
