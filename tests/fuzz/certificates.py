@@ -42,12 +42,12 @@ def fuzz_certificate(random, folder):
     proof = _MAKERS[kind](random, file)
     text, whole = proof.to_json(), random.random() < 0.1
     if not whole:
-        text = _forged(random, text, lambda: _MAKERS[kind](random, file).to_json())
+        text = forged(random, text, lambda: _MAKERS[kind](random, file).to_json(), _CLAIMS)
     path, channel = folder / "proof.json", folder / "channel.json"
     path.write_text(text, encoding="utf-8", errors="replace")
     channel.write_text(json.dumps(file), encoding="utf-8")
     about = ["--channel", str(channel)] if random.random() < 0.5 else []
-    status, shown = _verified([str(path), *about])
+    status, shown = verified([str(path), *about])
     if whole:
         assert status == (1 if kind in ("map", "divergence") and about else 0)
     if status == 0:
@@ -137,15 +137,15 @@ def _delta(random):
     return Fraction(random.randint(1, 10), random.choice([10, 30, 1000]))
 
 
-def _forged(random, text, other):
-    """Values changed, or parts taken from another proof; often with the hash that fits then."""
+def forged(random, text, other, claims):
+    """Values changed, mostly under `claims`, or parts of another proof taken; often with the hash that fits then."""
     if random.random() < 0.3:
         record, parts = json.loads(text), json.loads(other())
         for key in random.sample([*record], random.randint(1, 2)):
             record[key] = parts[key]
         text = json.dumps(record)
     if random.random() < 0.6:
-        text = nudged(random, text, _CLAIMS)
+        text = nudged(random, text, claims)
     elif random.random() < 0.9:
         text = damaged_json(random, text)
     return _hashed(text) if random.random() < 0.7 else text
@@ -161,7 +161,7 @@ def _hashed(text):
     return json.dumps(record)
 
 
-def _verified(arguments):
+def verified(arguments):
     """The exit status of `tightlip verify`, and what it prints."""
     shown = io.StringIO()
     with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(io.StringIO()) as said:

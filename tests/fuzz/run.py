@@ -16,6 +16,7 @@ from pathlib import Path
 from random import Random
 
 from fuzz.certificates import fuzz_certificate
+from fuzz.releases import fuzz_receipt, fuzz_release
 from fuzz.tables import fuzz_csv, fuzz_duckdb, fuzz_parquet, fuzz_sqlite
 from fuzz.texts import fuzz_channel, fuzz_policy
 
@@ -26,6 +27,8 @@ TARGETS = {
     "sqlite": fuzz_sqlite,
     "policy": fuzz_policy,
     "certificate": fuzz_certificate,
+    "release": fuzz_release,
+    "receipt": fuzz_receipt,
     "channel": fuzz_channel,
 }
 # seconds that one case may take: less, and a busy machine would be called a fault

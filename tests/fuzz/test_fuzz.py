@@ -14,6 +14,8 @@ _CASES = {
     "sqlite": 30,
     "policy": 300,
     "certificate": 80,
+    "release": 40,
+    "receipt": 30,
     "channel": 300,
 }
 
