@@ -383,6 +383,7 @@ def tables() -> Iterator[Call]:
                 "keep": (),
                 "with_secret": False,
                 "receipt": folder / "published.json",
+                "out_table": None,
                 "force": True,
                 "seed_for_tests": None,
             },
