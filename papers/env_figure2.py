@@ -66,7 +66,8 @@ def reproduce(quick: bool = False) -> Reproduction:
         )
     return Reproduction(
         "ENV Figure 2",
-        "Randomised response with ε_r = 1: the paper's bounds of Theorem 5, the binary envelope, (ε, δ)-DP, and the "
+        "Randomised response with ε_r = 1: the paper's bounds of Theorem 5, the binary envelope, (ε, δ)-DP, "
+        "and the "
         "exact envelope, which the paper does not have.",
         rows,
         panels,
@@ -81,7 +82,7 @@ def _remarks(rows: list[Row], names: list[str]) -> Iterator[Compared]:
     for name in names:
         gap = max(value[name, "envelope", i] - value[name, "h (lower)", i] for i in steps)
         yield Compared(
-            f"{name}: h is the envelope (a conjecture, page 13)",
+            f"{name}: h is the envelope (a conjecture, after Theorem 5)",
             "equal under the theorem's condition on the prior",
             f"largest difference {gap:.1e} nats",
             gap < 1e-9,

@@ -10,9 +10,12 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import math
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +33,7 @@ class Compared:
     printed : what the paper says, as it says it; "read off the figure: …" where only a picture says it
     computed : what is computed
     agrees : whether the two agree, to the digits that are printed
-    why : where they do not, what is wrong
+    why : where they do not, what is wrong; not shown where they do
     """
 
     what: str
@@ -38,6 +41,69 @@ class Compared:
     computed: str
     agrees: bool
     why: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "agrees", bool(self.agrees))  # NumPy's truth values cannot be kept as JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A number that a paper states beside the computed one: a row of the data and one of the comparison.
+
+    Attributes
+    ----------
+    place : where it stands: "Example 1"
+    quantity : what it is
+    text : the number, as the paper writes it
+    printed, computed : the numbers; two rationals are compared as such, others to nine digits
+    log : whether these are ratios, and their logarithms are meant, in nats
+    why : where they differ, what is wrong
+    """
+
+    place: str
+    quantity: str
+    text: str
+    printed: Fraction | float
+    computed: Fraction | float
+    log: bool = False
+    why: str = ""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the two are the same."""
+        if all(isinstance(one, Fraction | int) for one in (self.printed, self.computed)):
+            return self.printed == self.computed
+        return math.isclose(self.printed, self.computed, rel_tol=1e-9, abs_tol=1e-12)
+
+    def row(self) -> Row:
+        """Both numbers, as floats."""
+        numbers = [math.log(one) if self.log else float(one) for one in (self.printed, self.computed)]
+        return {**point(self.place, self.quantity, "", numbers[1]), "paper": numbers[0]}
+
+    def compared(self) -> Compared:
+        """Both, in words."""
+        what, computed = f"{self.place}: {self.quantity}", _shown(self.computed, self.log)
+        return Compared(what, self._printed(), computed, self.agrees, self.why)
+
+    def _printed(self) -> str:
+        """What the paper says, with its number where the paper has a formula."""
+        number = self.row()["paper"]
+        plain = re.fullmatch(r"(log )?[\d./()]+|.*=.*", self.text)
+        return self.text if plain or math.isinf(number) else f"{self.text} = {number:.6g}"
+
+
+def point(place: str, quantity: str, at: float | str, computed: float) -> Row:
+    """Make a row with the columns of `Value.row`, for a point of a curve that no paper has as a number."""
+    return {"place": place, "quantity": quantity, "at": at, "paper": "", "computed": computed}
+
+
+def _shown(value: Fraction | float, log: bool) -> str:
+    if log and value == 1:
+        return "0"
+    if isinstance(value, Fraction | int):
+        exact, number = f"{'log ' if log else ''}{value}", math.log(value) if log else float(value)
+        return exact if exact == f"{number:.6g}" else f"{exact} = {number:.6g}"
+    return f"{math.log(value) if log else value:.10g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +155,7 @@ class Reproduction:
         for one in self.compared:
             lines.append(f"{'same' if one.agrees else 'NOT THE SAME'}: {one.what}")
             lines.append(f"    paper: {one.printed}; computed: {one.computed}")
-            lines += [f"    {one.why}"] if one.why else []
+            lines += [] if one.agrees else [f"    {one.why}"]
         return "\n".join([*lines, *([f"Chosen: {self.choices}"] if self.choices else [])]) + "\n"
 
 
