@@ -1,24 +1,19 @@
 """ENV Theorem 5 and Figure 2 against the exact envelope."""
 
-import importlib.util
-import json
 import math
-import sys
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from papers.env_theorem5 import RATIOS, random_cases, worst_cases
 
 from tightlip import Prior, log_of
 from tightlip.envelopes.response import randomized_response as randomized_response_envelope
 from tightlip.envelopes.response import response_entries
 from tightlip.errors import PreconditionFailed, WrongType
 from tightlip.papers.theorem5 import theorem5_bound, theorem5_condition, theorem5_upper
-
-EXPERIMENT = Path(__file__).parents[2] / "experiments" / "theorem5.py"
 
 
 def exact(prior, epsilon, delta):
@@ -187,13 +182,11 @@ def test_figure_2_gap_shrinks_with_the_number_of_secrets():
     assert widest[3] > widest[5] > widest[12] > widest[20]
 
 
-def test_the_experiment_runs(tmp_path, capsys):
-    spec = importlib.util.spec_from_file_location("theorem5_experiment", EXPERIMENT)
-    experiment = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = experiment
-    spec.loader.exec_module(experiment)
-    experiment.main(["--count", "60", "--data", str(tmp_path / "cases.json")])
-    assert "supremum" in capsys.readouterr().out
-    record = json.loads((tmp_path / "cases.json").read_text())
-    assert all(case["equal"] for case in record["random"] if case["condition"])
-    assert max(case["short"] for case in record["family"]) > 3.5
+def test_random_priors_and_the_worst_family():
+    cases = list(random_cases(60))
+    assert all(case.equal for case in cases if case.condition)
+    assert {case.condition for case in cases} == {True, False}
+    assert any(case.short > 0.1 for case in cases)
+    family = [case for ratio in RATIOS for case in worst_cases(Fraction(ratio))]
+    assert max(case.short for case in family) > 3.5
+    assert all(case.short < case.supremum for case in family)
