@@ -106,6 +106,63 @@ def test_a_changed_file_is_refused_in_words(proof: ReleaseCertificate, name: str
         load(path).verify()
 
 
+@pytest.fixture(scope="module")
+def grouped() -> ReleaseCertificate:
+    """A deterministic release in which at least four people share every value, three some cells."""
+    age = [place % 8 for place in range(30)]
+    ill = ["yes" if place % 4 == 0 else "no" for place in range(30)]
+    table = pd.DataFrame({"age": age, "ill": ill})
+    levels = {"age": ["as is", 2, 4, "out"]}
+    return protect(table, "ill", ["age"], "3x", levels=levels, min_count=4, seconds=2).certificate
+
+
+def test_the_fewest_who_share_a_value_are_proved(
+    grouped: ReleaseCertificate, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "proof.json"
+    grouped.save(path)
+    found = load(path)
+    assert found.to_json() == grouped.to_json()
+    assert main(["verify", str(path)]) == 0
+    assert "at least 4 people share every published value." in " ".join(capsys.readouterr().out.split())
+    assert main(["verify", "--json", str(path)]) == 0
+    assert json.loads(capsys.readouterr().out)["min_count"] == 4
+
+
+@pytest.mark.parametrize("least", [5, 31, 0, -4, 2**70, "4", 4.0, True, None])
+def test_another_fewest_is_refused(grouped: ReleaseCertificate, least: object, tmp_path: Path) -> None:
+    with pytest.raises(TightlipError):
+        forged(grouped, _set("min_count", value=least)).verify()
+    record = json.loads(grouped.to_json()) | {"min_count": least}
+    (tmp_path / "proof.json").write_text(json.dumps(record))
+    with pytest.raises(TightlipError):
+        load(tmp_path / "proof.json").verify()
+
+
+def test_a_smaller_fewest_is_another_claim(grouped: ReleaseCertificate, tmp_path: Path) -> None:
+    forged(grouped, _set("min_count", value=3)).verify()  # true, but the hash is of what was asked
+    record = json.loads(grouped.to_json()) | {"min_count": 3}
+    (tmp_path / "proof.json").write_text(json.dumps(record))
+    with pytest.raises(CertificateInvalid, match="was changed"):
+        load(tmp_path / "proof.json")
+
+
+def test_a_value_that_too_few_share_is_refused(grouped: ReleaseCertificate) -> None:
+    from tightlip.protection.kernel import Kernel
+
+    values, people = grouped.table.values(), grouped.table.limits.people
+    small = int(np.argmin(people))
+    chosen = grouped.kernel.value.copy()
+    chosen[small] = int(np.flatnonzero((np.bincount(values.value) == 1) & (values.first == small))[0])
+    with pytest.raises(CertificateInvalid, match="shared by 3 people, fewer than min_count = 4"):
+        replace(grouped, kernel=Kernel.assign(chosen), lower=0.0).verify()
+
+
+def test_a_release_by_chance_has_no_fewest(proof: ReleaseCertificate) -> None:
+    with pytest.raises(CertificateInvalid, match="drawn by chance"):
+        replace(proof, least=2).verify()
+
+
 def random_table(draw: np.random.Generator) -> Table:
     """Cells, levels with duplicates, limits of every kind."""
     codes = np.array([[a, b] for a in range(4) for b in range(2) if draw.random() < 0.8] or [[0, 0]])

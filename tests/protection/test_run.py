@@ -107,3 +107,8 @@ def test_a_budget_of_some_values_is_not_told_as_one_of_all() -> None:
     assert some.budget is None
     assert tl.protect(table, "ill", ["age", "town"], "1.5x", levels=LEVELS, seconds=1).budget is not None
     assert "factor of 1.5" not in some.words()
+
+
+def test_the_smallest_group_holds_on_the_whole_curve() -> None:
+    point = protect(min_count=6).trade_off(["100x"], seconds=1).points[-1]
+    assert 0 < point.kept < 1  # as they are, no cell is shared by six

@@ -37,6 +37,7 @@ class Claim:
     delta : the probability of an envelope
     gamma : γ of E_γ
     symbols : how many an adversary may use, where that is limited
+    fewest : how many people share a published value at least, where that is proved
     """
 
     kind: str
@@ -46,6 +47,7 @@ class Claim:
     delta: Fraction | None = None
     gamma: Fraction | None = None
     symbols: int | None = None
+    fewest: int | None = None
 
 
 class Certificate(ABC):

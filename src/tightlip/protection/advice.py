@@ -10,7 +10,7 @@ from tightlip.auditing.result import Audit
 from tightlip.errors import InvalidInput, SolverFailure
 from tightlip.protection.levels import choose_levels
 from tightlip.protection.result import Protection
-from tightlip.protection.run import protect_counts, silent
+from tightlip.protection.run import Request, protect_counts
 
 MOST_PAIRS = 40_000  # of cell and combination of levels; the bound alone then takes a few seconds
 _GAP = 1e-2  # of the bound: an advice is not the last word
@@ -42,20 +42,8 @@ def advise(audit: Audit, *, seconds: float = 2.0, most_pairs: int = MOST_PAIRS) 
         levels = choose_levels(audit.policy, audit.counted, audit.kinds, None)
         if math.prod(len(column.words) for column in levels) * len(audit.counted.codes) > most_pairs:
             return "large"
-        return protect_counts(
-            audit.counted,
-            audit.policy,
-            levels,
-            audit.budget,
-            weights=None,
-            randomised=False,
-            pmc=None,
-            delta=None,
-            least=audit.policy.min_count or 1,
-            gap=_GAP,
-            seconds=seconds,
-            on_progress=silent,
-        )
+        asked = Request(audit.budget, least=audit.policy.min_count or 1, gap=_GAP, seconds=seconds)
+        return protect_counts(audit.counted, audit.policy, levels, asked)
     except (InvalidInput, SolverFailure):
         # an audit does not fail because there is no advice
         return "failed"

@@ -102,7 +102,10 @@ def upper_bound(table: Table, values: Values, detail: Detail, prices: Prices) ->
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReleaseCertificate(Certificate):
-    """Both ends of the most detail that a truthful release can keep, with all that they are about."""
+    """Both ends of the most detail that a truthful release can keep, with all that they are about.
+
+    `least` is the fewest people who share a published value; the bound holds for releases of smaller groups too.
+    """
 
     FORMAT: ClassVar[str] = "tightlip release certificate 1"
     KINDS: ClassVar[tuple[str, ...]] = (KIND,)
@@ -116,6 +119,7 @@ class ReleaseCertificate(Certificate):
             "exposed",
             "kernel",
             "scale",
+            "min_count",
             "prices",
             "exposure",
             "claim",
@@ -128,6 +132,7 @@ class ReleaseCertificate(Certificate):
     prices: Prices
     lower: float
     upper: float
+    least: int = 1
 
     @property
     def kind(self) -> str:
@@ -136,10 +141,11 @@ class ReleaseCertificate(Certificate):
 
     def claim(self) -> Claim:
         """The most detail lies between the two, as a share of the whole table's."""
-        return Claim(KIND, self.lower, self.upper, unit=None)
+        fewest = self.least if self.least > 1 else None
+        return Claim(KIND, self.lower, self.upper, unit=None, fewest=fewest)
 
     def verify(self) -> None:
-        """Check that the kernel is truthful and keeps every limit, what it keeps, and that the prices prove the bound.
+        """Check that the kernel is truthful and keeps every limit, how many share each value, and both ends.
 
         Raises
         ------
@@ -150,6 +156,7 @@ class ReleaseCertificate(Certificate):
         values = self.table.values()
         detail = self.table.detail(values)
         check_kernel(self.kernel, values, self.table.limits)
+        _check_sizes(self.kernel, self.table.limits.people, self.least)
         kept = detail.kept(self.kernel)
         if not kept >= self.lower:
             raise CertificateInvalid(f"the release keeps {kept!r} of the detail, not {self.lower!r}.")
@@ -173,7 +180,7 @@ class ReleaseCertificate(Certificate):
         about = {
             key: entry
             for key, entry in self.parts().items()
-            if key in ("codes", "levels", "weights", "counts", "limits", "exposed")
+            if key in ("codes", "levels", "weights", "counts", "limits", "exposed", "min_count")
         }
         return kind_digest(KIND, about)
 
@@ -208,6 +215,7 @@ class ReleaseCertificate(Certificate):
                 )
             ],
             "scale": self.kernel.scale,
+            "min_count": self.least,
             "prices": [
                 [named[0][v], named[1][v], r, p]
                 for v, r, p in zip(
@@ -246,6 +254,7 @@ class ReleaseCertificate(Certificate):
             Prices(priced, limit, price, float(record["exposure"])),
             float(lower),
             float(upper),
+            _whole(record["min_count"]),
         )
 
 
@@ -278,6 +287,24 @@ def check_kernel(kernel: Kernel, values: Values, limits: Limits) -> None:
         )
         raise CertificateInvalid(
             f"the release exceeds its budget: {at}, and {limits.exposed} of the people may be exposed."
+        )
+
+
+def _check_sizes(kernel: Kernel, people: NDArray[np.int64], least: int) -> None:
+    """Refuse a release in which too few people share a value; more than one is asked of deterministic ones only."""
+    if least < 1:
+        raise CertificateInvalid(f"min_count must be at least 1, got {least}.")
+    if least == 1:
+        return
+    if not kernel.deterministic:
+        raise CertificateInvalid("min_count is for deterministic releases; this one is drawn by chance.")
+    used, place = np.unique(kernel.value, return_inverse=True)
+    sizes = np.zeros(len(used), dtype=np.int64)
+    np.add.at(sizes, place, people[kernel.cell])
+    if sizes.min() < least:
+        value = int(used[sizes.argmin()])
+        raise CertificateInvalid(
+            f"value {value} is shared by {int(sizes.min())} people, fewer than min_count = {least}."
         )
 
 

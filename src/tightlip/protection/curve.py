@@ -127,23 +127,18 @@ def _tighten(points: Sequence[CurvePoint]) -> tuple[CurvePoint, ...]:
 
 
 def _protect(found: Protection, budget: Nats, seconds: float, gap: float) -> Protection:
-    from tightlip.protection.run import protect_counts, silent
+    from tightlip.protection.run import Request, protect_counts
 
     weights = dict(zip(found.counted.columns, found.certificate.table.weights, strict=True))
-    return protect_counts(
-        found.counted,
-        found.plan,
-        found.levels,
+    asked = Request(
         budget,
+        least=found.certificate.least,
         weights=weights,
         randomised=found.randomised,
-        pmc=None,
-        delta=None,
-        least=found.plan.min_count or 1,
         gap=gap,
         seconds=seconds,
-        on_progress=silent,
     )
+    return protect_counts(found.counted, found.plan, found.levels, asked)
 
 
 def _point(budget: Nats, found: Protection) -> CurvePoint:

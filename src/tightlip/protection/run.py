@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -94,92 +94,115 @@ def protect(
         When the plan does not fit the table, or even publishing nothing exceeds the budget.
     """
     plan = _plan(secret, release, policy)
-    if budget is None:
-        raise InvalidInput('budget must be given, got none; write budget="3x".')
-    flag(randomised, "randomised")
-    gap, seconds = _amount(gap, "gap"), None if seconds is None else _amount(seconds, "seconds")
-    if not callable(on_progress):
-        raise WrongType(
-            f"on_progress must be a function of stage, kept and bound, got {quoted(on_progress)}; leave it out."
-        )
     fewest = plan.min_count if min_count is None else min_count
-    least = 1 if fewest is None else whole(fewest, "min_count", 1)
-    if least > 1 and randomised:
-        raise InvalidInput(
-            "min_count is for deterministic releases, got a randomised one; leave one of them out."
-        )
-    with nullcontext(table) if isinstance(table, Table) else open_table(table) as opened:
-        bare = replace(plan, min_count=None)
-        counts = count_cells(opened, bare)
-        counted = Counted.of(counts, plan.secret, [item.column for item in plan.release])
-        chosen = choose_levels(plan, counted, opened.kinds(plan.columns), levels)
-    found = protect_counts(
-        counted,
-        plan,
-        chosen,
+    asked = Request.of(
         budget,
+        pmc,
+        delta,
+        fewest,
         weights=weights,
         randomised=randomised,
-        pmc=pmc,
-        delta=delta,
-        least=least,
         gap=gap,
         seconds=seconds,
         on_progress=on_progress,
     )
+    with nullcontext(table) if isinstance(table, Table) else open_table(table) as opened:
+        counts = count_cells(opened, replace(plan, min_count=None))
+        counted = Counted.of(counts, plan.secret, [item.column for item in plan.release])
+        chosen = choose_levels(plan, counted, opened.kinds(plan.columns), levels)
     given = {"budget": budget, "pmc": pmc, "delta": delta, "min_count": fewest, "levels": levels}
-    return replace(found, source=table, given=given)
+    return replace(protect_counts(counted, plan, chosen, asked), source=table, given=given)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of a release, besides its columns and their levels; see `protect`.
+
+    `least` is the fewest people who may share a published value.
+    """
+
+    budget: Any
+    pmc: Any = None
+    delta: Any = None
+    least: int = 1
+    weights: Mapping[str, Any] | None = None
+    randomised: bool = False
+    gap: float = 1e-3
+    seconds: float | None = None
+    on_progress: OnProgress = silent
+
+    @classmethod
+    def of(cls, budget: Any, pmc: Any, delta: Any, fewest: Any, **options: Any) -> Request:
+        """Read the arguments of `protect`, or refuse them; budgets are read with the counts that they are about."""
+        if budget is None:
+            raise InvalidInput('budget must be given, got none; write budget="3x".')
+        flag(options["randomised"], "randomised")
+        options["gap"] = _amount(options["gap"], "gap")
+        if options["seconds"] is not None:
+            options["seconds"] = _amount(options["seconds"], "seconds")
+        tell = options["on_progress"]
+        if not callable(tell):
+            raise WrongType(
+                f"on_progress must be a function of stage, kept and bound, got {quoted(tell)}; leave it out."
+            )
+        least = 1 if fewest is None else whole(fewest, "min_count", 1)
+        if least > 1 and options["randomised"]:
+            raise InvalidInput(
+                "min_count is for deterministic releases, got a randomised one; leave one of them out."
+            )
+        return cls(budget, pmc, delta, least, **options)
 
 
 def protect_counts(
-    counted: Counted,
-    plan: Policy,
-    levels: tuple[ColumnLevels, ...],
-    budget: Any,
-    *,
-    weights: Mapping[str, Any] | None,
-    randomised: bool,
-    pmc: Any,
-    delta: Any,
-    least: int,
-    gap: float,
-    seconds: float | None,
-    on_progress: OnProgress,
+    counted: Counted, plan: Policy, levels: tuple[ColumnLevels, ...], asked: Request
 ) -> Protection:
     """Protect counts of the released columns, given what their values may be published as."""
     finest, codes = _at_finest(counted, levels)
-    limits, secrets = read_limits(finest, budget, pmc, delta)
-    proof = Proof(finest.codes, codes, _weights(weights, levels), limits)
+    limits, secrets = read_limits(finest, asked.budget, asked.pmc, asked.delta)
+    proof = Proof(finest.codes, codes, _weights(asked.weights, levels), limits)
     values = proof.values()
     _require_hope(values, limits, secrets)
-    _require_size(values, limits, least)
-    detail = proof.detail(values)
-    program = Program(values, limits, detail.share(), least)
-    seconds = _time_for(len(program.value)) if seconds is None else seconds
+    _require_size(values, limits, asked.least)
+    best, finished = _search(proof, values, asked)
+    best.verify()
+    enough = least_loosening(limits, values, least=asked.least) if not best.lower else None
+    return Protection(
+        counted,
+        plan,
+        levels,
+        finest,
+        values,
+        best,
+        secrets,
+        asked.randomised,
+        finished,
+        enough=_over_1(enough),
+    )
+
+
+def _search(proof: Proof, values: Values, asked: Request) -> tuple[ReleaseCertificate, bool]:
+    """Find prices and a release, with a proof that is not yet checked; and whether the search ended by itself."""
+    detail, limits, tell = proof.detail(values), proof.limits, asked.on_progress
+    program = Program(values, limits, detail.share(), asked.least)
+    seconds = _time_for(len(program.value)) if asked.seconds is None else asked.seconds
     deadline = Deadline.after(seconds)
-    until = Deadline.after(seconds * (1.0 if randomised else _BOUND_PART))
-    optimum = program.solve(gap, until, lambda kept, bound: on_progress("bound", kept, bound))
+    until = Deadline.after(seconds * (1.0 if asked.randomised else _BOUND_PART))
+    optimum = program.solve(asked.gap, until, lambda kept, bound: tell("bound", kept, bound))
     unit = detail.whole[1] / limits.total
     prices = Prices.of(optimum.prices * unit, optimum.exposure_price * unit)
     bound = detail.most(upper_bound(proof, values, detail, prices))
-    finished = optimum.finished
-    kernels = []
-    if randomised:
+    finished, kernels = optimum.finished, []
+    if asked.randomised:
         pairs = optimum.pairs
         kernels.append(round_kernel(values, limits, program.value[pairs], program.cell[pairs], optimum.share))
-    if not (randomised and finished and detail.kept(kernels[0]) >= (1 - 2 * gap) * bound):
+    if not (kernels and finished and detail.kept(kernels[0]) >= (1 - 2 * asked.gap) * bound):
         left = 0.0 if optimum.stopped else deadline.left()
-        search = Assignment(program, optimum, least)
-        kernel, ended = search.search(left, lambda kept: on_progress("search", kept, bound))
+        search = Assignment(program, optimum, asked.least)
+        kernel, ended = search.search(left, lambda kept: tell("search", kept, bound))
         kernels.append(kernel)
         finished = finished and ended
     kernel = max(kernels, key=detail.kept)
-    best = ReleaseCertificate(proof, kernel, prices, detail.kept(kernel), bound)
-    best.verify()
-    enough = least_loosening(limits, values, least=least) if not best.lower else None
-    return Protection(
-        counted, plan, levels, finest, values, best, secrets, randomised, finished, enough=_over_1(enough)
-    )
+    return ReleaseCertificate(proof, kernel, prices, detail.kept(kernel), bound, asked.least), finished
 
 
 def _over_1(factor: Fraction | None) -> Fraction | None:

@@ -41,6 +41,8 @@ def claim_record(claim: Claim) -> dict[str, Any]:
         record["adversary"] = _ADVERSARIES[claim.kind]
     if claim.symbols is not None:
         record["symbols"] = claim.symbols
+    if claim.fewest is not None:
+        record["min_count"] = claim.fewest
     if claim.delta is not None:
         record |= delta_json(claim.delta)
     if claim.gamma is not None:
@@ -105,9 +107,10 @@ def _ends(claim: Claim) -> tuple[str, str]:
 
 def _detail(claim: Claim) -> str:
     kept, bound = format_down(100 * claim.lower, 4), format_up(100 * claim.upper, 4)
+    groups = "" if claim.fewest is None else f"; at least {claim.fewest} people share every published value"
     return (
         f"the release is true of every row, meets its budget and keeps {kept} % of the detail, and no truthful release "
-        f"over these levels that meets it keeps more than {bound} %."
+        f"over these levels that meets it keeps more than {bound} %{groups}."
     )
 
 
