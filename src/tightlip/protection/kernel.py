@@ -69,11 +69,13 @@ class Kernel:
         return found
 
 
-def round_kernel(values: Values, limits: Limits, value: Places, cell: Places, share: FloatArray) -> Kernel:
+def round_kernel(
+    values: Values, limits: Limits, value: Places, cell: Places, share: FloatArray, base: Kernel
+) -> Kernel:
     """Round shares to whole weights, and repair what breaks a limit: risky cells there say nothing instead.
 
-    If too many risky cells then say nothing, everybody says nothing with a small probability: publishing nothing keeps
-    every limit with room to spare.
+    If too many risky cells then say nothing, everybody says nothing with a small probability: publishing nothing mostly
+    keeps every limit with room to spare. Where that does not help, `base` is the answer, which keeps them.
     """
     kept = np.flatnonzero(share > _NOTHING)
     value, cell, share = value[kept], cell[kept], share[kept]
@@ -89,10 +91,13 @@ def round_kernel(values: Values, limits: Limits, value: Places, cell: Places, sh
     kernel = _expose_few(Kernel.of(value, cell, weight, SCALE), values, limits)
     for step in range(_MOST_MIXES):
         kernel = _repair(kernel, values, limits)
-        if not kernel.broken(limits, values).any():
+        if (
+            not kernel.broken(limits, values).any()
+            and exposed_share(kernel, values, limits) <= limits.exposed
+        ):
             return kernel
         kernel = _mix(kernel, values, limits, SCALE >> (_MOST_MIXES - step))
-    return Kernel.assign(values.last)
+    return base
 
 
 def _simple(value: Places, cell: Places, share: FloatArray, cells: int) -> Kernel | None:

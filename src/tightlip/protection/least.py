@@ -1,89 +1,261 @@
-"""A budget at which something can be released.
+"""The least budget at which something can be released, between two proved ends.
 
-A limit b that is loosened by a factor c is c·b (a floor b/c). A group of people in which a secret has the share q keeps
-it if c ≥ q/b (floor: b/q).
+All limits are loosened by one factor c. Let c(G) be the least factor at which the group G keeps them (see `mixture`).
+Groups that keep limits keep them together, so whoever releases something needs no more than to publish one value y for
+a part U of its cells, and nothing otherwise; and y may be as coarse as can be without saying nothing. With T the cells
+that share the value which says nothing with those of y, the least factor is
+
+    drawn by chance   max { c(nothing), min_y min_w c(w) },   w the mixtures of the cells of y
+    otherwise         max { c(nothing), min_y min_U max { c(U), c(T ∖ U) } }.
+
+The first is an infimum: at any factor above it, y can be published for a small enough part of w, and what is left to
+say nothing still keeps the limits. It bounds the second, which is found by trying all U of values of few cells.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.auditing.tally import Places
+from tightlip.auditing.tally import Places, group_rows
 from tightlip.numeric.ball import exp_bounds
-from tightlip.numeric.display import format_up
+from tightlip.numeric.display import format_down, format_up
+from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.quantity import exact_ratio
+from tightlip.protection.certificate import Table
 from tightlip.protection.limits import Limit, Limits
+from tightlip.protection.mixture import Cells, Loosening, best_mixture, factor_of, limit_factor
 from tightlip.protection.values import Values
 
-Loosening = Fraction | None
-"""A factor; None where no factor is enough: a floor on a secret that nobody holds."""
+_FEW = 12  # cells of a value of which all parts are tried
+_MOST_VALUES = 300  # that are looked at closely; of the others the limits are looked at one by one
+_HALVINGS = 40  # of the part of people for whom something is published by chance
+_FLIPS = 100  # of cells in or out of a part
+_ROUNDING = Fraction(1, 1 << 40)  # floats are off by less, relatively
 
 
-def loosening(limits: Limits, values: Values, chosen: Places) -> list[Loosening]:
-    """By how much each limit must be loosened for the release of chosen[x] for cell x to keep it, exactly."""
-    people = np.bincount(chosen, limits.people, len(values))
-    used = np.flatnonzero(people)
-    found: list[Loosening] = []
-    for limit in limits.limits:
-        held = np.bincount(chosen, limits.counts[limit.secret], len(values))
-        share = held[used] / people[used]
-        worst = used[share.argmin() if limit.floor else share.argmax()]
-        found.append(_factor(limit, int(held[worst]), int(people[worst])))
-    return found
+@dataclass(frozen=True, slots=True)
+class Least:
+    """By how much to loosen all limits so that something can be released: the least factor lies between the two.
 
-
-def _factor(limit: Limit, held: int, people: int) -> Loosening:
-    if limit.floor:
-        return limit.inside * people / held if held else None
-    return Fraction(held, people) / limit.inside
-
-
-def least_loosening(limits: Limits, values: Values, *, least: int = 1) -> Loosening:
-    """A factor by which to loosen all limits so that something can be released; 1 or less where it can be already.
-
-    The least factor of the releases that publish one value for all of its cells, and nothing for all others. A release
-    that publishes a value for some of its cells only may need less.
+    `lower` is 0 where nothing is proved, `upper` None where no factor is known to be enough.
     """
-    people = values.sums(limits.people)
-    proper = np.ones(len(values), dtype=bool)
-    proper[values.last] = False
-    top = np.zeros(len(values), dtype=np.intp)
-    top[values.value] = values.last[values.cell]
-    rest = people[top] - people
-    proper &= (people >= least) & ((rest == 0) | (rest >= least))
-    if not proper.any():
+
+    lower: Fraction
+    upper: Fraction | None
+
+
+def loosening(limits: Limits, chosen: Places) -> list[Loosening]:
+    """By how much each limit must be loosened for the release of chosen[x] for cell x to keep it, exactly."""
+    groups = _parts(chosen)
+    return [
+        max(
+            limit_factor(limit, int(limits.counts[limit.secret, own].sum()), int(limits.people[own].sum()))
+            for own in groups
+        )
+        for limit in limits.limits
+    ]
+
+
+def _parts(keys: Places) -> list[Places]:
+    """The places of each key."""
+    order = np.argsort(keys, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(keys[order])) + 1)
+
+
+def least_loosening(table: Table, values: Values, *, least: int, randomised: bool) -> Least | None:
+    """The factor by which to loosen all limits so that something can be released; None where there is nothing more.
+
+    `least` is the fewest people who may share a value. Where people may be exposed, nothing is proved from below.
+    """
+    groups, nested = coarsest_groups(table, values)
+    if not groups:
         return None
-    need = np.zeros(len(values))
-    for limit in limits.limits:
-        held = values.sums(limits.counts[limit.secret])
-        need = np.maximum(need, _factors(limit, held, people))
-        need = np.maximum(need, np.where(rest > 0, _factors(limit, held[top] - held, rest), 0.0))
-    best = int(np.argmin(np.where(proper, need, np.inf)))
-    chosen = values.last.copy()
-    chosen[values.cells_of(best)] = best
-    exact = loosening(limits, values, chosen)
-    return None if None in exact else max((one for one in exact if one is not None), default=Fraction(1))
+    limits = table.limits
+    lower, upper = _Search(limits, values.last, least, randomised).ends(groups)
+    exposing = limits.exposed > 0 and (
+        randomised or limits.exposed * limits.total >= int(limits.people.min())
+    )
+    return Least(
+        Fraction(0) if exposing or not nested or lower == math.inf else Fraction(lower),
+        None if upper == math.inf else Fraction(upper),
+    )
 
 
-def _factors(limit: Limit, held: NDArray[np.int64], people: NDArray[np.int64]) -> NDArray[np.float64]:
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        share = held / people / float(limit.inside)
-        return np.asarray(1 / share if limit.floor else share)
+def coarsest_groups(table: Table, values: Values) -> tuple[list[Places], bool]:
+    """The cells of the coarsest values that say something; and whether every other value is inside of one of them.
+
+    They are groups of one column at some level and all others at their last. A column whose last level is not coarser
+    than the others has values that are inside of none.
+    """
+    last = [levels[-1][code] for levels, code in zip(table.levels, table.codes.T, strict=True)]
+    sizes = np.bincount(values.last)[values.last]
+    found, nested = [], True
+    for place, (levels, code) in enumerate(zip(table.levels, table.codes.T, strict=True)):
+        coarser: list[Places] = []
+        for level in reversed(levels[:-1]):
+            own = np.column_stack([*last[:place], level[code], *last[place + 1 :]])
+            group = np.full(len(code), -1)
+            for number, cells in enumerate(_parts(group_rows(own)[1])):
+                whole = len(np.unique(values.last[cells])) == 1
+                nested &= whole
+                if whole and len(cells) < sizes[cells[0]]:
+                    group[cells] = number
+                    if not any(_inside(cells, other) for other in coarser):
+                        found.append(cells)
+            coarser.append(group)
+    return found, nested
 
 
-def least_words(limit: Limit, factor: Loosening) -> str:
-    """Say what a limit is after it was loosened by a factor, rounded up.
+def _inside(cells: Places, group: Places) -> bool:
+    """Whether cells are all in one group of those that have numbers."""
+    return bool(group[cells[0]] >= 0 and (group[cells] == group[cells[0]]).all())
+
+
+class _Search:
+    """What the groups of a table need; `last` has for each cell the value that says nothing about it."""
+
+    def __init__(self, limits: Limits, last: Places, least: int, randomised: bool) -> None:
+        self.limits, self.last, self.least, self.randomised = limits.limits, last, least, randomised
+        self.people = limits.people
+        self.held = limits.counts[[limit.secret for limit in self.limits]].reshape(-1, len(last))
+        self.floor = np.array([limit.floor for limit in self.limits], dtype=bool)[:, None]
+        self.bound = np.array([float(limit.inside) for limit in self.limits])[:, None]
+        self.tops = {int(last[own[0]]): own for own in _parts(last)}
+        self.alone = {top: self._need(own) for top, own in self.tops.items()}
+        sides = [(one.outside, one.inside) if one.floor else (one.inside, one.outside) for one in self.limits]
+        # a factor at the inner sides of limits is at most so much more than one at their outer sides
+        self.slack = min((low / high for low, high in sides), default=Fraction(1))
+
+    def ends(self, groups: list[Places]) -> tuple[Loosening, Loosening]:
+        """Both ends over all groups; those that might need least are looked at first."""
+        nothing = max(self.alone.values())
+        lower: Loosening = math.inf
+        upper: Loosening = math.inf
+        hopes = [self._hope(cells) for cells in groups]
+        for rank, place in enumerate(sorted(range(len(groups)), key=hopes.__getitem__)):
+            hope = hopes[place]
+            if hope >= lower or rank >= _MOST_VALUES or upper == nothing:
+                lower = min(lower, hope)
+                break
+            low, high = self._look(groups[place])
+            lower, upper = min(lower, low), min(upper, high)
+        return max(lower, nothing * self.slack), upper
+
+    def _look(self, cells: Places) -> tuple[Loosening, Loosening]:
+        """Both ends of publishing the value of some cells, for a part of them."""
+        if not self.randomised and len(cells) <= _FEW:
+            best = min(map(self._publish, self._all_parts(cells)), default=math.inf)
+            return best * self.slack, best
+        found = best_mixture(Cells(self.limits, self.held[:, cells], self.people[cells]))
+        if self.randomised:
+            return found.lower, self._by_chance(cells, found.part)
+        return found.lower, min(map(self._publish, self._some_parts(cells, found.prices)))
+
+    def _need(self, cells: Places) -> Loosening:
+        """The factor that a group needs, exactly."""
+        held = self.held[:, cells].sum(axis=1).tolist()
+        return factor_of(self.limits, held, int(self.people[cells].sum()))
+
+    def _others(self, top: int) -> Loosening:
+        """What the cells need that say nothing and are not of this group."""
+        return max((need for other, need in self.alone.items() if other != top), default=Fraction(0))
+
+    def _publish(self, cells: Places) -> Loosening:
+        """The factor that publishing a value for these cells and nothing for all others needs, exactly."""
+        top = int(self.last[cells[0]])
+        rest = np.setdiff1d(self.tops[top], cells)
+        if min(self.people[cells].sum(), self.people[rest].sum()) < self.least:
+            return math.inf
+        return max(self._need(cells), self._need(rest), self._others(top))
+
+    def _by_chance(self, cells: Places, part: tuple[Fraction, ...]) -> Loosening:
+        """The factor of publishing a value for a small enough part of a mixture, exactly."""
+        top = int(self.last[cells[0]])
+        own = self.tops[top]
+        all_ = Cells(self.limits, self.held[:, own], self.people[own])
+        shown = dict(zip(cells.tolist(), (one / max(part) for one in part), strict=True))
+        kernel = [shown.get(cell, Fraction(0)) for cell in own.tolist()]
+        need = max(all_.need(kernel), self._others(top))
+        best: Loosening = math.inf
+        for halving in range(_HALVINGS):
+            rest = [1 - one / (1 << halving) for one in kernel]
+            best = min(best, max(need, all_.need(rest)))
+            if best == max(need, self.alone[top]):
+                break
+        return best
+
+    def _needs(self, held: NDArray[np.int64], people: NDArray[np.int64]) -> FloatArray:
+        """The factors of groups (columns) for each limit (rows), about; of no people infinite."""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            share = held / people / self.bound
+            need = np.where(self.floor, 1 / share, share)
+        return np.asarray(np.nan_to_num(need, nan=np.inf, posinf=np.inf))
+
+    def _hope(self, cells: Places) -> Loosening:
+        """What every mixture of cells needs for the limit that needs most alone."""
+        needs = self._needs(self.held[:, cells], self.people[cells]).min(axis=1)
+        most = float(needs.max(initial=0.0))
+        return most if most == math.inf else Fraction(most) * self.slack * (1 - _ROUNDING)
+
+    def _both(self, top: int, held: NDArray[np.int64], people: NDArray[np.int64]) -> FloatArray:
+        """The factors of groups and of what they leave to say nothing, about; infinite where too few are in one."""
+        own = self.tops[top]
+        rest, left = self.held[:, own].sum(axis=1)[:, None] - held, self.people[own].sum() - people
+        need = np.maximum(self._needs(held, people), self._needs(rest, left)).max(axis=0, initial=0.0)
+        return np.where(np.minimum(people, left) < self.least, np.inf, need)
+
+    def _all_parts(self, cells: Places) -> Iterator[Places]:
+        """All parts of few cells, but those that surely need more than some other."""
+        masks = np.arange(1, 1 << len(cells))[:, None] >> np.arange(len(cells)) & 1
+        held, people = self.held[:, cells] @ masks.T, masks @ self.people[cells]
+        need = self._both(int(self.last[cells[0]]), held, people)
+        near = np.flatnonzero(need <= need.min() * float(1 + _ROUNDING))
+        if need.min() < math.inf:
+            _, first = np.unique(np.vstack([held, people])[:, near], axis=1, return_index=True)
+            for place in near[first]:
+                yield cells[masks[place] > 0]
+
+    def _some_parts(self, cells: Places, prices: FloatArray) -> Iterator[Places]:
+        """All cells; and the cheapest of them at prices, as many as is best, with single ones in or out."""
+        yield cells
+        top, held, people = int(self.last[cells[0]]), self.held[:, cells], self.people[cells]
+        cost = (np.where(self.floor[:, 0], -prices, prices) @ held) / people
+        order = np.argsort(cost, kind="stable")
+        need = self._both(top, held[:, order].cumsum(axis=1), people[order].cumsum())
+        inside = np.zeros(len(cells), dtype=np.int64)
+        inside[order[: int(need.argmin()) + 1]] = 1
+        best = float(need.min())
+        for _ in range(_FLIPS):
+            sign = 1 - 2 * inside
+            flipped = self._both(
+                top,
+                (held @ inside)[:, None] + sign * held,
+                people @ inside + sign * people,
+            )
+            if not flipped.min() < best:
+                break
+            best = float(flipped.min())
+            inside[int(flipped.argmin())] ^= 1
+        yield cells[inside > 0]
+
+
+def least_words(limit: Limit, factor: Loosening, *, up: bool = True) -> str:
+    """Say what a limit is after it was loosened by a factor, rounded up or down.
 
     >>> least_words(Limit.of(0, "cap", Fraction(1, 2), Fraction(1, 10)), Fraction(6, 5))
-    'at least 60%'
+    '60%'
     """
-    if factor is None:
+    show = format_up if up else format_down
+    if factor == math.inf:
         return "none"
     if limit.kind == "cap":
-        return f"at least {format_up(float(min(100 * limit.inside * factor, Fraction(100))))}%"
+        return f"{show(min(100 * limit.inside * Fraction(factor), Fraction(100)))}%"
     ratio = exact_ratio(limit.level)
-    times = ratio if ratio is not None else Fraction(exp_bounds(limit.level)[1])
-    return f"at least {format_up(float(times * factor) * (1 + 1e-12))}x"
+    times = ratio if ratio is not None else exp_bounds(limit.level)[int(up)]
+    return f"{show(math.inf if times == math.inf else Fraction(times) * Fraction(factor))}x"

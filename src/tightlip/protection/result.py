@@ -23,7 +23,7 @@ from tightlip.numeric.quantity import Nats
 from tightlip.protection.budget import Subject
 from tightlip.protection.certificate import ReleaseCertificate
 from tightlip.protection.kernel import Kernel, exposed_share
-from tightlip.protection.least import least_words
+from tightlip.protection.least import Least, least_words
 from tightlip.protection.levels import ColumnLevels
 from tightlip.protection.limits import Limit
 from tightlip.protection.values import Values
@@ -72,8 +72,8 @@ class Protection:
     finished : whether the search ended by itself; otherwise it was stopped with the best found so far
     source : the table, if it is at hand
     given : budget, pmc, delta, min_count and levels as they were given to `protect`; None where it was not asked
-    enough : where nothing is released, a factor by which to loosen every limit so that something can be; None where
-        something is, or no factor is known
+    least : where only the value that says least is published, by how much all limits must be loosened for more, between
+        two proved ends
     """
 
     counted: Counted
@@ -87,7 +87,7 @@ class Protection:
     finished: bool
     source: Any = None
     given: Mapping[str, Any] | None = None
-    enough: Fraction | None = None
+    least: Least | None = None
 
     @property
     def kept(self) -> float:
@@ -105,16 +105,26 @@ class Protection:
         return max(0.0, self.bound - self.kept)
 
     @property
+    def enough(self) -> Fraction | None:
+        """Where nothing is released, a factor by which to loosen all limits so that something can be, if known."""
+        upper = None if self.least is None else self.least.upper
+        return upper if upper is not None and upper > 1 else None
+
+    @property
     def least_budget(self) -> str | None:
         """Where nothing is released, a budget at which something can be, as `protect` takes it; rounded up.
 
         None where something is released, where no such budget is known, or where the limits are of several kinds or
         levels: `enough` then tells by how much to loosen them all.
         """
+        return None if self.enough is None else self.budget_at(self.enough)
+
+    def budget_at(self, factor: Fraction, *, up: bool = True) -> str | None:
+        """The budget loosened by a factor, as `protect` takes it; None where limits are of several kinds or levels."""
         limits = self.certificate.table.limits.limits
-        if self.enough is None or len({(limit.kind, limit.level) for limit in limits}) != 1:
+        if len({(limit.kind, limit.level) for limit in limits}) != 1:
             return None
-        return least_words(limits[0], self.enough).removeprefix("at least ")
+        return least_words(limits[0], factor, up=up)
 
     @property
     def kernel(self) -> Kernel:

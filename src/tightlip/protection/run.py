@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from tightlip.arguments import flag, whole
 from tightlip.auditing.counted import Counted
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.parse import float_number, number
-from tightlip.protection.budget import Subject, read_limits
+from tightlip.protection.base import base_release
+from tightlip.protection.budget import read_limits
 from tightlip.protection.certificate import Prices, ReleaseCertificate, upper_bound
 from tightlip.protection.certificate import Table as Proof
 from tightlip.protection.clock import Deadline
-from tightlip.protection.kernel import Kernel, exposed_share, round_kernel
-from tightlip.protection.least import least_loosening, least_words, loosening
+from tightlip.protection.kernel import Kernel, round_kernel
+from tightlip.protection.least import Least, least_loosening
 from tightlip.protection.levels import ColumnLevels, choose_levels
-from tightlip.protection.limits import Limits
 from tightlip.protection.program import Program
 from tightlip.protection.result import Protection
 from tightlip.protection.search import Assignment
@@ -161,11 +158,9 @@ def protect_counts(
     limits, secrets = read_limits(finest, asked.budget, asked.pmc, asked.delta)
     proof = Proof(finest.codes, codes, _weights(asked.weights, levels), limits)
     values = proof.values()
-    _require_hope(values, limits, secrets)
-    _require_size(values, limits, asked.least)
-    best, finished = _search(proof, values, asked)
+    base = base_release(proof, values, secrets, least=asked.least, randomised=asked.randomised)
+    best, finished = _search(proof, values, base, asked)
     best.verify()
-    enough = least_loosening(limits, values, least=asked.least) if not best.lower else None
     return Protection(
         counted,
         plan,
@@ -176,11 +171,11 @@ def protect_counts(
         secrets,
         asked.randomised,
         finished,
-        enough=_over_1(enough),
+        least=_least(best, values, asked),
     )
 
 
-def _search(proof: Proof, values: Values, asked: Request) -> tuple[ReleaseCertificate, bool]:
+def _search(proof: Proof, values: Values, base: Kernel, asked: Request) -> tuple[ReleaseCertificate, bool]:
     """Find prices and a release, with a proof that is not yet checked; and whether the search ended by itself."""
     detail, limits, tell = proof.detail(values), proof.limits, asked.on_progress
     program = Program(values, limits, detail.share(), asked.least)
@@ -191,13 +186,15 @@ def _search(proof: Proof, values: Values, asked: Request) -> tuple[ReleaseCertif
     unit = detail.whole[1] / limits.total
     prices = Prices.of(optimum.prices * unit, optimum.exposure_price * unit)
     bound = detail.most(upper_bound(proof, values, detail, prices))
-    finished, kernels = optimum.finished, []
+    finished, kernels = optimum.finished, [base]
     if asked.randomised:
-        pairs = optimum.pairs
-        kernels.append(round_kernel(values, limits, program.value[pairs], program.cell[pairs], optimum.share))
-    if not (kernels and finished and detail.kept(kernels[0]) >= (1 - 2 * asked.gap) * bound):
-        left = 0.0 if optimum.stopped else deadline.left()
+        shares = program.value[optimum.pairs], program.cell[optimum.pairs], optimum.share
+        kernels.append(round_kernel(values, limits, *shares, base))
+    close = asked.randomised and finished and detail.kept(kernels[-1]) >= (1 - 2 * asked.gap) * bound
+    if base.deterministic and not close:
         search = Assignment(program, optimum, asked.least)
+        search.chosen = base.value
+        left = 0.0 if optimum.stopped else deadline.left()
         kernel, ended = search.search(left, lambda kept: tell("search", kept, bound))
         kernels.append(kernel)
         finished = finished and ended
@@ -205,47 +202,16 @@ def _search(proof: Proof, values: Values, asked: Request) -> tuple[ReleaseCertif
     return ReleaseCertificate(proof, kernel, prices, detail.kept(kernel), bound, asked.least), finished
 
 
-def _over_1(factor: Fraction | None) -> Fraction | None:
-    """Leave out a factor that loosens nothing."""
-    return factor if factor is not None and factor > 1 else None
+def _least(best: ReleaseCertificate, values: Values, asked: Request) -> Least | None:
+    """What would let something be released, where nothing is."""
+    if (best.kernel.value != values.last[best.kernel.cell]).any():
+        return None
+    return least_loosening(best.table, values, least=asked.least, randomised=asked.randomised)
 
 
 def _time_for(pairs: int) -> float:
     """How long a table deserves, in seconds."""
     return min(max(_SHORTEST, pairs / _PAIRS_A_SECOND), _LONGEST)
-
-
-def _require_hope(values: Values, limits: Limits, secrets: Sequence[tuple[Subject, int]]) -> None:
-    """Refuse limits that even the release that says least breaks, with what would be enough."""
-    nothing = Kernel.assign(values.last)
-    if not nothing.broken(limits, values).any() and exposed_share(nothing, values, limits) <= limits.exposed:
-        return
-    needed = loosening(limits, values, values.last)
-    place = max(range(len(needed)), key=lambda at: math.inf if needed[at] is None else float(needed[at] or 0))
-    limit = limits.limits[place]
-    argument = "pmc" if limit.floor else "budget"
-    subject = quoted(" × ".join(secrets[limit.secret][0]))
-    enough = least_words(limit, needed[place])
-    if len(np.unique(values.last)) == 1:
-        raise InvalidInput(
-            f"{argument} must be one that publishing nothing meets, got one that a secret of {subject} breaks even so; "
-            f"give {enough}, or one for each secret value."
-        )
-    raise InvalidInput(
-        f"{argument} must be one that the columns that are kept meet alone, got one that they break for a secret of "
-        f"{subject}; give {enough}, or let them be coarser or left out."
-    )
-
-
-def _require_size(values: Values, limits: Limits, least: int) -> None:
-    """Refuse a smallest group that even the release that says least does not have."""
-    sizes = np.bincount(values.last, limits.people)
-    fewest = int(sizes[sizes > 0].min())
-    if fewest < least:
-        raise InvalidInput(
-            f"min_count must be at most {fewest}, which is how many share the coarsest values, got {least}; "
-            "give a smaller one, or let columns that are kept be coarser or left out."
-        )
 
 
 def _amount(value: object, argument: str) -> float:

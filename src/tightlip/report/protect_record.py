@@ -137,6 +137,19 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class LeastReport:
+    """By how much all limits must be loosened for something to be released, exactly: between two ends that are proved.
+
+    An end is None where nothing is proved; the budgets too where the limits are not all of one kind and level.
+    """
+
+    lower: str | None
+    upper: str | None
+    lower_budget: str | None
+    upper_budget: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class ProtectReport:
     """Everything a report shows."""
 
@@ -152,6 +165,7 @@ class ProtectReport:
     verdict: str
     bound_words: str
     search: str
+    least: LeastReport | None
     kept: float
     information: float
     bound: float
@@ -239,6 +253,7 @@ def protect_record(
         verdict=said.verdict(protection, unit),
         bound_words=said.bound_words(protection),
         search=said.search_words(protection),
+        least=_least(protection),
         kept=protection.kept,
         information=protection.information,
         bound=protection.bound,
@@ -435,6 +450,18 @@ class _Teller:
                 points.setdefault(float(level), trade_point(level, None, None, columns, unit))
         words = said.curve_note(self.found, 1 if curve is None else len(curve.points))
         return trade_report(list(points.values()), plan, words)
+
+
+def _least(found: Protection) -> LeastReport | None:
+    if found.least is None:
+        return None
+    lower, upper = found.least.lower or None, found.least.upper
+    return LeastReport(
+        None if lower is None else str(lower),
+        None if upper is None else str(upper),
+        None if lower is None else found.budget_at(lower, up=False),
+        None if upper is None else found.budget_at(upper),
+    )
 
 
 def trade_report(points: Sequence[TradePoint], plan: Nats, words: str) -> TradeReport:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from tightlip.auditing.counted import SMALL
 from tightlip.auditing.plan import name_of
 from tightlip.auditing.result import Finding
-from tightlip.numeric.display import format_about, format_count, format_up, several
+from tightlip.numeric.display import format_about, format_count, format_down, format_up, several
 from tightlip.numeric.quantity import Nats
 from tightlip.protection.limits import Limit
 from tightlip.protection.result import Protection
@@ -51,18 +51,26 @@ def bound_words(found: Protection) -> str:
 
 
 def search_words(found: Protection) -> str:
-    """Say whether the search ended, and how far from the bound; where nothing is released, what would be enough."""
-    return f"{_ended_words(found)}{_enough_words(found)}"
+    """Say whether the search ended, how far from the bound, and, if nothing is released, from what budget on it is."""
+    return f"{_ended_words(found)}{least_words(found)}"
 
 
-def _enough_words(found: Protection) -> str:
-    if found.enough is None:
+def least_words(found: Protection) -> str:
+    """Say from what budget on something can be released, between its two ends, where nothing is."""
+    if found.least is None:
         return ""
-    if found.least_budget is not None:
-        return f" A budget of {found.least_budget} is enough to release something."
-    return (
-        f" All limits loosened by a factor of {format_up(found.enough)} would be enough to release something."
-    )
+    lower, upper = found.least.lower, found.enough
+    low = found.budget_at(lower, up=False) or f"a factor of {format_down(lower)}"
+    what = "something" if not found.kept else "more than the columns that are kept"
+    loosened = "" if found.budget_at(lower) else ", by which all limits are loosened together,"
+    if upper is None:
+        return f" Below {low}{loosened} nothing can be released." if lower > 1 else ""
+    high = found.budget_at(upper) or f"a factor of {format_up(upper)}"
+    if high == (found.budget_at(lower) or f"a factor of {format_up(lower)}"):
+        return f" The least budget at which {what} can be released{loosened} is {high}."
+    if lower > 1:
+        return f" The least budget at which {what} can be released{loosened} is between {low} and {high}."
+    return f" A budget of {high} is enough to release {what}; a smaller one may be."
 
 
 def _ended_words(found: Protection) -> str:
