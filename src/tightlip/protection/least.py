@@ -28,12 +28,13 @@ from tightlip.numeric.display import format_down, format_up
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.quantity import exact_ratio
 from tightlip.protection.certificate import Table
+from tightlip.protection.clock import Deadline
 from tightlip.protection.limits import Limit, Limits
 from tightlip.protection.mixture import Cells, Loosening, best_mixture, factor_of, limit_factor
 from tightlip.protection.values import Values
 
 _FEW = 12  # cells of a value of which all parts are tried
-_MOST_VALUES = 300  # that are looked at closely; of the others the limits are looked at one by one
+_SECONDS = 3.0  # in which values are looked at closely; of the others the limits are looked at one by one
 _HALVINGS = 40  # of the part of people for whom something is published by chance
 _FLIPS = 100  # of cells in or out of a part
 _ROUNDING = Fraction(1, 1 << 40)  # floats are off by less, relatively
@@ -137,10 +138,10 @@ class _Search:
         nothing = max(self.alone.values())
         lower: Loosening = math.inf
         upper: Loosening = math.inf
-        hopes = [self._hope(cells) for cells in groups]
+        hopes, until = [self._hope(cells) for cells in groups], Deadline.after(_SECONDS)
         for rank, place in enumerate(sorted(range(len(groups)), key=hopes.__getitem__)):
             hope = hopes[place]
-            if hope >= lower or rank >= _MOST_VALUES or upper == nothing:
+            if hope >= lower or upper == nothing or (rank and until.left() <= 0):
                 lower = min(lower, hope)
                 break
             low, high = self._look(groups[place])
@@ -177,15 +178,18 @@ class _Search:
     def _by_chance(self, cells: Places, part: tuple[Fraction, ...]) -> Loosening:
         """The factor of publishing a value for a small enough part of a mixture, exactly."""
         top = int(self.last[cells[0]])
-        own = self.tops[top]
-        all_ = Cells(self.limits, self.held[:, own], self.people[own])
-        shown = dict(zip(cells.tolist(), (one / max(part) for one in part), strict=True))
-        kernel = [shown.get(cell, Fraction(0)) for cell in own.tolist()]
-        need = max(all_.need(kernel), self._others(top))
+        most = max(part)
+        chance = [one / most for one in part]
+        own = [
+            sum((one * count for one, count in zip(chance, row, strict=True) if one), Fraction(0))
+            for row in [self.people[cells].tolist(), *self.held[:, cells].tolist()]
+        ]
+        all_ = [int(self.people[self.tops[top]].sum()), *self.held[:, self.tops[top]].sum(axis=1).tolist()]
+        need = max(factor_of(self.limits, own[1:], own[0]), self._others(top))
         best: Loosening = math.inf
         for halving in range(_HALVINGS):
-            rest = [1 - one / (1 << halving) for one in kernel]
-            best = min(best, max(need, all_.need(rest)))
+            rest = [count - one / (1 << halving) for count, one in zip(all_, own, strict=True)]
+            best = min(best, max(need, factor_of(self.limits, rest[1:], rest[0])))
             if best == max(need, self.alone[top]):
                 break
         return best

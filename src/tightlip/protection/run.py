@@ -21,6 +21,7 @@ from tightlip.protection.kernel import Kernel, round_kernel
 from tightlip.protection.least import Least, least_loosening
 from tightlip.protection.levels import ColumnLevels, choose_levels
 from tightlip.protection.program import Program
+from tightlip.protection.rays import exact_kernel
 from tightlip.protection.result import Protection
 from tightlip.protection.search import Assignment
 from tightlip.protection.values import Codes, Values
@@ -189,8 +190,10 @@ def _search(proof: Proof, values: Values, base: Kernel, asked: Request) -> tuple
     finished, kernels = optimum.finished, [base]
     if asked.randomised:
         shares = program.value[optimum.pairs], program.cell[optimum.pairs], optimum.share
-        kernels.append(round_kernel(values, limits, *shares, base))
-    close = asked.randomised and finished and detail.kept(kernels[-1]) >= (1 - 2 * asked.gap) * bound
+        kernels += [round_kernel(values, limits, *shares, base)]
+        exact = exact_kernel(values, limits, *shares)
+        kernels += [] if exact is None else [exact]
+    close = asked.randomised and finished and max(map(detail.kept, kernels)) >= (1 - 2 * asked.gap) * bound
     if base.deterministic and not close:
         search = Assignment(program, optimum, asked.least)
         search.chosen = base.value

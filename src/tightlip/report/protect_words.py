@@ -63,6 +63,10 @@ def least_words(found: Protection) -> str:
     low = found.budget_at(lower, up=False) or f"a factor of {format_down(lower)}"
     what = "something" if not found.kept else "more than the columns that are kept"
     loosened = "" if found.budget_at(lower) else ", by which all limits are loosened together,"
+    if found.least.upper is not None and upper is None:
+        return (
+            f" Within this budget {what} can be released, but the search did not find it; give it more time."
+        )
     if upper is None:
         return f" Below {low}{loosened} nothing can be released." if lower > 1 else ""
     high = found.budget_at(upper) or f"a factor of {format_up(upper)}"
