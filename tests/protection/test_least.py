@@ -161,10 +161,10 @@ class Case:
         return bool(found.status == 0 and found.fun < -1e-7)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", [*range(30), 1224])
 def test_the_least_against_all_deterministic_releases(seed: int) -> None:
-    case = Case(seed)
-    for least in (1, 4):
+    case = Case(seed, 4 + seed % 3)
+    for least in (1, 3):
         truth = case.deterministic(least)
         found = least_loosening(case.table, case.values, least=least, randomised=False)
         assert found is not None

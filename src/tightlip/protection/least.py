@@ -128,7 +128,10 @@ class _Search:
         self.floor = np.array([limit.floor for limit in self.limits], dtype=bool)[:, None]
         self.bound = np.array([float(limit.inside) for limit in self.limits])[:, None]
         self.tops = {int(last[own[0]]): own for own in _parts(last)}
-        self.alone = {top: self._need(own) for top, own in self.tops.items()}
+        self.alone = {
+            top: self._need(own) if self.people[own].sum() >= least else math.inf
+            for top, own in self.tops.items()
+        }
         sides = [(one.outside, one.inside) if one.floor else (one.inside, one.outside) for one in self.limits]
         # a factor at the inner sides of limits is at most so much more than one at their outer sides
         self.slack = min((low / high for low, high in sides), default=Fraction(1))
