@@ -20,6 +20,7 @@ from tightlip.measures.conditional import (
 from tightlip.measures.distribution import PointwiseLeakage
 from tightlip.measures.event import event_leakage
 from tightlip.measures.local import alip, ldp, lip
+from tightlip.measures.loss import alpha_loss_leakage, lp_loss_leakage
 from tightlip.measures.maximal import (
     conditional_maximal_leakage,
     maximal_cost_leakage,
@@ -46,6 +47,7 @@ __all__ = [
     "PointwiseLeakage",
     "Summary",
     "alip",
+    "alpha_loss_leakage",
     "conditional_maximal_leakage",
     "conditional_pmc",
     "conditional_pml",
@@ -59,6 +61,7 @@ __all__ = [
     "information_density",
     "ldp",
     "lip",
+    "lp_loss_leakage",
     "maximal_cost_leakage",
     "maximal_leakage",
     "maximal_realizable_cost",

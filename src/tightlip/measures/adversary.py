@@ -32,6 +32,7 @@ from tightlip.numeric.rounding import gamma, log_ratio_down, sum_down, sum_up, w
 from tightlip.showing import Shown, Tabled
 
 Aim = Literal["gain", "cost"]
+Guess = int | float | tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +44,7 @@ class AdversaryLeakage(Shown, Tabled):
     values : array of nats, rounded down; negative where the outcome leaves the adversary worse off
     probabilities : array, P(Y = y)
     outcomes : labels
-    guesses : for each outcome the column of the gain or cost matrix that is the best guess
+    guesses : for each outcome the best guess: the column of the gain or cost matrix, a number, or a distribution
     prior_guess : the best guess before any outcome
     average : the leakage of the expected gain or cost over all outcomes, rounded down
     ratios : the exact e^value (None where infinite), if all input was exact
@@ -52,8 +53,8 @@ class AdversaryLeakage(Shown, Tabled):
     values: FloatArray
     probabilities: FloatArray
     outcomes: Labels
-    guesses: tuple[int, ...]
-    prior_guess: int
+    guesses: tuple[Guess, ...]
+    prior_guess: Guess
     average: Nats
     ratios: tuple[Fraction | None, ...] | None
 
@@ -116,7 +117,7 @@ def function_gain_leakage(channel: Channel, prior: Prior, function: Channel) -> 
     >>> function_gain_leakage(coin, Prior(["1/2", "1/2"]), Channel([[1, 0], [0, 1]])).worst.ratio
     Fraction(3, 2)
     """
-    return _leakage(channel, prior, _function_rows(function, channel), "gain")
+    return _leakage(channel, prior, function_rows(function, channel), "gain")
 
 
 def function_cost_leakage(channel: Channel, prior: Prior, function: Channel) -> AdversaryLeakage:
@@ -127,7 +128,7 @@ def function_cost_leakage(channel: Channel, prior: Prior, function: Channel) -> 
     >>> function_cost_leakage(coin, Prior(["1/2", "1/2"]), Channel([[1, 0], [0, 1]])).worst.ratio
     Fraction(2, 1)
     """
-    rows = _function_rows(function, channel)
+    rows = function_rows(function, channel)
     return _leakage(channel, prior, np.maximum(1 - rows, 0), "cost")
 
 
@@ -163,7 +164,7 @@ def _exact_leakage(joint: ExactJoint, payoff: NDArray[Any], aim: Aim) -> Adversa
     before = weighted.sum(axis=0)
     after = weighted.T @ joint.matrix[:, joint.places]
     start = Fraction(best(before))
-    _require_stake(start, aim)
+    require_stake(start, aim)
     scores = [Fraction(best(after[:, place])) for place in range(after.shape[1])]
     ratios = [_ratio(score, mass * start, aim) for score, mass in zip(scores, joint.marginal, strict=True)]
     average = _ratio(sum(scores, Fraction(0)), start, aim)
@@ -195,7 +196,7 @@ def _float_leakage(joint: FloatJoint, payoff: FloatArray, aim: Aim) -> Adversary
     pick = np.argmax if aim == "gain" else np.argmin
     prior_guess, guesses = int(pick(before)), pick(after, axis=0)
     start, scores = before[prior_guess], after[guesses, np.arange(after.shape[1])]
-    _require_stake(start, aim)
+    require_stake(start, aim)
     least, most = _score_ends(scores, joint)
     first, last = _score_ends(np.array([start]), joint)
     lower, upper = joint.probability_ends()
@@ -250,7 +251,8 @@ def _payoff(values: Any, channel: Channel, argument: str) -> NDArray[Any]:
     return matrix
 
 
-def _function_rows(function: Channel, channel: Channel) -> NDArray[Any]:
+def function_rows(function: Channel, channel: Channel) -> NDArray[Any]:
+    """Read P(u | x), one row for each input of the channel."""
     as_channel(channel)
     order = match(
         channel.inputs,
@@ -262,7 +264,8 @@ def _function_rows(function: Channel, channel: Channel) -> NDArray[Any]:
     return rows if order is None else rows[order]
 
 
-def _require_stake(start: Any, aim: Aim) -> None:
+def require_stake(start: Any, aim: Aim) -> None:
+    """Refuse an adversary who has nothing to gain or to lose."""
     if not start:
         raise InvalidInput(
             f"{aim} must be positive before any outcome is seen, got a best prior expectation of 0; "

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from tightlip.errors import NumericalFailure, quoted
 
 Ball = Any  # flint.arb has no type stubs
+End = TypeVar("End", float, Fraction)
 
 _START_BITS = 96
 _MAX_BITS = 1 << 16
@@ -39,6 +40,31 @@ def enclose(expression: Callable[[], Ball]) -> tuple[float, float]:
     >>> lower <= 0.6931471805599453 <= upper and upper - lower < 2e-16
     True
     """
+    return _settle(expression, lambda value: (round_down(value), round_up(value)))
+
+
+def enclose_exactly(expression: Callable[[], Ball]) -> tuple[Fraction, Fraction]:
+    """Return rationals (lower, upper) that bracket the value of `expression()`, also beyond the range of doubles.
+
+    >>> lower, upper = enclose_exactly(lambda: ball(-5000).exp())
+    >>> 0 < lower < upper < Fraction(10) ** -2171
+    True
+    """
+    return _settle(expression, ball_ends)
+
+
+def ball_ends(value: Ball) -> tuple[Fraction, Fraction]:
+    """Return both ends of a finite ball, exactly."""
+    return _rational(value.lower()), _rational(value.upper())
+
+
+def _rational(end: Ball) -> Fraction:
+    mantissa, exponent = end.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def _settle(expression: Callable[[], Ball], ends: Callable[[Ball], tuple[End, End]]) -> tuple[End, End]:
+    """Evaluate with growing precision until 60 bits are known, and take the ends of the ball."""
     from flint import ctx
 
     bits = _START_BITS
@@ -46,10 +72,10 @@ def enclose(expression: Callable[[], Ball]) -> tuple[float, float]:
         with ctx.workprec(bits):
             value = expression()
             if value.is_finite() and (value.is_zero() or value.rel_accuracy_bits() >= _WANTED_BITS):
-                return round_down(value), round_up(value)
+                return ends(value)
             if bits >= _MAX_BITS:
                 if value.is_finite():
-                    return round_down(value), round_up(value)
+                    return ends(value)
                 raise NumericalFailure(
                     f"expression could not be enclosed with {bits} bits, got {value}; "
                     "move the arguments away from the edge of the formula's domain."

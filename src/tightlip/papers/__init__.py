@@ -35,6 +35,7 @@ from tightlip.papers.propositions import (
     proposition5_quantization,
     proposition5_response,
 )
+from tightlip.papers.theorem2 import theorem2_function
 from tightlip.papers.theorem5 import theorem5_bound
 from tightlip.statistic.relations import statistic_leakage_range
 
@@ -66,5 +67,6 @@ __all__ = [
     "proposition5_response",
     "quantization_wins",
     "statistic_leakage_range",
+    "theorem2_function",
     "theorem5_bound",
 ]
