@@ -17,6 +17,7 @@ from tightlip.measures.conditional import (
     pml_composition,
     posterior,
 )
+from tightlip.measures.density import density_pmc, density_pml
 from tightlip.measures.distribution import PointwiseLeakage
 from tightlip.measures.event import event_leakage
 from tightlip.measures.local import alip, ldp, lip
@@ -52,6 +53,8 @@ __all__ = [
     "conditional_pmc",
     "conditional_pml",
     "cost_leakage",
+    "density_pmc",
+    "density_pml",
     "dp_tail_bound",
     "event_leakage",
     "function_cost_leakage",
