@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tightlip.contraction.bounds import duchi_bound
 from tightlip.measures.capacity import ZeroCountCheck, check_zero_count
+from tightlip.papers.decay import AppendixI, appendix_i
 from tightlip.papers.comparison import (
     Comparison,
     asymptotic_ratio,
@@ -27,6 +28,7 @@ from tightlip.papers.misspecified import (
     misspecified_response_distortion,
     misspecified_response_privacy,
 )
+from tightlip.papers.continuous import proposition8
 from tightlip.papers.propositions import (
     proposition3_quantization,
     proposition3_response,
@@ -40,9 +42,11 @@ from tightlip.papers.theorem5 import theorem5_bound
 from tightlip.statistic.relations import statistic_leakage_range
 
 __all__ = [
+    "AppendixI",
     "Comparison",
     "MisspecifiedSupport",
     "ZeroCountCheck",
+    "appendix_i",
     "asymptotic_ratio",
     "check_zero_count",
     "compare",
@@ -65,6 +69,7 @@ __all__ = [
     "proposition4_response",
     "proposition5_quantization",
     "proposition5_response",
+    "proposition8",
     "quantization_wins",
     "statistic_leakage_range",
     "theorem2_function",
