@@ -66,6 +66,8 @@ def functions() -> dict[str, dict[str, Any]]:
     side = {**both, "side": CHANNEL, "given": "+"}
     return {
         "alip": both,
+        "measures.alpha_loss_leakage": {**both, "alpha": 2, "function": CHANNEL},
+        "statistic.attribute_privacy": {**one, "secret": ["a", "b"], "priors": [PRIOR]},
         "robust.allowed_zeros": pml,
         "contraction.block_kernel": {**pml, "q": 1},
         "contraction.chi_squared_contraction": both,
@@ -75,6 +77,8 @@ def functions() -> dict[str, dict[str, Any]]:
         "measures.conditional_pmc": side,
         "measures.conditional_pml": side,
         "measures.cost_leakage": {**both, "cost": [[0, 1], [1, 0]]},
+        "measures.density_pmc": {"pieces": [(0, 1, lambda x: 1, lambda x: 1 + x)]},
+        "measures.density_pml": {"pieces": [(0, 1, lambda x: 1, lambda x: 1 + x)]},
         "noise.cumulant": {"data": SECRET, "t": 1, "tolerance": 1e-3},
         "contraction.divergence": {"p": PRIOR, "q": OTHER, "kind": "tv"},
         "contraction.divergence_bound": {"divergence": "kl", **pml, "tv": "1/2", "gamma": "exact"},
@@ -122,6 +126,7 @@ def functions() -> dict[str, dict[str, Any]]:
         "contraction.likelihood_ratio_bound": {**pml, "gamma": "exact"},
         "lip": both,
         "log_of": {"ratio": 2},
+        "measures.lp_loss_leakage": {**both, "values": [0, 1], "p": 3, "function": None},
         "measures.maximal_cost_leakage": both,
         "maximal_leakage": both,
         "measures.maximal_realizable_cost": both,
@@ -539,6 +544,7 @@ def reproductions() -> Iterator[Call]:
     response = {**known, "epsilon": 0.5}
     arguments: dict[str, dict[str, Any]] = {
         "MisspecifiedSupport": {"total": 6, "known": 3, "spurious": 1, "missing": 1},
+        "appendix_i": {**known, "bins": 1, "secrets": 7},
         "asymptotic_ratio": {"cells": 3, "bin_size": 2},
         "compare": {"space": SPACE, "bin_size": 2},
         "matched_response": {"space": SPACE, "bin_size": 2},
@@ -552,11 +558,13 @@ def reproductions() -> Iterator[Call]:
         "proposition4_response": response,
         "proposition5_quantization": {**known, "bin_size": 2},
         "proposition5_response": response,
+        "proposition8": {"pieces": [(0, 1, {"a": lambda y: 1, "b": lambda y: 1 + y})]},
         "quantization_wins": {"space": SPACE, "bin_size": 2},
         "check_zero_count": {"channel": CHANNEL, "epsilon": 0.5, "min_mass": "1/4"},
         "dob_example_1": {"epsilon": 0.1, "min_mass": "1/4"},
         "duchi_bound": {"epsilon": 0.5, "tv": "1/2"},
         "pmc_countable": {"size": 3},
+        "theorem2_function": {"channel": CHANNEL, "prior": PRIOR, "cost": [[0, 1], [1, 0]], "outcome": "+"},
         "theorem5_bound": {"prior": PRIOR, "epsilon": 1.0, "delta": "1/10"},
         "statistic_leakage_range": {"channel": CHANNEL, "secret": ["a", "b"]},
     }

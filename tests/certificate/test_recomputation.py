@@ -56,6 +56,7 @@ WRITTEN = {
     "divergence, infinite": lambda: divergence({"a": 0.5, "b": 0.5}, {"b": 1, "a": 0}, "kl"),
     "total variation": lambda: divergence(["1/4", "3/4"], [0.5, 0.5], "tv"),
     "chi-squared": lambda: divergence([0.1, 0.9], [0.5, 0.5], "chi2"),
+    "Rényi": lambda: divergence([0.1, 0.9], [0.5, 0.5], "renyi_inf"),
     "Hellinger": lambda: divergence([0.1, 0.9], [0.5, 0.5], "h2"),
     "envelope bounds": lambda: tl.envelopes.bounds(CHANNEL, BIASED, "1/5"),
     "binary envelope": lambda: tl.envelope(CHANNEL, BIASED, "1/5", adversary="binary"),

@@ -3,15 +3,17 @@
 import math
 import pickle
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import contraction_oracle as oracle
-from strategies import distributions
+import tightlip as tl
+from strategies import distributions, exact_pairs
 from tightlip import Prior
 from tightlip.contraction.divergences import divergence
 from tightlip.errors import InvalidInput, ShapeMismatch
@@ -109,3 +111,26 @@ def test_refusals_and_copies():
     found = divergence(["1/2", "1/2"], ["1/4", "3/4"], "chi2")
     twin = pickle.loads(pickle.dumps(found))
     assert (twin, twin.lower, twin.fraction) == (found, found.lower, found.fraction)
+
+
+@settings(max_examples=80, deadline=None)
+@given(exact_pairs())
+def test_renyi_infinity_of_posterior_and_prior_is_pml_and_pmc(pair):
+    channel, prior = pair
+    pml, pmc = tl.pml(channel, prior), tl.pmc(channel, prior)
+    for outcome in pml.outcomes:
+        after = tl.measures.posterior(channel, prior, outcome)
+        assert divergence(after, prior, "renyi_inf") == pml.value_of(outcome)
+        assert divergence(prior, after, "renyi_inf") == pmc.value_of(outcome)
+
+
+def test_renyi_infinity_is_the_largest_ratio_of_any_event():
+    """log sup P(A)/Q(A) over all events, PMC Definition 1."""
+    p, q = [Fraction(n, 10) for n in (1, 2, 3, 4)], [Fraction(n, 10) for n in (4, 3, 2, 1)]
+    events = [event for size in range(1, 5) for event in combinations(range(4), size)]
+    most = max(sum(p[x] for x in event) / sum(q[x] for x in event) for event in events)
+    found = divergence(p, q, "renyi_inf")
+    assert found.lower <= math.log(most) <= found.upper
+    found.verify()
+    assert divergence([0.5, 0.5], [1, 0], "renyi_inf") == math.inf
+    assert divergence([1, 0], [0.5, 0.5], "renyi_inf") == pytest.approx(math.log(2))

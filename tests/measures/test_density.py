@@ -87,11 +87,20 @@ def test_what_cannot_be_enclosed_fails_closed():
 @pytest.mark.parametrize(
     ("pieces", "message"),
     [
-        ([(0, 1, lambda x: 1, lambda x: math.exp(x))], r"likelihood of pieces\[0\] must be a function of arith"),
-        ([(0, 1, lambda x: abs(x), lambda x: 1)], r"density of pieces\[0\] .* is compared, or its size taken"),
+        (
+            [(0, 1, lambda x: 1, lambda x: math.exp(x))],
+            r"likelihood of pieces\[0\] must be a function of arith",
+        ),
+        (
+            [(0, 1, lambda x: abs(x), lambda x: 1)],
+            r"density of pieces\[0\] .* is compared, or its size taken",
+        ),
         ([(0, 1, lambda x: 1 if x < 0.5 else 2, lambda x: 1)], r"density of pieces\[0\] must be a function"),
         ([(0, 1, 1, lambda x: 1)], r"density of pieces\[0\] must be a function of x, got 1"),
-        ([(0, 1, lambda x: x - 2, lambda x: 1)], r"density of pieces\[0\] must not be negative, and is on \[0, 1\]"),
+        (
+            [(0, 1, lambda x: x - 2, lambda x: 1)],
+            r"density of pieces\[0\] must not be negative, and is on \[0, 1\]",
+        ),
         ([(1, 0, lambda x: 1, lambda x: 1)], r"pieces\[0\] must have low < high"),
         ([(0, 1, lambda x: 1)], r"pieces\[0\] must be \(low, high, density, likelihood\)"),
         ([(0, 2, lambda x: 1, lambda x: 1), (1, 3, lambda x: 1, lambda x: 1)], "pieces must not overlap"),

@@ -41,9 +41,7 @@ def leakage_on_grid(channel, prior, outcome, guesses, cost):
     before = [float(mass) for mass in prior.masses]
     after = [float(mass) for mass in tl.measures.posterior(channel, prior, outcome).masses]
     least = [
-        min(
-            sum(mass * cost(x, w) for x, mass in enumerate(masses) if mass) for w in guesses
-        )
+        min(sum(mass * cost(x, w) for x, mass in enumerate(masses) if mass) for w in guesses)
         for masses in (before, after)
     ]
     return math.log(least[0] / least[1])

@@ -23,6 +23,7 @@ from tightlip.errors import TightlipError
 # made by functions, not by users
 RESULTS = {
     "AdversaryLeakage",
+    "AppendixI",
     "Audit",
     "AuditRisks",
     "Binding",

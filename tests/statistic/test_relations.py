@@ -1,5 +1,6 @@
 """Theorems about statistic leakage: post-processing, composition, ranges and implications."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 import statistic_oracle as every
 import tightlip as tl
-from strategies import exact_channels
+from strategies import exact_channels, exact_pairs
 from tightlip.statistic import relations
 from tightlip.statistic.maximal import cost_leakage as statistic_cost_leakage
 from tightlip.statistic.maximal import statistic_maximal_leakage
@@ -187,3 +188,43 @@ class TestLastDigit:
         assert statistic_outcome_leakage(same) == 0 == statistic_outcome_leakage(self.HIGH, ["a", "a"])
         assert statistic_min_entropy_leakage(same, tl.Prior([0.4, 0.6])) == 0
         assert statistic_min_entropy_leakage(self.HIGH, tl.Prior([1.0, 0.0])) == 0
+
+
+def attribute_privacy_slowly(rows, secrets, masses):
+    """Straight from the definition: max over outcomes and pairs of secrets of P(y|g)/P(y|g'); None is infinite."""
+    held = sorted({g for g, mass in zip(secrets, masses, strict=True) if mass})
+    shares = {
+        g: [
+            sum(m * row[y] for row, h, m in zip(rows, secrets, masses, strict=True) if h == g)
+            / sum(m for h, m in zip(secrets, masses, strict=True) if h == g)
+            for y in range(len(rows[0]))
+        ]
+        for g in held
+    }
+    worst = Fraction(1)
+    for one, two in itertools.product(held, held):
+        for a, b in zip(shares[one], shares[two], strict=True):
+            if a and not b:
+                return None
+            worst = max(worst, a / b) if a else worst
+    return worst
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_attribute_privacy_is_its_definition_and_at_most_ldp_across_secrets(data):
+    channel, prior = data.draw(exact_pairs())
+    secrets = data.draw(st.lists(st.sampled_from("ab"), min_size=channel.shape[0], max_size=channel.shape[0]))
+    found = tl.statistic.attribute_privacy(channel, secrets, prior)
+    wanted = attribute_privacy_slowly(channel.matrix.tolist(), secrets, prior.masses.tolist())
+    assert found.ratio == wanted if wanted is not None else math.isinf(found)
+    assert found <= tl.statistic.attribute_privacy(channel, secrets) == tl.statistic.ldp(channel, secrets)
+    both = tl.statistic.attribute_privacy(channel, secrets, [prior, tl.Prior.uniform(channel.inputs)])
+    assert both >= found
+
+
+def test_attribute_privacy_of_randomised_response_does_not_see_the_number_of_secrets():
+    """SML VI-B: the same ε however many values the secret has."""
+    response = tl.mechanism.randomized_response(6, tl.log_of(4))
+    for secrets in ("aabbcc", "abcdef", "aaaaab"):
+        assert tl.statistic.attribute_privacy(response, list(secrets)).ratio == 4

@@ -45,6 +45,7 @@ TOTAL_VARIATION = "total variation distance"
 KL_DIVERGENCE = "Kullback-Leibler divergence"
 CHI_SQUARED_DIVERGENCE = "chi-squared divergence"
 HELLINGER_DISTANCE = "squared Hellinger distance"
+RENYI_DIVERGENCE = "Rényi divergence of order infinity"
 ENVELOPE_BOUNDS = "envelope between known bounds"
 BINARY_ENVELOPE = "binary envelope"
 DETERMINISTIC_ENVELOPE = "deterministic envelope"
@@ -118,6 +119,7 @@ _FUNCTIONS = {
     KL_DIVERGENCE: _divergence("kl", "nats"),
     CHI_SQUARED_DIVERGENCE: _divergence("chi2"),
     HELLINGER_DISTANCE: _divergence("h2"),
+    RENYI_DIVERGENCE: _divergence("renyi_inf", "nats"),
     ENVELOPE_BOUNDS: _Function(_ENVELOPES, "bounds"),
     BINARY_ENVELOPE: _envelope(_ENVELOPES, "binary"),
     DETERMINISTIC_ENVELOPE: _envelope(_ENVELOPES, "deterministic"),

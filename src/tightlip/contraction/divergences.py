@@ -2,7 +2,9 @@
 
     tv    ½ Σ |p − q|            chi2  Σ (p − q)²/q
     kl    Σ p log(p/q), nats     h2    Σ (√p − √q)²
+    renyi_inf  log max p/q, nats: Rényi divergence of order infinity (PMC paper, Definition 1)
 
+PML(y) is renyi_inf of the posterior from the prior, PMC(y) of the prior from the posterior.
 Floats are read as the rationals they store and scaled to sum to 1 exactly. Naive float sums of p log(p/q) lose all
 digits where p ≈ q, since first-order terms of size TV cancel down to TV². Here every term p log(p/q) − (p − q) is
 at least 0, differences are rational, and precision grows until 60 bits of the result are known.
@@ -19,23 +21,26 @@ from tightlip.certificate.recomputation import (
     CHI_SQUARED_DIVERGENCE,
     HELLINGER_DISTANCE,
     KL_DIVERGENCE,
+    RENYI_DIVERGENCE,
     TOTAL_VARIATION,
     certify_by_recomputation,
 )
 from tightlip.errors import InvalidInput
 from tightlip.model.labels import match
 from tightlip.model.prior import Prior
-from tightlip.numeric.ball import Ball, ball, enclose
+from tightlip.numeric.ball import Ball, ball, enclose, log_bounds
 from tightlip.numeric.proved import Proof, Proved
 from tightlip.numeric.quantity import real_end
 
 Kind = Literal["tv", "kl", "chi2", "h2"]
+Measured = Kind | Literal["renyi_inf"]
 Masses = list[tuple[Fraction, Fraction]]
 _PROOFS = {
     "tv": TOTAL_VARIATION,
     "kl": KL_DIVERGENCE,
     "chi2": CHI_SQUARED_DIVERGENCE,
     "h2": HELLINGER_DISTANCE,
+    "renyi_inf": RENYI_DIVERGENCE,
 }
 
 
@@ -79,39 +84,43 @@ class Divergence(Proved, float):
         return type(self), (self.lower, float(self), self.fraction, self.certificate)
 
 
-def divergence(p: Any, q: Any, kind: Kind) -> Divergence:
+def divergence(p: Any, q: Any, kind: Measured) -> Divergence:
     """Compute D(p‖q) of two distributions on the same outcomes, with sound ends.
 
     Parameters
     ----------
     p, q : Prior or masses
         Labels are matched where both have them.
-    kind : "tv", "kl" (nats), "chi2" or "h2" (Σ(√p − √q)², between 0 and 2)
+    kind : "tv", "kl" (nats), "chi2", "h2" (Σ(√p − √q)², between 0 and 2) or "renyi_inf" (log max p/q, nats)
 
     Returns
     -------
     Divergence
-        Infinite for kl and chi2 where q has 0 and p has not.
+        Infinite for kl, chi2 and renyi_inf where q has 0 and p has not.
 
     >>> divergence(["1/2", "1/2"], ["1/4", "3/4"], "chi2").fraction
     Fraction(1, 3)
     >>> divergence([0.5, 0.5], [1, 0], "kl")
     inf
+    >>> round(divergence(["1/2", "1/2"], ["1/4", "3/4"], "renyi_inf"), 6)  # log 2
+    0.693147
     """
-    check_kind(kind, "kind")
+    choice(kind, "kind", tuple(_PROOFS))
     first, second = _read(p, "p"), _read(q, "q")
     order = match(first.labels, second.labels, "labels of q", "the labels of p")
     return certify_by_recomputation(_PROOFS[kind], _of(first, second, order, kind), p=first, q=second)
 
 
-def _of(first: Prior, second: Prior, order: Any, kind: Kind) -> Divergence:
+def _of(first: Prior, second: Prior, order: Any, kind: Measured) -> Divergence:
     """D(p‖q), with q in the order of p."""
     known = first.is_exact and second.is_exact
     own, other = first.exact().masses, second.exact().masses
     pairs = [(a, b) for a, b in zip(own, other if order is None else other[order], strict=True) if a or b]
-    if kind in ("kl", "chi2") and any(not b for _, b in pairs):
+    if kind in ("kl", "chi2", "renyi_inf") and any(not b for _, b in pairs):
         return Divergence(math.inf, math.inf)
-    if kind in ("tv", "chi2"):
+    if kind == "renyi_inf":
+        return Divergence(*log_bounds(max(a / b for a, b in pairs)))
+    if kind == "tv" or kind == "chi2":
         return _rational(pairs, kind, known)
     if all(a == b for a, b in pairs):
         return Divergence(0.0, 0.0)

@@ -1,6 +1,6 @@
 """PML and PMC on general alphabets: the secret has a density, and the outcome a likelihood, given as functions.
 
-    PML(y) = log ess sup_x f(y|x) / f(y),    PMC(y) = log f(y) / ess inf_x f(y|x),    f(y) = ∫ f(x) f(y|x) dx / ∫ f(x) dx
+    PML(y) = log ess sup_x f(y|x) / f(y),   PMC(y) = log f(y) / ess inf_x f(y|x),   f(y) = ∫ f(x) f(y|x) dx / ∫ f(x) dx
 
 over x with f(x) > 0 (PMC paper, Definition 11, Theorem 3 and Remark 4). Neither changes when f(x) or f(y|·) is
 multiplied by a constant, so constants may be left out. Integrals and ranges are proved on cells, which are split where
@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 from typing import Any, Literal, Self
 
 from tightlip.arguments import listed
@@ -122,7 +123,9 @@ def _bound(pieces: Any, side: Side) -> Bound:
         if not cells:
             raise InvalidInput("pieces must have a density that is positive somewhere, got 0 on all of them.")
         cells = refine(cells, _Cell.split, _unknown_mass, _masses_known, _MOST_CELLS)
-        cells = refine(cells, _Cell.split, partial(_promise, side), partial(_ends_meet, side), 2 * _MOST_CELLS)
+        cells = refine(
+            cells, _Cell.split, partial(_promise, side), partial(_ends_meet, side), 2 * _MOST_CELLS
+        )
         lower, upper = _ends(cells, side)
     if math.isinf(lower):
         return Bound(lower, lower, "a likelihood of 0")
@@ -137,7 +140,10 @@ def _unknown_mass(cell: _Cell) -> float:
 def _masses_known(cells: list[_Cell]) -> bool:
     return all(
         total.is_finite() and total > 0 and total.rel_accuracy_bits() > 40
-        for total in (sum((cell.mass for cell in cells), ball(0)), sum((cell.joint for cell in cells), ball(0)))
+        for total in (
+            sum((cell.mass for cell in cells), ball(0)),
+            sum((cell.joint for cell in cells), ball(0)),
+        )
     )
 
 
@@ -165,7 +171,9 @@ def _ends(cells: Sequence[_Cell], side: Side) -> tuple[float, float]:
     known, possible = [value.upper() for value in reached], min(cell.values.lower() for cell in cells)
     if known and min(known) <= 0:
         return math.inf, math.inf
-    return _log_down(mean / min(known) if known else ball(1)), _log_up(mean / possible if possible > 0 else None)
+    return _log_down(mean / min(known) if known else ball(1)), _log_up(
+        mean / possible if possible > 0 else None
+    )
 
 
 def _log_down(ratio: Ball) -> float:
@@ -183,20 +191,29 @@ def _read(pieces: Any) -> list[tuple[Fraction, Fraction, tuple[Function, str], t
         name = f"pieces[{place}]"
         if not isinstance(piece, (tuple, list)) or len(piece) != 4:
             raise WrongType(f"{name} must be (low, high, density, likelihood), got {quoted(piece)}.")
-        low, high = (Fraction(exact(real(end, f"{what} of {name}"))) for end, what in zip(piece, ("low", "high")))
+        low, high = (
+            Fraction(exact(real(end, f"{what} of {name}")))
+            for end, what in zip(piece[:2], ("low", "high"), strict=True)
+        )
         if low >= high:
-            raise InvalidInput(f"{name} must have low < high, got {float(low)!r} and {float(high)!r}; swap them.")
+            raise InvalidInput(
+                f"{name} must have low < high, got {float(low)!r} and {float(high)!r}; swap them."
+            )
         names = f"density of {name}", f"likelihood of {name}"
-        density, likelihood = ((require_function(each, what), what) for each, what in zip(piece[2:], names, strict=True))
+        density, likelihood = (
+            (require_function(each, what), what) for each, what in zip(piece[2:], names, strict=True)
+        )
         found.append((low, high, density, likelihood))
     return _apart(found)
 
 
 def _apart(pieces: list[Any]) -> list[Any]:
     if not pieces:
-        raise InvalidInput("pieces must hold at least one interval, got none; give (low, high, density, likelihood).")
+        raise InvalidInput(
+            "pieces must hold at least one interval, got none; give (low, high, density, likelihood)."
+        )
     ordered = sorted(pieces, key=lambda piece: piece[0])
-    for before, after in zip(ordered, ordered[1:], strict=False):
+    for before, after in pairwise(ordered):
         if after[0] < before[1]:
             raise InvalidInput(
                 f"pieces must not overlap, got one up to {float(before[1])!r} and one from {float(after[0])!r}."

@@ -18,6 +18,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from tightlip.model.labels import labelled_vector
 from tightlip.model.matrix import freeze
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import Ball, ball, ball_ends, enclose_exactly, log_bounds
-from tightlip.numeric.parse import Real, exact, extended_real, float_text
+from tightlip.numeric.parse import Real, exact, extended_real, float_text, real
 from tightlip.numeric.quantity import Nats
 
 _MOST = 1000  # beyond it losses leave the range in which floats find a good guess
@@ -84,15 +85,15 @@ def lp_loss_leakage(
         names, owner = as_channel(function, "function").outputs, "outcomes of the function"
     given = labelled_vector(values, names, "values", owner)
     places = range(len(given)) if function is not None else joint.support.tolist()
-    points = [Fraction(given[place]) for place in places]
+    points = [Fraction(real(given[place], "values")) for place in places]
     low, high = min(points), max(points)
     scaled = [(point - low) / (high - low) for point in points] if high > low else points
 
     def loss(masses: Masses) -> Least:
         """The cost in units of the range, which only ratios leave out."""
         held = [(point, mass) for point, mass in zip(scaled, masses, strict=True) if mass]
-        found = _least_distance(held, power)
-        return Least(found.lower, found.upper, float(low + Fraction(found.guess) * (high - low)))
+        lower, upper, guess = _least_distance(held, power)
+        return Least(lower, upper, float(low + guess * (high - low)))
 
     rational = given.dtype == object and power in (1, 2)
     return _leakage(joint, _measures(joint, channel, function), loss, rational)
@@ -156,7 +157,9 @@ class _Measures:
 def _measures(joint: ExactJoint | FloatJoint, channel: Channel, function: Channel | None) -> _Measures:
     weights = [Fraction(mass) for mass in joint.given_weights.tolist()]
     columns = [joint.column(place).tolist() for place in range(len(joint.outcomes))]
-    after = [[mass * Fraction(entry) for mass, entry in zip(weights, column, strict=True)] for column in columns]
+    after = [
+        [mass * Fraction(entry) for mass, entry in zip(weights, column, strict=True)] for column in columns
+    ]
     if function is None:
         return _Measures(weights, after, joint.exact)
     rows = function_rows(as_channel(function, "function").exact(), channel)[joint.support]
@@ -167,7 +170,9 @@ def _measures(joint: ExactJoint | FloatJoint, channel: Channel, function: Channe
     return _Measures(image(weights), [image(masses) for masses in after], joint.exact and function.is_exact)
 
 
-def _leakage(joint: ExactJoint | FloatJoint, measures: _Measures, loss: Loss, rational: bool) -> AdversaryLeakage:
+def _leakage(
+    joint: ExactJoint | FloatJoint, measures: _Measures, loss: Loss, rational: bool
+) -> AdversaryLeakage:
     start, ends = loss(measures.before), [loss(masses) for masses in measures.after]
     require_stake(start.lower, "cost")
     stake = start.lower / sum(measures.before)
@@ -225,16 +230,16 @@ def _arimoto(held: Masses, alpha: Fraction) -> Ball:
 Held = list[tuple[Fraction, Fraction]]
 
 
-def _least_distance(held: Held, power: Fraction) -> Least:
-    """min_w Σ mass·|point − w|^p for points in [0, 1]."""
+def _least_distance(held: Held, power: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+    """Both ends of min_w Σ mass·|point − w|^p for points in [0, 1], and a w."""
     from flint import ctx
 
     if len({point for point, _ in held}) == 1:
-        return Least(Fraction(0), Fraction(0), held[0][0])
+        return Fraction(0), Fraction(0), held[0][0]
     if power in (1, 2):
         guess = _median(held) if power == 1 else _mean(held)
         cost = sum((mass * abs(point - guess) ** int(power) for point, mass in held), Fraction(0))
-        return Least(cost, cost, guess)
+        return cost, cost, guess
     low, high = _bracket(held, power)
     with ctx.workprec(_BITS):
         width = ball(high - low)
@@ -242,16 +247,13 @@ def _least_distance(held: Held, power: Fraction) -> Least:
         tangents = at_low + width * _slope(held, power, low), at_high - width * _slope(held, power, high)
         below = max(Fraction(0), *(ball_ends(tangent)[0] for tangent in tangents))
         above, guess = min((ball_ends(at_low)[1], low), (ball_ends(at_high)[1], high))
-    return Least(below, above, guess)
+    return below, above, guess
 
 
 def _median(held: Held) -> Fraction:
-    half, passed = sum((mass for _, mass in held), Fraction(0)) / 2, Fraction(0)
-    for point, mass in sorted(held):
-        passed += mass
-        if passed >= half:
-            break
-    return point
+    ordered = sorted(held)
+    passed = list(accumulate(mass for _, mass in ordered))
+    return next(point for (point, _), mass in zip(ordered, passed, strict=True) if 2 * mass >= passed[-1])
 
 
 def _mean(held: Held) -> Fraction:

@@ -60,9 +60,9 @@ class Variable:
         return self._of(_quotient(_series(other), self.series))
 
     def __pow__(self, other: Any) -> Self:
-        if isinstance(other, (int, float, Fraction)) and abs(other) < _LARGEST_POWER and other == int(other):
+        if isinstance(other, (int, float, Fraction)) and other in range(-_LARGEST_POWER, _LARGEST_POWER):
             power = self._of(self.series ** abs(int(other)))
-            return power if other >= 0 else 1 / power
+            return power if other >= 0 else power.__rtruediv__(1)
         return self._of(self.series ** _series(other))
 
     def __rpow__(self, other: Any) -> Self:
@@ -86,7 +86,7 @@ class Variable:
         raise TypeError("it is compared, or its size taken; cut the range where the formula changes")
 
     __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __abs__ = _refuse
-    __eq__ = __ne__ = _refuse  # type: ignore[assignment]
+    __eq__ = __ne__ = _refuse
 
 
 def _series(number: Any) -> Any:
@@ -128,7 +128,9 @@ class Expansion:
         """Evaluate a function at the middle and over the interval."""
         centre, half = ball((low + high) / 2), ball((high - low) / 2)
         middle = _evaluate(function, argument, centre)
-        return cls(function, argument, low, high, middle, _evaluate(function, argument, _around(centre, half)))
+        return cls(
+            function, argument, low, high, middle, _evaluate(function, argument, _around(centre, half))
+        )
 
     def times(self, other: Expansion) -> Expansion:
         """Multiply by another function on the same interval."""
@@ -185,7 +187,9 @@ def _evaluate(function: Function, argument: str, place: Ball) -> Any:
         raise
     except Exception as error:
         said = quoted(" ".join(str(error).split()))
-        raise WrongType(f"{argument} must be a function of arithmetic alone, got {said}; {_WRITE}.") from error
+        raise WrongType(
+            f"{argument} must be a function of arithmetic alone, got {said}; {_WRITE}."
+        ) from error
 
 
 class Cell(Protocol):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tightlip.contraction.bounds import duchi_bound
 from tightlip.measures.capacity import ZeroCountCheck, check_zero_count
-from tightlip.papers.decay import AppendixI, appendix_i
 from tightlip.papers.comparison import (
     Comparison,
     asymptotic_ratio,
@@ -12,6 +11,8 @@ from tightlip.papers.comparison import (
     matched_response,
     quantization_wins,
 )
+from tightlip.papers.continuous import proposition8
+from tightlip.papers.decay import AppendixI, appendix_i
 from tightlip.papers.examples import (
     dob_example_1,
     dob_example_2_circulant,
@@ -28,7 +29,6 @@ from tightlip.papers.misspecified import (
     misspecified_response_distortion,
     misspecified_response_privacy,
 )
-from tightlip.papers.continuous import proposition8
 from tightlip.papers.propositions import (
     proposition3_quantization,
     proposition3_response,

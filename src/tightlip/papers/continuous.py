@@ -60,7 +60,9 @@ class _Cell:
 
     def split(self) -> tuple[Self, Self]:
         middle = (self.low + self.high) / 2
-        return type(self).of(self.low, middle, self.functions), type(self).of(middle, self.high, self.functions)
+        return type(self).of(self.low, middle, self.functions), type(self).of(
+            middle, self.high, self.functions
+        )
 
 
 def proposition8(pieces: Any) -> Bound:
@@ -137,28 +139,43 @@ def _largest(cell: _Cell, choice: Sequence[int], totals: list[Ball]) -> tuple[Ba
     low = max(mass.lower() for mass in masses)
     if all(place == top or ranges[top] >= other for place, other in enumerate(ranges)):
         return masses[top].lower(), masses[top].upper()
-    return low, min(width * max(other.upper() for other in ranges), sum(mass.upper() for mass in masses)).upper()
+    return low, min(
+        width * max(other.upper() for other in ranges), sum(mass.upper() for mass in masses)
+    ).upper()
 
 
 def _read(pieces: Any) -> tuple[list[Any], list[int]]:
     parts, groups, secrets = [], [], None
     for place, piece in enumerate(listed(pieces, "pieces", "(low, high, {secret: densities})")):
         name = f"pieces[{place}]"
-        if not isinstance(piece, (tuple, list)) or len(piece) != 3 or not isinstance(piece[2], Mapping) or not piece[2]:
+        if (
+            not isinstance(piece, (tuple, list))
+            or len(piece) != 3
+            or not isinstance(piece[2], Mapping)
+            or not piece[2]
+        ):
             raise WrongType(f"{name} must be (low, high, {{secret: densities}}), got {quoted(piece)}.")
         low, high = (Fraction(exact(real(end, f"ends of {name}"))) for end in piece[:2])
         if low >= high:
-            raise InvalidInput(f"{name} must have low < high, got {float(low)!r} and {float(high)!r}; swap them.")
-        given = {secret: each if isinstance(each, (tuple, list)) else [each] for secret, each in piece[2].items()}
+            raise InvalidInput(
+                f"{name} must have low < high, got {float(low)!r} and {float(high)!r}; swap them."
+            )
+        given = {
+            secret: each if isinstance(each, (tuple, list)) else [each] for secret, each in piece[2].items()
+        }
         sizes = {secret: len(each) for secret, each in given.items()}
         if secrets not in (None, sizes) or not all(sizes.values()):
-            raise InvalidInput(f"{name} must have densities for the same parameters of the same secrets as pieces[0].")
+            raise InvalidInput(
+                f"{name} must have densities for the same parameters of the same secrets as pieces[0]."
+            )
         secrets, groups = sizes, list(sizes.values())
         names = f"densities of {name}"
         functions = tuple((require_function(f, names), names) for secret in sizes for f in given[secret])
         parts.append((low, high, functions))
     if not parts:
-        raise InvalidInput("pieces must hold at least one interval, got none; give (low, high, {secret: densities}).")
+        raise InvalidInput(
+            "pieces must hold at least one interval, got none; give (low, high, {secret: densities})."
+        )
     if prod(groups) > _MOST_SELECTIONS:
         raise PreconditionFailed(
             f"pieces must allow at most {_MOST_SELECTIONS} selections, got {prod(groups)}; leave parameters out."

@@ -66,7 +66,12 @@ def appendix_i(support: MisspecifiedSupport, bins: int, secrets: int) -> Appendi
     >>> found.trivial, found.threshold, f"{found.alpha[1]:.3f}"
     (False, 8, '7.840')
     """
-    instance(support, MisspecifiedSupport, "support", "make one with MisspecifiedSupport(total, known, spurious, missing)")
+    instance(
+        support,
+        MisspecifiedSupport,
+        "support",
+        "make one with MisspecifiedSupport(total, known, spurious, missing)",
+    )
     size = whole(secrets, "secrets", 2, 10**9, remedy="count the secret's values")
     count = whole(bins, "bins", 1, size - 1, remedy="fewer bins than secrets")
     total, listed, missing = support.total, support.estimated, support.missing

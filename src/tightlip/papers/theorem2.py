@@ -52,10 +52,10 @@ def theorem2_function(channel: Channel, prior: Prior, cost: Any, outcome: Label)
     matrix = labelled_matrix(cost, as_channel(channel).inputs, "cost", "secrets")
     costs = np.array([[Fraction(entry) for entry in row] for row in matrix.tolist()], dtype=object)
     channel, before = channel.exact(), align(prior, channel).exact()
-    found = cost_leakage(channel, before, costs)
+    cost_leakage(channel, before, costs)  # refuses what is no cost
     after = posterior(channel, before, outcome).masses
-    place = found.outcomes.position(outcome, "outcome")
-    first, second = (costs[:, guess] / (2 * costs.max()) for guess in (found.prior_guess, found.guesses[place]))
+    guesses = (int(np.argmin(masses @ costs)) for masses in (before.masses, after))
+    first, second = (costs[:, guess] / (2 * costs.max()) for guess in guesses)
     share = _share(first @ before.masses, first @ after, second @ before.masses, second @ after)
     wrong = share * first + (1 - share) * second
     return Channel(np.stack([1 - wrong, wrong], axis=1), channel.inputs)

@@ -162,6 +162,7 @@ _SENTENCES: dict[str, Callable[[Claim], str]] = {
     again.TOTAL_VARIATION: _computed_again("the total variation distance of the two distributions"),
     again.KL_DIVERGENCE: _computed_again("the Kullback-Leibler divergence of the two distributions"),
     again.CHI_SQUARED_DIVERGENCE: _computed_again("the χ² divergence of the two distributions"),
+    again.RENYI_DIVERGENCE: _computed_again("the Rényi divergence of order ∞ of the two distributions"),
     again.HELLINGER_DISTANCE: _computed_again("the squared Hellinger distance of the two distributions"),
     **{
         kind: _computed_again(f"the statistic maximal leakage ({kind})")

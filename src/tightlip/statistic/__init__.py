@@ -6,6 +6,7 @@ from tightlip.statistic.continuous import NoiseStatisticLeakage, noise_leakage, 
 from tightlip.statistic.maximal import cost_leakage, maximal_leakage_of_map, statistic_maximal_leakage
 from tightlip.statistic.relations import (
     StatisticComposition,
+    attribute_privacy,
     comparisons,
     composition,
     ldp,
@@ -21,6 +22,7 @@ __all__ = [
     "NoiseStatisticLeakage",
     "StatisticComposition",
     "StatisticLeakage",
+    "attribute_privacy",
     "comparisons",
     "composition",
     "cost_leakage",

@@ -28,8 +28,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.arguments import whole
+from tightlip.arguments import instance, listed, whole
 from tightlip.certificate.recomputation import STATISTIC_RANGE, certify_by_recomputation
+from tightlip.errors import InvalidInput
 from tightlip.measures.distribution import add_leakages
 from tightlip.measures.maximal import channel_after, maximal_leakage
 from tightlip.model.channel import Channel, align, as_channel
@@ -74,6 +75,49 @@ def ldp(channel: Channel, secret: Any = None) -> Nats:
     if channel.is_exact:
         return Nats.of_ratio(Fraction(max(above / below)))
     return Nats(max(0.0, float(np.max(log_ratio_up(above, below)))))
+
+
+def attribute_privacy(channel: Channel, secret: Any = None, priors: Any = None) -> Nats:
+    """Compute attribute privacy: the smallest μ with P(y|g) ≤ e^μ P(y|g') for all secrets, in nats, rounded up.
+
+    P(y|g) is the release of a row drawn from a prior among the rows of secret g: Pufferfish privacy of a statistic
+    (Zhang, Ohrimenko and Cummings; SML paper, section VI-B). If every prior counts, the worst ones put each secret on
+    one row, and it is `ldp` across secrets.
+
+    Parameters
+    ----------
+    channel : Channel
+    secret : the secret of each row, as in `statistic_maximal_leakage`
+    priors : Prior or list of them, optional
+        The priors that count; all if left out. A secret of mass 0 does not count.
+
+    >>> from tightlip import Channel, Prior
+    >>> channel, secret = Channel([["1/2", "1/2"], ["1/4", "3/4"], ["1/3", "2/3"]]), ["a", "a", "b"]
+    >>> attribute_privacy(channel, secret).ratio
+    Fraction(3, 2)
+    >>> attribute_privacy(channel, secret, Prior(["1/4", "1/4", "1/2"])).ratio
+    Fraction(9, 8)
+    """
+    groups = groups_of(channel, secret)
+    if priors is None:
+        return ldp(channel, groups.rows())
+    given = [priors] if isinstance(priors, Prior) else listed(priors, "priors", "Priors")
+    for place, prior in enumerate(given):
+        instance(prior, Prior, f"priors[{place}]", "make one with Prior(masses)")
+    if not given:
+        raise InvalidInput("priors must hold at least one prior, got none; leave it out for all priors.")
+    return largest([_attribute_privacy(channel, groups, prior) for prior in given])
+
+
+def _attribute_privacy(channel: Channel, groups: Groups, prior: Prior) -> Nats:
+    """In rationals, floats being those they store."""
+    masses = align(prior, channel)
+    weights, rows = masses.exact().masses, dense(channel.exact().matrix)
+    joint = _by_group(rows * weights[:, None], groups, np.add)
+    marginal = _by_group(weights[:, None], groups, np.add)[:, 0]
+    held = marginal > 0
+    found = ldp(Channel(joint[held] / marginal[held][:, None]))
+    return found if channel.is_exact and masses.is_exact else Nats(float(found))
 
 
 def outcome_leakage(channel: Channel, secret: Any = None) -> Nats:
