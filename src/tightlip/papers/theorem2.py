@@ -42,12 +42,12 @@ def theorem2_function(channel: Channel, prior: Prior, cost: Any, outcome: Label)
     >>> from tightlip import Channel, Prior
     >>> from tightlip.measures import function_cost_leakage
     >>> coin, prior = Channel([["3/4", "1/4"], ["1/4", "3/4"]]), Prior(["1/5", "4/5"])
-    >>> cost = [[0, 2, 1], [3, 1, 2]]
+    >>> cost = [[0, 2], [2, 1]]  # the best guess changes
     >>> function = theorem2_function(coin, prior, cost, 0)
     >>> cost_leakage(coin, prior, cost).value_of(0).ratio
-    Fraction(14, 15)
+    Fraction(21, 20)
     >>> function_cost_leakage(coin, prior, function).value_of(0).ratio
-    Fraction(14, 15)
+    Fraction(21, 20)
     """
     matrix = labelled_matrix(cost, as_channel(channel).inputs, "cost", "secrets")
     costs = np.array([[Fraction(entry) for entry in row] for row in matrix.tolist()], dtype=object)
