@@ -47,6 +47,7 @@ OTHER = tl.Prior(["1/2", "1/2"], labels=["ill", "well"])
 BALL = tl.robust.PriorBall(PRIOR, "1/10")
 SECRET = tl.noise.UniformSecret(0, 1)
 RELEASE = tl.noise.AdditiveNoise(SECRET, tl.noise.Laplace(1))
+NORMAL = tl.noise.AdditiveNoise(SECRET, tl.noise.Gaussian(1))
 STUDY = tl.planning.Study([PRIOR, OTHER], loss="zero-one")
 SPACE = histogram.HistogramSpace(6, 3)
 SUPPORT = papers.MisspecifiedSupport(6, 3, 1, 1)
@@ -133,6 +134,8 @@ def functions() -> dict[str, dict[str, Any]]:
         "measure": both,
         "noise.envelope": {**noise, "delta": "1/10", "adversary": "any", "cells": 20},
         "noise.information_density": {**noise, "x": "1/2", "y": 1, "tolerance": 1e-3},
+        "noise.posterior_moments": {"release": NORMAL, "y": 1, "tolerance": 1e-2},
+        "noise.posterior_variance_bound": {"release": NORMAL},
         "noise.pmc": {**noise, "y": 1, "tolerance": 1e-3},
         "noise.pmc_supremum": {**noise, "tolerance": 1e-3},
         "noise.pml": {**noise, "y": 1, "tolerance": 1e-3},
@@ -209,6 +212,7 @@ def classes() -> dict[str, dict[str, Any]]:
         "noise.DistributionSecret": {"distribution": beta(2, 5), "cdf_error": 1e-9},
         "contraction.Divergence": {"lower": 0.1, "upper": 0.2, "fraction": None},
         "noise.Gaussian": {"sigma": 1},
+        "noise.GaussianMixture": {"weights": [0.5, 0.5], "means": [0, 1], "deviations": [1, 2]},
         "noise.GaussianSecret": {"sigma": 1, "mean": 0},
         "planning.KnownChannel": {"channel": CHANNEL},
         "noise.Laplace": {"scale": 1},

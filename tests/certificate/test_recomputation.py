@@ -25,6 +25,7 @@ from tightlip.noise import (
     DiscreteSecret,
     DistributionSecret,
     Gaussian,
+    GaussianMixture,
     GaussianSecret,
     Laplace,
     UniformSecret,
@@ -33,6 +34,7 @@ from tightlip.noise import (
 NORMAL = AdditiveNoise(GaussianSecret(1, "1/3"), Gaussian("1/2"))
 UNIFORM = AdditiveNoise(UniformSecret(0, Fraction(2, 3)), Laplace(0.5))
 COINS = DiscreteSecret([0, "1/3", 1], ["0.5", "0.25", 0.25])
+MIXTURE = GaussianMixture(["1/3", "2/3"], [-1, "1.5"], [0.5, 1])
 CHANNEL = tl.Channel([["3/4", "1/4"], ["1/4", "3/4"], [0.5, 0.5]], inputs=list("abc"))
 BIASED = tl.Prior({"b": 0.25, "a": 0.25, "c": 0.5})
 SPACE, SUPPORT = HistogramSpace(11, 3), papers.MisspecifiedSupport(6, 3, 1, 1)
@@ -67,6 +69,14 @@ WRITTEN = {
     "envelope of noise, infinite": lambda: tl.noise.envelope(NORMAL, 0.1),
     "deterministic, noise": lambda: tl.noise.envelope(UNIFORM, 0.1, adversary="deterministic", cells=20),
     "ordered, noise": lambda: tl.noise.envelope(NORMAL, "1/10", adversary="ordered"),
+    "ordered, noise of a mixture": lambda: tl.noise.envelope(
+        AdditiveNoise(MIXTURE, Gaussian("1/2")), "1/10", adversary="ordered", cells=20
+    ),
+    "posterior mean, negative": lambda: tl.noise.posterior_moments(NORMAL, "-2/3").mean,
+    "posterior variance": lambda: tl.noise.posterior_moments(AdditiveNoise(COINS, Gaussian(1)), 1).variance,
+    "largest posterior variance": lambda: tl.noise.posterior_variance_bound(
+        AdditiveNoise(COINS, Gaussian(1))
+    ),
     "binary, noise": lambda: tl.noise.envelope(NORMAL, "1/10", adversary="binary"),
     "size": lambda: SPACE.size_log(),
     "quantization": lambda: Quantization(SPACE, 4).privacy,

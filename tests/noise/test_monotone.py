@@ -11,8 +11,16 @@ from scipy import stats
 
 from tightlip.errors import InvalidInput, NumericalFailure, PreconditionFailed, WrongType
 from tightlip.model.noise import AdditiveNoise, Gaussian, Laplace
-from tightlip.model.secret import GaussianSecret, UniformSecret
+from tightlip.model.secret import (
+    BoundedSecret,
+    DiscreteSecret,
+    DistributionSecret,
+    GaussianMixture,
+    GaussianSecret,
+    UniformSecret,
+)
 from tightlip.noise.dispatch import envelope as noise_envelope
+from tightlip.noise.intervals import bracket_intervals
 from tightlip.noise.monotone import _best_cell, _GaussianCells, bracket, interval_envelope
 
 
@@ -140,6 +148,100 @@ def test_beyond_the_variance_condition_intervals_leak_more():
     assert most_on_grid(beyond(edges), edges, math.log(2 / 0.6) + 0.05) > 0.6
 
 
+SKEWED = {
+    "right": GaussianMixture(["0.7", "0.3"], [0, "0.9"], [1, "1.1"]),
+    "left": GaussianMixture(["0.2", "0.5", "0.3"], ["-1.1", 0, "0.2"], ["0.9", "0.7", "0.9"]),
+    "wide": GaussianMixture(["0.6", "0.4"], [-2, 3], [2, "0.5"]),
+    "half": DistributionSecret(stats.halfnorm(scale=1.2)),
+    "uniform": UniformSecret(0, 5),
+    "coins": DiscreteSecret([0, 2, 7], ["0.2", "0.5", "0.3"]),
+}
+
+
+def on_a_grid(secret, edges):
+    """Masses of the cells between edges, and P(cell|x) at the best x, from densities on a fine grid of x."""
+    if isinstance(secret, GaussianMixture):
+        parts = [(float(w), stats.norm(float(m), math.hypot(float(s), 1))) for w, m, s in secret.components]
+        tails = sum(w * law.sf(edges) for w, law in parts)
+        low, high = -math.inf, math.inf
+    elif isinstance(secret, DiscreteSecret):
+        tails = sum(float(p) * stats.norm.sf(edges - float(x)) for x, p in secret.atoms)
+        low, high = (float(end) for end in secret.support)
+    else:
+        law = stats.uniform(0, 5) if isinstance(secret, UniformSecret) else secret.distribution
+        low, high = law.support()
+        xs = np.linspace(low, min(high, 12), 20001)
+        xs = (xs[1:] + xs[:-1]) / 2
+        weights = law.pdf(xs) / law.pdf(xs).sum()
+        tails = np.array([float(weights @ stats.norm.sf(y - xs)) for y in edges])
+    middles = np.clip((edges[None, :] + edges[:, None]) / 2, low, high)
+    if isinstance(secret, DiscreteSecret):
+        points = np.array([float(x) for x, _ in secret.atoms])
+        middles = points[np.abs(middles[..., None] - points).argmin(axis=-1)]
+    inside = stats.norm.cdf(edges[None, :] - middles) - stats.norm.cdf(edges[:, None] - middles)
+    return tails[:, None] - tails[None, :], inside
+
+
+@pytest.mark.parametrize("name", SKEWED)
+@pytest.mark.parametrize("delta", ["0.3", "0.9"])
+def test_skewed_secrets_against_every_partition_of_a_grid(name, delta):
+    """Two ends, or log(2/δ) where the condition holds, against dynamic programming on a coarser grid."""
+    edges = np.concatenate([[-1e4], np.linspace(-8, 13, 421), [1e4]])
+    mass, inside = on_a_grid(SKEWED[name], edges)
+    found = noise_envelope(AdditiveNoise(SKEWED[name], Gaussian(1)), delta, adversary="ordered", cells=60)
+
+    def most(epsilon):
+        bad = (inside >= math.exp(epsilon) * mass) & (edges[None, :] > edges[:, None])
+        best = np.zeros(len(edges))
+        for j in range(1, len(edges)):
+            best[j] = max(best[j - 1], np.max(np.where(bad[:j, j], best[:j] + mass[:j, j], 0.0)))
+        return best[-1]
+
+    assert most(found.upper + 1e-9) < float(delta) + 1e-9
+    assert most(found.lower - 0.12) >= float(delta)
+    assert found.gap < 0.08
+    if name in ("right", "left"):
+        assert found.lower <= math.log(2 / float(delta)) <= found.upper < found.lower + 1e-14
+
+
+@pytest.mark.parametrize(("sigma", "delta"), [(1, "0.3"), (3, "0.3"), (4, "0.01"), (4, "1")])
+def test_the_programs_bracket_the_exact_envelope_of_a_gaussian(sigma, delta):
+    exact = interval_envelope(release(sigma), delta)
+    low, high = bracket_intervals(release(sigma), Fraction(delta), 60)
+    assert exact.lower - 0.12 < low <= exact.upper
+    assert exact.lower <= high < exact.upper + 0.06
+
+
+def test_ends_of_other_secrets():
+    within = noise_envelope(AdditiveNoise(BoundedSecret(0, 1), Gaussian(4)), "0.9", adversary="ordered")
+    assert (within.lower, within.upper) == pytest.approx(
+        (0, math.log((1 + 0.25 / math.sqrt(2 * math.pi)) / 0.9))
+    )
+    assert (
+        noise_envelope(AdditiveNoise(DiscreteSecret([2], [1]), Gaussian(1)), 1, adversary="ordered").upper
+        == 0
+    )
+    tiny = noise_envelope(AdditiveNoise(UniformSecret(0, 1), Gaussian(1)), "1e-12", adversary="ordered")
+    assert "below δ = 1e-9" in tiny.method
+    with pytest.raises(PreconditionFailed, match="delta must be at least 1e-09"):
+        interval_envelope(AdditiveNoise(SKEWED["wide"], Gaussian(1)), "1e-12")
+    with pytest.raises(InvalidInput, match="cells"):
+        interval_envelope(AdditiveNoise(UniformSecret(0, 1), Gaussian(1)), "0.1", cells=3)
+
+
+def test_a_scipy_normal_is_a_gaussian_secret():
+    for law in (stats.norm(3, 2), stats.norm(loc=3, scale=2), stats.norm(3, scale=2)):
+        same = AdditiveNoise(DistributionSecret(law), Gaussian(1))
+        assert same == release(2.0, mean=3.0)
+        assert noise_envelope(same, "0.1", adversary="ordered") == noise_envelope(
+            release(2.0, mean=3.0), "0.1", adversary="ordered"
+        )
+    assert AdditiveNoise(GaussianMixture([1, 0], [3, 0], [2, 1]), Gaussian(1)).secret == GaussianSecret(2, 3)
+    assert isinstance(
+        AdditiveNoise(DistributionSecret(stats.gennorm(2)), Gaussian(1)).secret, DistributionSecret
+    )
+
+
 def test_laplace_noise_is_the_larger_of_a_tail_and_one_outcome():
     tail = interval_envelope(release(1, Laplace(1)), "0.1")
     assert tail.upper == pytest.approx(math.log(20), abs=1e-12)
@@ -157,8 +259,10 @@ def test_tiny_delta_takes_more_bits():
 
 
 def test_bad_input():
-    with pytest.raises(PreconditionFailed, match="GaussianSecret"):
-        interval_envelope(AdditiveNoise(UniformSecret(0, 1), Gaussian(1)), "0.1")
+    with pytest.raises(
+        PreconditionFailed, match="GaussianSecret for interval post-processing of Laplace noise"
+    ):
+        interval_envelope(AdditiveNoise(UniformSecret(0, 1), Laplace(1)), "0.1")
     with pytest.raises(InvalidInput, match="delta"):
         interval_envelope(release(1), 0)
     with pytest.raises(WrongType, match="release"):

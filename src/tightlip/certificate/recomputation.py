@@ -35,6 +35,9 @@ NOISE_PMC = "PMC of noise"
 NOISE_DENSITY = "information density of noise"
 NOISE_INTERVAL = "interval leakage of noise"
 NOISE_WORST_PMC = "worst PMC of noise"
+POSTERIOR_MEAN = "posterior mean of noise"
+POSTERIOR_VARIANCE = "posterior variance of noise"
+WORST_POSTERIOR_VARIANCE = "largest posterior variance of noise"
 LAPLACE_MEAN = "PMC of a mean with Laplace noise"
 GAUSSIAN_BOUNDS = "PMC bounds of Gaussian noise"
 CUMULANT = "cumulant"
@@ -109,6 +112,9 @@ _FUNCTIONS = {
     NOISE_DENSITY: _Function(_NOISE, "information_density"),
     NOISE_INTERVAL: _Function(_NOISE, "interval_leakage"),
     NOISE_WORST_PMC: _Function(_NOISE, "pmc_supremum"),
+    POSTERIOR_MEAN: _Function(_NOISE, "posterior_moments", "mean", None),
+    POSTERIOR_VARIANCE: _Function(_NOISE, "posterior_moments", "variance", None),
+    WORST_POSTERIOR_VARIANCE: _Function(_NOISE, "posterior_variance_bound", unit=None),
     LAPLACE_MEAN: _Function(_NOISE, "laplace_mean_pmc"),
     GAUSSIAN_BOUNDS: _Function(_NOISE, "gaussian_pmc_bounds"),
     CUMULANT: _Function(_NOISE, "cumulant"),
@@ -148,6 +154,7 @@ _TYPES = {
     "Gaussian": _NOISE,
     "Laplace": _NOISE,
     "GaussianSecret": _NOISE,
+    "GaussianMixture": _NOISE,
     "UniformSecret": _NOISE,
     "BoundedSecret": _NOISE,
     "DiscreteSecret": _NOISE,

@@ -14,13 +14,22 @@ from tightlip.model.secret import (
     BoundedSecret,
     DiscreteSecret,
     DistributionSecret,
+    GaussianMixture,
     GaussianSecret,
     Secret,
     UniformSecret,
+    as_gaussian,
 )
 from tightlip.numeric.parse import Real, positive
 
-_SECRETS = (GaussianSecret, UniformSecret, BoundedSecret, DiscreteSecret, DistributionSecret)
+_SECRETS = (
+    GaussianSecret,
+    GaussianMixture,
+    UniformSecret,
+    BoundedSecret,
+    DiscreteSecret,
+    DistributionSecret,
+)
 _WITHOUT_NOISE = "without noise the secret itself is released"
 
 
@@ -89,7 +98,8 @@ class AdditiveNoise:
 
     Parameters
     ----------
-    secret : GaussianSecret, UniformSecret, BoundedSecret, DiscreteSecret or DistributionSecret
+    secret : GaussianSecret, GaussianMixture, UniformSecret, BoundedSecret, DiscreteSecret or DistributionSecret;
+        a scipy normal becomes the GaussianSecret that it is
     noise : Gaussian or Laplace
 
     Raises
@@ -107,6 +117,7 @@ class AdditiveNoise:
     def __post_init__(self) -> None:
         require_secret(self.secret)
         _require_noise(self.noise)
+        object.__setattr__(self, "secret", as_gaussian(self.secret))
 
 
 def require_secret(secret: object, argument: str = "secret") -> None:

@@ -1,6 +1,7 @@
 """Real secrets: what is known of the value before anything is released.
 
 GaussianSecret(sigma, mean)      normal
+GaussianMixture(weights, means, deviations)   mixture of normals
 UniformSecret(low, high)         uniform
 BoundedSecret(low, high)         only the range is known
 DiscreteSecret(points, masses)   finitely many values
@@ -151,6 +152,66 @@ class DiscreteSecret:
 
 
 @dataclass(frozen=True, slots=True)
+class GaussianMixture:
+    """A secret that is one of finitely many normals, Σ_k weight_k N(mean_k, deviation_k²).
+
+    Parameters
+    ----------
+    weights : probabilities of the components; floats, Fractions or text, summing to 1 within 1e-9
+    means : their means
+    deviations : their standard deviations, positive
+
+    Raises
+    ------
+    ShapeMismatch
+        When there are not as many weights and deviations as means.
+    InvalidInput, InvalidPrior
+        When a deviation is not positive, a weight is negative, or the weights do not sum to 1.
+
+    >>> GaussianMixture(["1/2", "1/2"], [-1, 1], [1, 2]).components[0]
+    (Fraction(1, 2), Fraction(-1, 1), Fraction(1, 1))
+    """
+
+    weights: Sequence[Real]
+    means: Sequence[Real]
+    deviations: Sequence[Real]
+
+    def __post_init__(self) -> None:
+        means = tuple(real(x, f"means entry {i}") for i, x in enumerate(_vector(self.means, "means")))
+        deviations = tuple(
+            positive(x, f"deviations entry {i}", "a component without spread is an atom: use DiscreteSecret")
+            for i, x in enumerate(_vector(self.deviations, "deviations"))
+        )
+        weights = _vector(self.weights, "weights")
+        for name, given in (("weights", weights), ("deviations", deviations)):
+            if len(given) != len(means):
+                raise ShapeMismatch(
+                    f"{name} must have one entry per mean, got {len(given)} {name} and {len(means)} means; "
+                    "give every component a weight, a mean and a deviation."
+                )
+        _require_distribution(weights, "weights")
+        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "means", means)
+        object.__setattr__(self, "deviations", deviations)
+
+    @property
+    def components(self) -> tuple[tuple[Fraction, Fraction, Fraction], ...]:
+        """The different components of positive weight, as exact (weight, mean, deviation) of total weight 1."""
+        total = sum((Fraction(weight) for weight in self.weights), Fraction(0))
+        merged: dict[tuple[Fraction, Fraction], Fraction] = {}
+        for weight, mean, deviation in zip(self.weights, self.means, self.deviations, strict=True):
+            if weight > 0:
+                place = Fraction(mean), Fraction(deviation)
+                merged[place] = merged.get(place, Fraction(0)) + Fraction(weight) / total
+        return tuple((weight, *place) for place, weight in sorted(merged.items()))
+
+    @property
+    def support(self) -> tuple[Real, Real]:
+        """The smallest interval that holds the secret."""
+        return -math.inf, math.inf
+
+
+@dataclass(frozen=True, slots=True)
 class DistributionSecret:
     """A secret with any frozen continuous distribution of scipy.stats.
 
@@ -202,7 +263,39 @@ class DistributionSecret:
         return float(low), float(high)
 
 
-Secret = GaussianSecret | UniformSecret | BoundedSecret | DiscreteSecret | DistributionSecret
+Secret = (
+    GaussianSecret | GaussianMixture | UniformSecret | BoundedSecret | DiscreteSecret | DistributionSecret
+)
+
+
+def as_gaussian(secret: Secret) -> Secret:
+    """Return the GaussianSecret that a scipy normal or a mixture of one component is; others as they are.
+
+    >>> from scipy.stats import norm
+    >>> as_gaussian(DistributionSecret(norm(3, scale=2)))
+    GaussianSecret(sigma=2.0, mean=3.0)
+    """
+    if isinstance(secret, GaussianMixture) and len(secret.components) == 1:
+        _, mean, sigma = secret.components[0]
+        return GaussianSecret(sigma, mean)
+    if isinstance(secret, DistributionSecret):
+        from scipy.stats import norm
+
+        if type(secret.distribution.dist) is type(norm):
+            _, loc, scale = shapes_of(secret.distribution)
+            return GaussianSecret(scale, loc)
+    return secret
+
+
+def shapes_of(distribution: Any) -> tuple[tuple[float, ...], float, float]:
+    """Read the shape parameters, loc and scale of a frozen scipy distribution.
+
+    >>> from scipy.stats import beta
+    >>> shapes_of(beta(2, 5, scale=3))
+    ((2.0, 5.0), 0.0, 3.0)
+    """
+    shapes, loc, scale = distribution.dist._parse_args(*distribution.args, **distribution.kwds)
+    return tuple(map(float, shapes)), float(loc), float(scale)
 
 
 def _vector(values: Sequence[Real], argument: str) -> tuple[Any, ...]:
@@ -236,15 +329,15 @@ def _require_different(points: Sequence[Real]) -> None:
         seen[x] = i
 
 
-def _require_distribution(masses: Sequence[Real]) -> None:
+def _require_distribution(masses: Sequence[Real], argument: str = "masses") -> None:
     for i, mass in enumerate(masses):
         if mass < 0:
             given = format_python(Fraction(mass))
-            raise InvalidPrior(f"masses entry {i} must be at least 0, got {given}; remove the point.")
+            raise InvalidPrior(f"{argument} entry {i} must be at least 0, got {given}; remove it.")
     total = sum((Fraction(mass) for mass in masses), Fraction(0))
     if abs(total - 1) > _SUM_SLACK:
         raise InvalidPrior(
-            f"masses must sum to 1 within 1e-9, got {format_about(total)}; divide counts by their total first."
+            f"{argument} must sum to 1 within 1e-9, got {format_about(total)}; divide counts by their total first."
         )
 
 

@@ -42,7 +42,7 @@ from tightlip.envelopes.result import Adversary, Envelope, read_delta
 from tightlip.errors import PreconditionFailed
 from tightlip.model.channel import Channel
 from tightlip.model.noise import AdditiveNoise, Gaussian
-from tightlip.model.secret import BoundedSecret, GaussianSecret
+from tightlip.model.secret import BoundedSecret, GaussianMixture, GaussianSecret
 from tightlip.noise.attack import (
     Assignment,
     CellAttack,
@@ -107,15 +107,15 @@ def bounded_envelope(
     """
     require_release(release)
     level = read_delta(delta)
-    count = whole(cells, "cells", 10, _MOST_CELLS, remedy="use 200 to begin with")
+    count = read_cells(cells)
     secret = release.secret
     low, high = secret.support
-    if isinstance(secret, GaussianSecret) or math.isinf(low) or math.isinf(high):
+    if isinstance(secret, (GaussianSecret, GaussianMixture)) or math.isinf(low) or math.isinf(high):
         raise PreconditionFailed(
             f"secret must have a bounded support, got [{float(low)!r}, {float(high)!r}]; "
             "use noise.envelope, which says what is known for unbounded secrets."
         )
-    closed = _closed_form(release, level)
+    closed = closed_form(release, level)
     if isinstance(secret, BoundedSecret):
         bound = (
             "ℒ + log 1/δ"
@@ -128,6 +128,15 @@ def bounded_envelope(
         return Envelope(level, 0.0, 0.0, "constant secret", adversary)
     _require_size(release, level)
     return _bracket(release, secret, level, adversary, count, closed)
+
+
+def read_cells(cells: object) -> int:
+    """Read how many cells of Y are asked for.
+
+    >>> read_cells(200)
+    200
+    """
+    return whole(cells, "cells", 10, _MOST_CELLS, remedy="use 200 to begin with")
 
 
 def _bracket(
@@ -192,8 +201,8 @@ def _distinct(labels: list[str]) -> list[str]:
     return [f"{i}: {label}" for i, label in enumerate(labels)]
 
 
-def _closed_form(release: AdditiveNoise, delta: Fraction) -> float:
-    """ℒ + log 1/δ, and for Laplace noise the largest PML, rounded up."""
+def closed_form(release: AdditiveNoise, delta: Fraction) -> float:
+    """Compute ℒ + log 1/δ, or for Laplace noise the largest PML if that is smaller, rounded up."""
     low, high = (Fraction(end) for end in release.secret.support)
     steps = (high - low) / Fraction(release.noise.width)
     if isinstance(release.noise, Gaussian):

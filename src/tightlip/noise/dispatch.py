@@ -3,9 +3,12 @@
 | secret | any, deterministic | interval | binary |
 |---|---|---|---|
 | GaussianSecret | infinite, with the attack | exact (`monotone`) | log 1/δ |
-| DistributionSecret, unbounded | infinite, with the attack | refused | log 1/δ |
-| UniformSecret, DiscreteSecret, DistributionSecret, bounded | certified interval (`bounded`) | refused | refused |
-| BoundedSecret | the range over every distribution | refused | refused |
+| unbounded, Gaussian noise, Var[X|Y=y] ≤ ¾σ_N² | infinite, with the attack | exact, log 2/δ | log 1/δ |
+| GaussianMixture, DistributionSecret, unbounded | infinite, with the attack | bracket (`intervals`) | log 1/δ |
+| UniformSecret, DiscreteSecret, DistributionSecret, bounded | bracket (`bounded`) | bracket | refused |
+| BoundedSecret | the range over every distribution | the same | refused |
+
+Interval post-processing of Laplace noise on any but a GaussianSecret is refused.
 """
 
 from __future__ import annotations
@@ -51,7 +54,7 @@ def envelope(
     delta : probability in (0, 1]; text like "0.1" is exact
     adversary : whose post-processing is meant: "any", "deterministic", "ordered" (monotone functions of Y)
         or "binary" (one event)
-    cells : for a bounded secret, how finely Y is cut; both ends close in as it grows
+    cells : how finely Y is cut where there are two ends; they close in as it grows
 
     Returns
     -------
@@ -80,7 +83,7 @@ def envelope(
 
 def _envelope(release: AdditiveNoise, delta: object, adversary: Adversary, cells: int) -> Envelope:
     if adversary == "ordered":
-        return interval_envelope(release, delta)
+        return interval_envelope(release, delta, cells=cells)
     if any(math.isinf(end) for end in release.secret.support):
         return unbounded_envelope(release, delta, adversary)
     if adversary == "binary":

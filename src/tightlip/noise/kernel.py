@@ -24,6 +24,7 @@ from tightlip.model.secret import (
     BoundedSecret,
     DiscreteSecret,
     DistributionSecret,
+    GaussianMixture,
     GaussianSecret,
     Secret,
     UniformSecret,
@@ -44,7 +45,7 @@ from tightlip.numeric.tails import (
 _POINT_BITS = 53
 _MAX_BITS = 1 << 12
 _SLACK = 16 * UNIT
-ClosedSecret = GaussianSecret | UniformSecret | DiscreteSecret
+ClosedSecret = GaussianSecret | GaussianMixture | UniformSecret | DiscreteSecret
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +295,12 @@ def log_at(kernel: NoiseKernel, x: Real) -> tuple[float, float]:
     return enclose(lambda: kernel.log_at(x))
 
 
-def _closed_form(kernel: NoiseKernel, secret: GaussianSecret | UniformSecret) -> Ball:
+def _closed_form(kernel: NoiseKernel, secret: GaussianSecret | GaussianMixture | UniformSecret) -> Ball:
+    if isinstance(secret, GaussianMixture):
+        total = ball(0)
+        for weight, mean, sigma in secret.components:
+            total += ball(weight) * _closed_form(kernel, GaussianSecret(sigma, mean)).exp()
+        return total.log()
     if isinstance(kernel, PointKernel):
         if isinstance(secret, GaussianSecret):
             return _gaussian_point(kernel, secret)

@@ -22,16 +22,8 @@ Laplace noise: −(log f_Y)' rises from 0 to 1/b, so r falls, then rises to ∞:
 outcome a_δ itself or the tail, s = max{ℓ(a_δ), log 2/δ}.
 
 *Other secrets, Gaussian noise.* **If Var[X|Y=y] ≤ ¾σ_N² for all y, no interval cells reach more than
-log 2/δ, for every δ in (0, 1]**; a secret without bounds on either side reaches it by two tails of Y.
-(log f_Y)'' = Var[X|Y=y]/σ_N⁴ − 1/σ_N² ≤ −1/4σ_N², and (log G')'' = −1/4σ_N², so r is log-convex in L and
-G/P falls, then rises, whichever end of the cell is moved outward. From the mode of f_Y outward it only
-rises: a cell to the right leaks at most log 1/P{Y > a}, likewise to the left. So cells that leak log t have
-mass at most 1/t right of the mode and 1/t left of it. A cell (a, b) around the mode that leaks log t:
-if G/P still rises to the right then P{Y > a} ≤ 1/t, which covers this cell and all beyond it, and the same
-to the left; if it rises to neither side it fell on the way, so both halves leak log t or more, each side of the
-mode has mass at most 1/t, and 2/t ≥ 1. In every case they have 2/t at most. ∎
-β-strongly log-concave secrets with β ≤ √3σ_N qualify (Brascamp–Lieb). Whether a secret does is for the
-user to know: nothing here can tell it from a cdf that is trusted up to an error.
+log 2/δ, for every δ in (0, 1]**; a secret without bounds on either side reaches it by two tails of Y. The proof is in
+docs/envelope.md; `variance` decides the condition. Otherwise `intervals` brackets the envelope on a grid.
 
 Reference: GAU paper, Theorems 2, 3 and Corollary 1, read for interval cells; the last two say it for δ small
 enough only.
@@ -39,6 +31,7 @@ enough only.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -46,10 +39,14 @@ from fractions import Fraction
 from tightlip.envelopes.result import Envelope, read_delta
 from tightlip.errors import NumericalFailure, PreconditionFailed
 from tightlip.model.noise import AdditiveNoise, Gaussian, Laplace
-from tightlip.model.secret import GaussianSecret
+from tightlip.model.secret import BoundedSecret, GaussianSecret
+from tightlip.noise.bounded import CELLS, closed_form, read_cells
+from tightlip.noise.intervals import SMALLEST, bracket_intervals
 from tightlip.noise.pointwise import pml as noise_pml
 from tightlip.noise.pointwise import require_release
+from tightlip.noise.variance import PosteriorVarianceBound, posterior_variance_bound
 from tightlip.numeric.ball import Ball, ball, enclose, log_bounds, round_down, round_up
+from tightlip.numeric.display import format_python
 from tightlip.numeric.parse import Real
 from tightlip.numeric.rounding import down, up
 from tightlip.numeric.tails import normal_mass, normal_tail, sum_tail
@@ -58,27 +55,30 @@ _BITS = (256, 1024, 4096)
 _HALVINGS = 120
 
 
-def interval_envelope(release: AdditiveNoise, delta: object) -> Envelope:
-    """Compute ε(δ) against interval (monotone) post-processing of a noisy Gaussian secret, in nats.
+def interval_envelope(release: AdditiveNoise, delta: object, *, cells: int = CELLS) -> Envelope:
+    """Compute ε(δ) against interval (monotone) post-processing of a noisy secret, in nats.
 
-    log(2/δ) for Gaussian noise with σ_X² ≤ 3σ_N²; beyond, sup_b ℓ(a_δ, b) with P{Y > a_δ} = δ/2;
-    for Laplace noise the larger of log(2/δ) and PML(a_δ).
+    Gaussian noise: log(2/δ) for unbounded secrets with Var[X|Y=y] ≤ ¾σ_N² at every y, as for a GaussianSecret with
+    σ_X² ≤ 3σ_N²; for other GaussianSecrets sup_b ℓ(a_δ, b) with P{Y > a_δ} = δ/2; else two proved ends.
+    Laplace noise on a GaussianSecret: the larger of log(2/δ) and PML(a_δ).
 
     Parameters
     ----------
-    release : a GaussianSecret with Gaussian or Laplace noise
+    release : any secret with Gaussian noise, or a GaussianSecret with Laplace noise
     delta : probability in (0, 1]; text like "0.1" is exact
+    cells : how finely Y is cut where there are two ends
 
     Returns
     -------
-    Envelope in nats, for the adversary "ordered" only: against any post-processing it is infinite.
+    Envelope in nats, for the adversary "ordered" only: against any post-processing of an unbounded secret it is
+    infinite. For a BoundedSecret it is the range over every distribution.
 
     Raises
     ------
     PreconditionFailed
-        When the secret is not a GaussianSecret.
+        When the noise is Laplace and the secret is not a GaussianSecret, or delta is too small for two ends.
 
-    Reference: GAU paper, Theorem 2 and Lemmas 2, 3.
+    Reference: GAU paper, Theorems 2 and 3, Corollary 1, and Lemmas 2, 3.
 
     >>> interval_envelope(AdditiveNoise(GaussianSecret(3), Gaussian(1)), "0.3")
     Envelope(delta=3/10, 1.92678 to 1.92679 nats, adversary: ordered, by sup_b ℓ(a_δ, b), ball arithmetic)
@@ -86,15 +86,58 @@ def interval_envelope(release: AdditiveNoise, delta: object) -> Envelope:
     require_release(release)
     level = read_delta(delta)
     secret, noise = release.secret, release.noise
-    if not isinstance(secret, GaussianSecret):
-        raise PreconditionFailed(
-            f"secret must be a GaussianSecret for interval post-processing, got {type(secret).__name__}; "
-            'use adversary="any", whose upper end also holds for intervals. With Gaussian noise log(2/δ) holds for '
-            "every secret whose variance given Y = y is at most ¾σ_N² for all y."
-        )
+    if isinstance(secret, GaussianSecret):
+        if isinstance(noise, Laplace):
+            return _with_laplace(secret, noise, level)
+        return _with_gaussian(secret, noise, level)
     if isinstance(noise, Laplace):
-        return _with_laplace(secret, noise, level)
-    return _with_gaussian(secret, noise, level)
+        raise PreconditionFailed(
+            f"secret must be a GaussianSecret for interval post-processing of Laplace noise, got "
+            f'{type(secret).__name__}; use adversary="any", whose upper end also holds for intervals.'
+        )
+    return _with_any_secret(release, level, read_cells(cells))
+
+
+def _with_any_secret(release: AdditiveNoise, delta: Fraction, cells: int) -> Envelope:
+    """The closed forms that apply, and where they leave something open the two ends of the programs."""
+    secret = release.secret
+    low, high = secret.support
+    if low == high:
+        return Envelope(delta, 0.0, 0.0, "constant secret", "ordered")
+    condition = posterior_variance_bound(release)
+    lower, upper, method = _known_ends(release, delta, condition)
+    if isinstance(secret, BoundedSecret):
+        method += "; holds for every distribution in the range, and a constant secret leaks nothing"
+        return Envelope(delta, 0.0, upper, method, "ordered")
+    if condition.holds and math.isinf(low) and math.isinf(high):
+        return Envelope(delta, lower, upper, method, "ordered")
+    if delta < SMALLEST:
+        if math.isinf(upper):
+            raise PreconditionFailed(
+                f"delta must be at least {float(SMALLEST):g} for a bracket, got delta={format_python(delta)}; "
+                "more noise, until noise.posterior_variance_bound holds, gives log(2/δ) for every delta."
+            )
+        return Envelope(delta, lower, upper, f"{method}; no cells are tried below δ = 1e-9", "ordered")
+    least, most = bracket_intervals(release, delta, cells)
+    words = "dynamic programs over interval cells with proved error"
+    if most > upper:
+        words = f"{words} below, {method} above"
+    return Envelope(delta, max(lower, least), min(upper, most), words, "ordered")
+
+
+def _known_ends(
+    release: AdditiveNoise, delta: Fraction, condition: PosteriorVarianceBound
+) -> tuple[float, float, str]:
+    """What tails of Y reach for every secret, what no cells exceed, and why."""
+    sides = sum(math.isinf(end) for end in release.secret.support)
+    lower = log_bounds(sides / delta)[0] if sides else 0.0
+    known = [(math.inf, "no bound is known")]
+    if condition.holds:
+        why = f"log(2/δ), as Var[X|Y=y] ≤ ¾σ_N² at every y ({condition.method})"
+        known.append((log_bounds(2 / delta)[1], why))
+    if not sides:
+        known.append((closed_form(release, delta), "ℒ + log 1/δ"))
+    return lower, *min(known)
 
 
 def _with_gaussian(secret: GaussianSecret, noise: Gaussian, delta: Fraction) -> Envelope:

@@ -24,7 +24,7 @@ from tightlip.certificate.recomputation import (
 )
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.model.noise import AdditiveNoise
-from tightlip.model.secret import DiscreteSecret, DistributionSecret, GaussianSecret, Secret
+from tightlip.model.secret import DiscreteSecret, DistributionSecret, GaussianMixture, GaussianSecret, Secret
 from tightlip.noise.kernel import (
     IntervalKernel,
     NoiseKernel,
@@ -195,6 +195,8 @@ def require_reach(release: AdditiveNoise, *positions: Real) -> None:
     anchors = [Fraction(end) for end in (*positions, *secret.support) if math.isfinite(end)]
     if isinstance(secret, GaussianSecret):
         anchors += [Fraction(secret.mean), Fraction(secret.mean) + Fraction(secret.sigma)]
+    if isinstance(secret, GaussianMixture):
+        anchors += [end for _, mean, sigma in secret.components for end in (mean, mean + sigma)]
     if isinstance(secret, DistributionSecret):
         anchors.append(Fraction(float(secret.distribution.median())))
     reach = (max(anchors) - min(anchors)) / width

@@ -32,9 +32,11 @@ from tightlip.model.secret import (
     BoundedSecret,
     DiscreteSecret,
     DistributionSecret,
+    GaussianMixture,
     GaussianSecret,
     Secret,
     UniformSecret,
+    as_gaussian,
 )
 from tightlip.noise.pointwise import infinite, read_tolerance, require_reach, require_release
 from tightlip.numeric.ball import Ball, ball, enclose
@@ -90,7 +92,7 @@ def laplace_mean_pmc(data: Secret, n: int, scale: Real, *, tolerance: float = 1e
     require_secret(data, "data")
     release = AdditiveNoise(data, Laplace(scale))
     count = whole(n, "n", 1, remedy="it counts the values in the mean")
-    if isinstance(data, GaussianSecret) or any(math.isinf(end) for end in data.support):
+    if isinstance(data, (GaussianSecret, GaussianMixture)) or any(math.isinf(end) for end in data.support):
         found = infinite(_UNBOUNDED)
     else:
         require_reach(release)
@@ -194,7 +196,7 @@ def cumulant(data: Secret, t: Real, *, tolerance: float = 1e-4) -> Bound:
     0.161439362
     """
     require_secret(data, "data")
-    found = _cumulant(data, Fraction(real(t, "t")), tolerance)
+    found = _cumulant(as_gaussian(data), Fraction(real(t, "t")), tolerance)
     return certify_by_recomputation(CUMULANT, found, data=data, t=t, tolerance=tolerance)
 
 
@@ -239,7 +241,15 @@ def log_moment(
     return enclose(lambda: _moment(atoms, rate, end).log())
 
 
-def _closed_cumulant(data: GaussianSecret | UniformSecret | DiscreteSecret, rate: Fraction) -> Ball:
+def _closed_cumulant(
+    data: GaussianSecret | GaussianMixture | UniformSecret | DiscreteSecret, rate: Fraction
+) -> Ball:
+    if isinstance(data, GaussianMixture):
+        centre = sum((weight * mean for weight, mean, _ in data.components), Fraction(0))
+        total = ball(0)
+        for weight, mean, sigma in data.components:
+            total += ball(weight) * ball(rate * (mean - centre) + (rate * sigma) ** 2 / 2).exp()
+        return total.log()
     if isinstance(data, GaussianSecret):
         return ball((rate * Fraction(data.sigma)) ** 2 / 2)
     if isinstance(data, UniformSecret):

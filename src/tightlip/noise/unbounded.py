@@ -33,7 +33,7 @@ from tightlip.arguments import whole
 from tightlip.envelopes.result import Adversary, Envelope, read_delta
 from tightlip.errors import NumericalFailure, PreconditionFailed
 from tightlip.model.noise import AdditiveNoise, Gaussian, Noise
-from tightlip.model.secret import DistributionSecret, GaussianSecret, Secret
+from tightlip.model.secret import DistributionSecret, GaussianMixture, GaussianSecret, Secret
 from tightlip.noise.kernel import IntervalKernel, log_at, log_mean
 from tightlip.noise.pointwise import require_reach, require_release
 from tightlip.numeric.ball import log_bounds
@@ -243,6 +243,9 @@ def _far_intervals(release: AdditiveNoise, mass: float, symbols: int, side: int)
 def _beyond(secret: Secret, mass: float, side: int) -> float:
     if isinstance(secret, GaussianSecret):
         return float(secret.mean) + side * float(_normal_isf(mass)) * float(secret.sigma)
+    if isinstance(secret, GaussianMixture):
+        steps = side * float(_normal_isf(mass))
+        return side * max(side * (float(mean) + steps * float(sigma)) for _, mean, sigma in secret.components)
     assert isinstance(secret, DistributionSecret)
     return float((secret.distribution.isf if side > 0 else secret.distribution.ppf)(mass))
 
@@ -253,10 +256,18 @@ def _places_of(release: AdditiveNoise) -> FloatArray:
     levels = (np.arange(_SAMPLES) + 0.5) / _SAMPLES
     if isinstance(secret, GaussianSecret):
         found = float(secret.mean) + float(secret.sigma) * _normal_isf(levels)
+    elif isinstance(secret, GaussianMixture):
+        found = np.concatenate([_component_places(*component) for component in secret.components])
     else:
         assert isinstance(secret, DistributionSecret)
         found = secret.distribution.isf(levels)
     return np.asarray(found, dtype=np.float64)
+
+
+def _component_places(weight: Fraction, mean: Fraction, sigma: Fraction) -> FloatArray:
+    count = max(round(weight * _SAMPLES), 1)
+    levels = (np.arange(count) + 0.5) / count
+    return np.asarray(float(mean) + float(sigma) * _normal_isf(levels), dtype=np.float64)
 
 
 def _middle_cuts(release: AdditiveNoise, places: FloatArray, mass: float, symbols: int) -> list[float]:
