@@ -11,10 +11,10 @@ interval of them, one for each atom. For a cell with its middle at c the best se
     P(a, b|x*)/P(a, b) ≤ (M + s q_i + u q_j) / (P + s f_i + u f_j),
 
 M = P(e_{i+1}, e_j|x) at most, P = P(e_{i+1}, e_j), q the largest noise density that x* can have in the gap, f the
-smallest f_Y in it. The right side is monotone in s and in u, so it is largest at a corner of [0, h_i] × [0, h_j]. A cell
-inside one gap has at most q_i/f_i; an end in an outer gap counts as infinite in M and as the gap's inner end in P. Cells
-that leak log t lie in the gaps they touch, so V(t) is at most the most mass of gaps that a chain of pairs (i, j) with a
-ratio of t or more touches, where the next cell may begin in the gap in which the last one ended.
+smallest f_Y in it. The right side is monotone in s and in u, so it is largest at a corner of [0, h_i] × [0, h_j]. A
+cell inside one gap has at most q_i/f_i; an end in an outer gap counts as infinite in M and as the gap's inner end in P.
+Cells that leak log t lie in the gaps they touch, so V(t) is at most the most mass of gaps that a chain of pairs (i, j)
+with a ratio of t or more touches, where the next cell may begin in the gap in which the last one ended.
 
 What is trusted: as in `grid`; each difference of two normal tails has their relative error of 1e-11 added.
 """

@@ -15,8 +15,8 @@ is in noise widths, σ_N = 1. What is proved, by kind of secret:
   r_k = π_k N(y; μ_k, s_k²)/π_* N(y; μ_*, s_*²). Then Var ≤ v_* + Σ_k r_k (m_k − m_*)². Outward from y, log r_k has a
   falling slope and so has 2 log|m_k − m_*| where |m_k − m_*| does not shrink: a term that falls once falls for ever.
 - Bounded scipy distributions: on a grid of y, Var(y + t) ≤ E_y[(X−c)² e^{h|X−c|}] e^{h|E_y X − c|} for |t| ≤ h (the
-  posterior is tilted by e^{t(x−c)}, whose mean Jensen's inequality bounds). Beyond, with u the distance of X from the near
-  end, s that of y, and L the length: E[u²] ≤ u₀² + L² e^{−u₀s/2 − 3u₀²/8} P{u > u₀}/P{u ≤ u₀/2}.
+  posterior is tilted by e^{t(x−c)}, whose mean Jensen's inequality bounds). Beyond, with u the distance of X from the
+  near end, s that of y, and L the length: E[u²] ≤ u₀² + L² e^{−u₀s/2 − 3u₀²/8} P{u > u₀}/P{u ≤ u₀/2}.
 - Other unbounded scipy distributions: a y at which it is larger than ¾, or undecided; a cdf says nothing of its tails.
 """
 
@@ -194,7 +194,7 @@ def _tail(parts: Sequence[Component]) -> tuple[float, float]:
     found = math.inf
     step = Fraction(4)
     while step < _FARTHEST:
-        terms = [_falling_term(part, outer, end) for part in parts if part != outer]
+        terms: list[Ball] = [_falling_term(part, outer, end) for part in parts if part != outer]
         if None not in terms:
             found = round_up(ball(limit) + sum(terms, ball(0)))
             if found <= limit + max(Fraction(_CLOSE), abs(LIMIT - limit) / 2):
