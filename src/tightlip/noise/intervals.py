@@ -201,7 +201,7 @@ def bracket_intervals(release: AdditiveNoise, delta: Fraction, cells: int) -> tu
 
     >>> from tightlip.noise import Gaussian
     >>> low, high = bracket_intervals(AdditiveNoise(UniformSecret(-1, 1), Gaussian(1)), Fraction(1, 2), 20)
-    >>> 0.6 < low < high < 0.8
+    >>> 0.84 < low < high < 0.9
     True
     """
     gaps = lay_gaps(release, _OUTER * float(delta), min(_PER_CELL * cells, _MOST_GAPS))

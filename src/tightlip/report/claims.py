@@ -141,6 +141,11 @@ _SENTENCES: dict[str, Callable[[Claim], str]] = {
     again.NOISE_DENSITY: _computed_again("the information density of the secret and the noisy outcome"),
     again.NOISE_INTERVAL: _computed_again("the leakage of the interval of noisy outcomes"),
     again.NOISE_WORST_PMC: _computed_again("the largest PMC of any noisy outcome"),
+    again.POSTERIOR_MEAN: _computed_again("the mean of the secret given the noisy outcome"),
+    again.POSTERIOR_VARIANCE: _computed_again("the variance of the secret given the noisy outcome"),
+    again.WORST_POSTERIOR_VARIANCE: _computed_again(
+        "the largest variance of the secret given a noisy outcome, over that of the noise,"
+    ),
     again.LAPLACE_MEAN: _computed_again("the largest PMC of one value behind a mean with Laplace noise"),
     again.GAUSSIAN_BOUNDS: _computed_again(
         "the PMC of the outcome of Gaussian noise on a bounded secret of mean zero"
