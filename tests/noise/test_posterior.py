@@ -27,6 +27,7 @@ from tightlip.noise import (
     posterior_variance_bound,
     unbounded_attack,
 )
+from tightlip.noise.posterior import components, mixture_moments
 from tightlip.noise.sample_mean import cumulant
 from tightlip.noise.variance import _CURVATURES
 
@@ -109,6 +110,18 @@ def test_tweedie(y, sigma):
     )
     expected = sigma**2 + sigma**4 * (high - 2 * at + low) / step**2
     assert found.variance.value == pytest.approx(expected, abs=1e-3 * sigma**2)
+
+
+@pytest.mark.parametrize("y", [-3, 0, 1])
+def test_the_third_cumulant_is_the_slope_of_the_variance(y):
+    parts, step = components(MIXTURE, Fraction(1)), Fraction(1, 10**4)
+    ends = [float(mixture_moments(parts, y + side * step)[1]) for side in (-1, 1)]
+    assert float(mixture_moments(parts, Fraction(y))[2]) == pytest.approx(
+        (ends[1] - ends[0]) * 5000, rel=1e-5
+    )
+    around = mixture_moments(parts, Fraction(y), 0.01)
+    for exact in mixture_moments(parts, y + 50 * step)[:2]:
+        assert any(ball.contains(exact) for ball in around[:2])
 
 
 def test_symmetry_and_ranges():
