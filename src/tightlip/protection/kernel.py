@@ -102,10 +102,10 @@ def round_kernel(
 
 def _simple(value: Places, cell: Places, share: FloatArray, cells: int) -> Kernel | None:
     """The kernel of the simple fractions that shares stand for, if they do: some keep a limit exactly."""
-    parts = {one: Fraction(one).limit_denominator(_SIMPLE) for one in np.unique(share).tolist()}
-    scale = 1
-    for part in parts.values():
-        scale = math.lcm(scale, part.denominator)
+    parts, scale = {}, 1
+    for one in np.unique(share).tolist():
+        parts[one] = Fraction(one).limit_denominator(_SIMPLE)
+        scale = math.lcm(scale, parts[one].denominator)
         if scale > SCALE:
             return None
     weight = np.array([int(parts[one] * scale) for one in share.tolist()], dtype=np.int64)

@@ -29,6 +29,7 @@ from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.quantity import exact_ratio
 
 _LEAST = 1e-9  # of a share, by which counts are still divided
+_WIDEST = 2**63  # sums of whole numbers below need no Python integers
 Kind = Literal["pml", "cap", "pmc"]
 
 
@@ -158,8 +159,12 @@ def _sum(
     value: NDArray[np.intp], count: NDArray[np.int64], weight: NDArray[np.int64], values: int
 ) -> NDArray[np.object_]:
     """Σ count·weight by value, in whole numbers of any size."""
-    found = np.zeros(values, dtype=object)
     kept = np.flatnonzero(count)
+    if len(kept) and int(count[kept].max()) * int(weight[kept].max()) * len(kept) < _WIDEST:
+        small = np.zeros(values, dtype=np.int64)
+        np.add.at(small, value[kept], count[kept] * weight[kept])
+        return small.astype(object)
+    found = np.zeros(values, dtype=object)
     np.add.at(found, value[kept], count[kept].astype(object) * weight[kept].astype(object))
     return found
 

@@ -76,6 +76,14 @@ class Optimum:
         bound = self if self.bound <= other.bound else other
         return replace(bound, pairs=kernel.pairs, share=kernel.share, detail=kernel.detail)
 
+    def ended(self) -> Optimum:
+        """The same, and the gap that was asked for is reached."""
+        return replace(self, finished=True)
+
+    def interrupted(self) -> Optimum:
+        """The same, ended by Ctrl-C."""
+        return replace(self, finished=False, stopped=True)
+
 
 class Program:
     """The program over all values of some cells; `detail` is u(y) of each value.
@@ -127,35 +135,35 @@ class Program:
         except KeyboardInterrupt:
             if found is None:
                 raise
-            return replace(found, finished=False, stopped=True)
+            return found.interrupted()
         if found is None or again is None:
-            return again if again is not None else found if found is not None else self._nothing()
+            return again if again is not None else found if found is not None else self.nothing()
         return replace(again.join(found), finished=again.finished, stopped=again.stopped)
 
     def _solve(self, gap: float, until: Deadline, on_round: OnRound, solver: Any) -> Optimum | None:
-        best = self._nothing()
+        best = self.nothing()
         proved = False
         try:
-            active, chosen = self._start()
+            active, chosen = self.start()
             for _ in range(_ROUNDS):
                 found, gain = self._round(active, chosen, until, solver)
                 best, proved = best.join(found), True
                 on_round(best.detail, best.bound)
                 if best.bound - best.detail <= gap * best.detail or gain.max() <= _NOISE:
-                    best = replace(best, finished=True)
+                    best = best.ended()
                     break
                 if until.left() <= 0:
                     break
-                self._grow(active, chosen, gain)
+                self.grow(active, chosen, gain)
             return self._polish(best, until)
         except SolverFailure:
             return best if proved else None
         except KeyboardInterrupt:
             if not proved:
                 raise
-            return replace(best, finished=False, stopped=True)
+            return best.interrupted()
 
-    def _nothing(self) -> Optimum:
+    def nothing(self) -> Optimum:
         """Publish nothing, and prove what needs no price: a risky cell is not published as it is."""
         pairs = np.flatnonzero(self.says_least[self.value])
         prices = np.zeros((len(self.excess), len(self.values)))
@@ -171,7 +179,19 @@ class Program:
         """Solve over some pairs of active values, and price all others: what each pair is worth more than its cell."""
         pairs = np.flatnonzero(chosen & active[self.value])
         share, worth, prices, exposure = self._restricted(pairs, solver, until)
-        prices = self._raise_prices(prices, worth)
+        return self.priced(pairs, share, worth, prices, exposure)
+
+    def priced(
+        self,
+        pairs: Places,
+        share: FloatArray,
+        worth: FloatArray,
+        prices: FloatArray,
+        exposure: float,
+        raises: int = _MOST_RAISES,
+    ) -> tuple[Optimum, FloatArray]:
+        """What was found over some pairs, and what each pair of all is worth more than its cell."""
+        prices = self._raise_prices(prices, worth, raises)
         score = self.score(prices, exposure)
         detail = float(self.own[pairs] @ share) / self.limits.total
         bound = self._bound_of(score, exposure)
@@ -179,11 +199,11 @@ class Program:
         found = Optimum(pairs[kept], share[kept], prices, exposure, detail, bound, worth)
         return found, score - worth[self.cell]
 
-    def _grow(self, active: Mask, chosen: Mask, gain: FloatArray) -> None:
+    def grow(self, active: Mask, chosen: Mask, gain: FloatArray, growth: int = _GROWTH) -> None:
         """Let the values of the largest worth join, with the pairs that make them so."""
         surplus = np.bincount(self.value, np.maximum(gain, 0.0), len(self.values))
         waiting = np.flatnonzero(~active & (surplus > _NOISE))
-        some = max(200, int(active.sum()) // _GROWTH)
+        some = max(200, int(active.sum()) // growth)
         joining = waiting[np.argsort(-surplus[waiting])][:some]
         chosen |= gain > _NOISE
         active[joining] = True
@@ -200,7 +220,7 @@ class Program:
         vertex = replace(best, pairs=pairs[kept], share=share[kept], detail=detail)
         return vertex if detail >= best.detail - _IN_USE else best
 
-    def _start(self) -> tuple[Mask, Mask]:
+    def start(self) -> tuple[Mask, Mask]:
         """The first values: cells as they are, nothing, and the finest harmless values around each risky cell."""
         sums = np.array([np.bincount(self.value, own[self.cell], len(self.values)) for own in self.excess])
         harmless = np.asarray((sums.reshape(len(self.excess), len(self.values)) <= 0).all(axis=0))
@@ -224,23 +244,21 @@ class Program:
             found[room[_rank(self.value[room]) < _HELPERS]] = True
         return found
 
+    def rows(self, pairs: Places) -> Rows:
+        """The constraints over some pairs."""
+        value, cell, exposed = self.value[pairs], self.cell[pairs], self.exposed[pairs]
+        return Rows.of(value, cell, exposed, self.people, self.excess, self.allowed)
+
     def _restricted(
         self, pairs: Places, solve: Any, until: Deadline
     ) -> tuple[FloatArray, FloatArray, FloatArray, float]:
         """Solve the program over some pairs: their shares, the worth of each cell, prices, price of exposure."""
-        rows = Rows.of(
-            self.value[pairs],
-            self.cell[pairs],
-            self.exposed[pairs],
-            self.people,
-            self.excess,
-            self.allowed,
-        )
+        rows = self.rows(pairs)
         found = solve(-self.own[pairs], rows.matrix, rows.limits, equal=rows.cells, seconds=until.left())
         prices, exposure = rows.duals(found.duals, len(self.excess), len(self.values))
         return np.clip(found.primal, 0.0, 1.0), -found.duals[: rows.cells], prices, exposure
 
-    def _raise_prices(self, prices: FloatArray, worth: FloatArray) -> FloatArray:
+    def _raise_prices(self, prices: FloatArray, worth: FloatArray, raises: int) -> FloatArray:
         """Raise the prices of values until their risky cells outside the program are worth no more than inside.
 
         Where two limits pull against each other for ever, the value belongs inside; of the prices tried, those at
@@ -248,7 +266,7 @@ class Program:
         """
         if not len(self.excess):
             return prices
-        at = np.flatnonzero(~self.exposed)
+        at = np.flatnonzero(~self.exposed) if self.exposed.any() else slice(None)
         value, cell = self.value[at], self.cell[at]
         risky = self.risky[cell]
         most = self.excess[:, cell].argmax(axis=0)
@@ -256,7 +274,7 @@ class Program:
         need = self.own[at] - worth[cell]
         found, best = prices.copy(), prices.copy()
         least = np.full(len(self.values), np.inf)
-        for _ in range(_MOST_RAISES):
+        for _ in range(raises):
             short = need.copy()
             for price, own in zip(found, self.excess, strict=True):
                 short -= price[value] * own[cell]
@@ -279,10 +297,10 @@ class Program:
     def score(self, prices: FloatArray, exposure: float) -> FloatArray:
         """What each pair is worth at these prices."""
         score = self.own.copy()
-        bound = ~self.exposed
         for price, own in zip(prices, self.excess, strict=True):
-            score[bound] -= price[self.value[bound]] * own[self.cell[bound]]
-        score[self.exposed] -= exposure * self.people[self.cell[self.exposed]]
+            score -= price[self.value] * own[self.cell]
+        out = np.flatnonzero(self.exposed)
+        score[out] = self.own[out] - exposure * self.people[self.cell[out]]
         return score
 
     def _bound_at(self, found: Optimum) -> float:

@@ -23,6 +23,7 @@ from tightlip.protection.levels import ColumnLevels, choose_levels
 from tightlip.protection.program import Program
 from tightlip.protection.rays import exact_kernel
 from tightlip.protection.result import Protection
+from tightlip.protection.rough import MANY, solve_roughly
 from tightlip.protection.search import Assignment
 from tightlip.protection.values import Codes, Values
 from tightlip.table.counts import count_cells
@@ -32,6 +33,7 @@ from tightlip.table.source import Table, open_table
 OnProgress = Callable[[str, float, float], None]
 _SHORTEST, _LONGEST = 20.0, 240.0  # seconds
 _PAIRS_A_SECOND = 20_000  # that a table may take longer for
+_SEARCH_PART = 0.5  # of the time is for searching at least, however long reading and checking take
 _BOUND_PART = 0.5  # of the time is for the bound at most, where a deterministic release is searched for too
 
 
@@ -178,12 +180,16 @@ def protect_counts(
 
 def _search(proof: Proof, values: Values, base: Kernel, asked: Request) -> tuple[ReleaseCertificate, bool]:
     """Find prices and a release, with a proof that is not yet checked; and whether the search ended by itself."""
+    begun = Deadline.after(0.0)
     detail, limits, tell = proof.detail(values), proof.limits, asked.on_progress
     program = Program(values, limits, detail.share(), asked.least)
     seconds = _time_for(len(program.value)) if asked.seconds is None else asked.seconds
-    deadline = Deadline.after(seconds)
-    until = Deadline.after(seconds * (1.0 if asked.randomised else _BOUND_PART))
-    optimum = program.solve(asked.gap, until, lambda kept, bound: tell("bound", kept, bound))
+    # the check at the end takes about as long as what came so far
+    left = max(seconds + 2 * begun.left(), _SEARCH_PART * seconds)
+    deadline = Deadline.after(left)
+    until = Deadline.after(left * (1.0 if asked.randomised else _BOUND_PART))
+    solve = Program.solve if len(program.value) < MANY else solve_roughly
+    optimum = solve(program, asked.gap, until, lambda kept, bound: tell("bound", kept, bound))
     unit = detail.whole[1] / limits.total
     prices = Prices.of(optimum.prices * unit, optimum.exposure_price * unit)
     bound = detail.most(upper_bound(proof, values, detail, prices))
