@@ -11,6 +11,8 @@ a minimisation is at most 0.
 from __future__ import annotations
 
 import math
+import threading
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +23,10 @@ from tightlip.numeric.parse import FloatArray
 
 TOLERANCE = 1e-7
 """How far HiGHS lets constraints and reduced costs be off unless told otherwise."""
+
+_TICK = 0.1  # seconds; how often a waiting program looks for Ctrl-C where joining a thread does not
+_GRACE = 0.5  # seconds that a solver has to stop when it is asked to; it looks once in an iteration
+_LATE = 1.1  # of the seconds it is given, after which a solver that does not look at its clock is left alone
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +66,13 @@ def run(solver: Any, what: str = "the linear program") -> Solution:
     if solver.getModelStatus() != optimal:
         solver.clearSolver()
         solver.run()
+    return _optimum(solver, what)
+
+
+def _optimum(solver: Any, what: str) -> Solution:
+    import highspy
+
+    optimal = highspy.HighsModelStatus.kOptimal
     status = solver.getModelStatus()
     if status != optimal:
         raise SolverFailure(
@@ -72,6 +85,40 @@ def run(solver: Any, what: str = "the linear program") -> Solution:
         float(info.objective_function_value),
         int(info.simplex_iteration_count),
     )
+
+
+def run_until(solver: Any, seconds: float, what: str) -> None:
+    """Run a solver that Ctrl-C ends, and the end of time, though it looks at neither while it factorises.
+
+    It runs in a thread, which is asked to stop, and left alone if it does not at once.
+
+    Raises
+    ------
+    SolverFailure
+        When it did not stop in time: its state is unknown.
+    """
+    stop = threading.Event()
+
+    def look(event: Any) -> None:
+        if stop.is_set():
+            event.interrupt()
+
+    for called in (solver.cbSimplexInterrupt, solver.cbIpmInterrupt, solver.cbMipInterrupt):
+        called.subscribe(look)
+    thread = threading.Thread(target=solver.run, daemon=True)
+    end = time.monotonic() + _LATE * max(seconds, 0.0) + _GRACE
+    thread.start()
+    try:
+        while thread.is_alive() and time.monotonic() < end:
+            thread.join(_TICK)
+    except KeyboardInterrupt:
+        stop.set()
+        thread.join(_GRACE)
+        raise
+    stop.set()
+    thread.join(_GRACE)
+    if thread.is_alive():
+        raise SolverFailure(f"{what} did not stop in {seconds:g} seconds.")
 
 
 def minimise(
@@ -95,7 +142,10 @@ def minimise(
     solver = new_solver(tolerance)
     _limit_time(solver, seconds)
     _pass_program(solver, cost, matrix, limits, equal, what)
-    return run(solver, what)
+    if seconds == math.inf:
+        return run(solver, what)
+    run_until(solver, seconds, what)
+    return _optimum(solver, what)
 
 
 def _limit_time(solver: Any, seconds: float) -> None:
@@ -158,7 +208,7 @@ def interior_point(
     ):
         solver.setOptionValue(name, option)
     _pass_program(solver, cost, matrix, limits, equal, what)
-    solver.run()
+    run_until(solver, seconds, what)
     solution, info = solver.getSolution(), solver.getInfo()
     if not solution.value_valid:
         status = solver.modelStatusToString(solver.getModelStatus()).lower()
@@ -199,7 +249,7 @@ def integer_program(
     given = highspy.HighsSolution()
     given.col_value = start.tolist()
     solver.setSolution(given)
-    solver.run()
+    run_until(solver, seconds, "the integer program")
     solution = solver.getSolution()
     solved = bool(solver.getModelStatus() == highspy.HighsModelStatus.kOptimal)
     if not solution.value_valid or not len(solution.col_value):

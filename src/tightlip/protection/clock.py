@@ -20,3 +20,7 @@ class Deadline:
     def left(self) -> float:
         """The seconds that are left; negative when it is over."""
         return self.moment - time.monotonic()
+
+    def before(self, seconds: float) -> Deadline:
+        """The moment so many seconds earlier."""
+        return Deadline(self.moment - seconds)

@@ -30,7 +30,7 @@ from tightlip.table.recoding import Bins, Keep, Prefix, Recoding, plain_labels
 AS_IS, OUT = "as is", "out"
 NOTHING = "*"
 CHOSEN_PAIRS = (
-    8_000_000  # of cells and combinations of chosen levels: more keep more, and take time and memory
+    9_000_000  # of cells and combinations of chosen levels: more keep more, and take time and memory
 )
 _MOST_LEVELS = 6  # chosen for one column, besides as it is and out
 _CODES = 10  # whole numbers of so few values are taken for codes, which have no order
@@ -92,12 +92,14 @@ def choose_levels(
             raise InvalidInput(
                 f"levels must be of released columns, got {quoted(name)}; release it too, or leave it out."
             )
-    found = {}
+    found, sizes = {}, {}
     for item in policy.release:
         column = _counted_column(item, counted, kinds.get(item.column, "text"))
         own = given.get(item.column)
         found[item.column] = _chosen(column, counted) if own is None else _read_all(column, own)
-    _thin({name: levels for name, levels in found.items() if name not in given}, found, len(counted.codes))
+        if own is None:
+            sizes[item.column] = column.sizes
+    _thin(found, sizes, len(counted.codes))
     return tuple(ColumnLevels.of(name, levels) for name, levels in found.items())
 
 
@@ -108,13 +110,29 @@ def _counted_column(item: Released, counted: Counted, kind: str) -> CountedColum
     return CountedColumn(item, cast(Kind, kind), values, tuple(sizes.astype(np.int64).tolist()))
 
 
-def _thin(chosen: dict[str, list[Level]], every: dict[str, list[Level]], cells: int) -> None:
-    """Leave out chosen levels in the middle of the longest lists, until there are not too many combinations."""
-    while math.prod(map(len, every.values())) * cells > CHOSEN_PAIRS:
-        longest = max(chosen.values(), key=len, default=[])
-        if len(longest) <= 2:
+def _thin(levels: dict[str, list[Level]], sizes: Pairs[str, Sequence[int]], cells: int) -> None:
+    """Leave out chosen levels until there are not too many combinations; `sizes` has the columns they are chosen for.
+
+    The next to go is the one that leaves the smallest step of detail between the level before it and the one after.
+    """
+    details = {name: [_detail(level, own) for level in levels[name]] for name, own in sizes.items()}
+    while math.prod(map(len, levels.values())) * cells > CHOSEN_PAIRS:
+        steps = [
+            (own[place - 1] - own[place + 1], name, place)
+            for name, own in details.items()
+            for place in range(1, len(own) - 1)
+        ]
+        if not steps:
             return
-        del longest[len(longest) // 2]
+        _, name, place = min(steps)
+        del levels[name][place], details[name][place]
+
+
+def _detail(level: Level, sizes: Sequence[int]) -> float:
+    """The detail of a level in nats, −Σ P(y) log P(y) over its values y."""
+    people = np.bincount(level.groups, np.asarray(sizes, dtype=np.float64))
+    share = people[people > 0] / people.sum()
+    return float(-(share @ np.log(share)))
 
 
 def _read_all(column: CountedColumn, given: Any) -> list[Level]:

@@ -16,7 +16,6 @@ from tightlip.numeric.first_order import smoothed
 from tightlip.numeric.parse import FloatArray
 from tightlip.protection.clock import Deadline
 from tightlip.protection.program import OnRound, Optimum, Program
-from tightlip.protection.rows import Rows
 
 MANY = 500_000  # pairs, from which on a factorisation takes longer than it is worth
 _TEMPERATURES = (0.1, 0.1, 0.03, 0.01, 0.005)  # of detail per person, one for each round
@@ -32,23 +31,23 @@ _EDGE = 1e-9  # relative; sums of shares are off by less
 def solve_roughly(program: Program, gap: float, until: Deadline, on_round: OnRound) -> Optimum:
     """Come near the optimum, and prove a bound; Ctrl-C and the end of time give the best so far."""
     best = program.nothing()
-    prices, exposure = best.prices, best.exposure_price
+    prices, exposure, proof = best.prices, best.exposure_price, 0.0
     try:
         active, chosen = program.start()
         for temperature, steps in zip(_TEMPERATURES, _STEPS, strict=True):
             pairs = np.flatnonzero(chosen & active[program.value])
             pairs = pairs[np.argsort(program.cell[pairs], kind="stable")]
-            rows = program.rows(pairs)
-            share, worth, prices, exposure = _prices(
-                program, pairs, rows, (prices, exposure), temperature, steps, until
-            )
+            last, search = (prices, exposure), until.before(proof)
+            share, worth, prices, exposure = _prices(program, pairs, last, temperature, steps, search)
+            left = until.left()
             kept = _keep_limits(program, pairs, share)
             found, gain = program.priced(*kept, worth, prices, exposure, _RAISES)
             best = best.join(found)
             on_round(best.detail, best.bound)
             if best.bound - best.detail <= gap * best.detail:
                 return best.ended()
-            if until.left() <= 0:
+            proof = left - until.left()
+            if until.left() <= 2 * proof:
                 break
             program.grow(active, chosen, gain, _GROWTH)
     except KeyboardInterrupt:
@@ -59,13 +58,13 @@ def solve_roughly(program: Program, gap: float, until: Deadline, on_round: OnRou
 def _prices(
     program: Program,
     pairs: Places,
-    rows: Rows,
     last: tuple[FloatArray, float],
     temperature: float,
     steps: int,
     until: Deadline,
 ) -> tuple[FloatArray, FloatArray, FloatArray, float]:
     """Shares of pairs, the worth of each cell, prices, and the price of exposure, from the last prices."""
+    rows = program.rows(pairs)
     start = last[0][rows.limit, rows.value]
     found = smoothed(
         -program.own[pairs],
