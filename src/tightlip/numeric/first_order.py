@@ -1,12 +1,12 @@
-"""Linear programs over many simplices, to few digits, where they are too large for the simplex method or a factorisation.
+"""Linear programs over many simplices, to few digits, where they are too large to be factorised.
 
 Minimise c·x over x ≥ 0 with A·x ≤ b, where the variables of each group g sum to 1. For prices μ ≥ 0 of the rows,
 
     max_μ { −b·μ + Σ_g min_{j ∈ g} (c + Aᵀμ)_j }   is the same number, and every μ proves a bound.
 
 The minimum is smoothed: −τ w_g log Σ_j exp(−(c + Aᵀμ)_j / τ w_g), with a weight for each group. Its gradient is A·x − b
-at the shares x ∝ exp(…), and its curvature is at most Σ_j |A_rj| x_j (Σ_s |A_sj|) / τ w_g on the diagonal, by which steps
-are scaled. Accelerated steps start anew where they point uphill (O'Donoghue and Candès 2015).
+at the shares x ∝ exp(…), and its curvature is at most Σ_j |A_rj| x_j (Σ_s |A_sj|) / τ w_g on the diagonal, by which
+steps are scaled. Accelerated steps start anew where they point uphill (O'Donoghue and Candès 2015).
 """
 
 from __future__ import annotations
@@ -66,9 +66,7 @@ def smoothed(
         price, momentum, done = moved, following, done + 1
     reduced = cost + across @ price
     share = _shares(reduced / weight[group], temperature, group, begin)
-    return Solution(
-        share, np.append(np.minimum.reduceat(reduced, begin), -price), float(cost @ share), done
-    )
+    return Solution(share, np.append(np.minimum.reduceat(reduced, begin), -price), float(cost @ share), done)
 
 
 def _shares(

@@ -24,7 +24,9 @@ _UNUSED = 1e-4  # a share that a temperature gives to what is not used
 _SWEEPS = 12  # over all limits; what is withdrawn for one may have been the room of another
 _MARGIN = 1e-3  # more is withdrawn from sweep to sweep, so that they come to an end
 _GROWTH = 1  # a round lets as many values join as there are
-_RAISES = 8  # of the prices of values outside the program; where limits pull against each other no number is enough
+_RAISES = (
+    8  # of the prices of values outside the program; where limits pull against each other no number is enough
+)
 _EDGE = 1e-9  # relative; sums of shares are off by less
 
 
