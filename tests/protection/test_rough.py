@@ -1,4 +1,4 @@
-"""Large programs: nearer the optimum than at first, and the bound holds; compared with the program solved to the end."""
+"""Large programs: nearer the optimum than at first, and the bound holds; compared with the exact solution."""
 
 import math
 
