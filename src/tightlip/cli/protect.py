@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tightlip.table.source import Table
 
 _MOST_PAIRS = 500_000  # of value and cell: beyond, another point of the page's curve would take too long
-_SECONDS = 2.0  # for each of its points
+_SECONDS = 1.0  # for each of its points
 
 
 def protect(

@@ -87,24 +87,34 @@ def _optimum(solver: Any, what: str) -> Solution:
     )
 
 
-def run_until(solver: Any, seconds: float, what: str) -> None:
+def run_until(solver: Any, seconds: float, what: str, most: float = math.inf) -> int:
     """Run a solver that Ctrl-C ends, and the end of time, though it looks at neither while it factorises.
 
-    It runs in a thread, which is asked to stop, and left alone if it does not at once.
+    It runs in a thread, which is asked to stop, and left alone if it does not at once. An integer program also ends
+    when it has looked at its limits for the `most`th time, which comes at the same place in every run.
+
+    Returns how often an integer program looked.
 
     Raises
     ------
     SolverFailure
         When it did not stop in time: its state is unknown.
     """
-    stop = threading.Event()
+    stop, looks = threading.Event(), 0
 
     def look(event: Any) -> None:
         if stop.is_set():
             event.interrupt()
 
-    for called in (solver.cbSimplexInterrupt, solver.cbIpmInterrupt, solver.cbMipInterrupt):
+    def count(event: Any) -> None:
+        nonlocal looks
+        looks += 1
+        if looks >= most or stop.is_set():
+            event.interrupt()
+
+    for called in (solver.cbSimplexInterrupt, solver.cbIpmInterrupt):
         called.subscribe(look)
+    solver.cbMipInterrupt.subscribe(count)
     thread = threading.Thread(target=solver.run, daemon=True)
     end = time.monotonic() + _LATE * max(seconds, 0.0) + _GRACE
     thread.start()
@@ -119,6 +129,7 @@ def run_until(solver: Any, seconds: float, what: str) -> None:
     thread.join(_GRACE)
     if thread.is_alive():
         raise SolverFailure(f"{what} did not stop in {seconds:g} seconds.")
+    return looks
 
 
 def minimise(
@@ -230,11 +241,12 @@ def integer_program(
     start: FloatArray,
     seconds: float,
     gap: float,
-) -> tuple[FloatArray | None, bool]:
+    most: float = math.inf,
+) -> tuple[FloatArray | None, bool, int]:
     """Minimise cost·x over x in {0, 1} with matrix·x ≤ limits, the first `equal` rows with equality.
 
-    Returns the best point found in about so many seconds, None where none was, and whether it is the optimum to a
-    relative gap. The caller checks the point.
+    Returns the best point found in about so many seconds and `most` looks of the solver at its limits, None where none
+    was; whether it is the optimum to a relative gap; and how often the solver looked. The caller checks the point.
     """
     import highspy
 
@@ -249,9 +261,9 @@ def integer_program(
     given = highspy.HighsSolution()
     given.col_value = start.tolist()
     solver.setSolution(given)
-    run_until(solver, seconds, "the integer program")
+    looks = run_until(solver, seconds, "the integer program", most)
     solution = solver.getSolution()
     solved = bool(solver.getModelStatus() == highspy.HighsModelStatus.kOptimal)
     if not solution.value_valid or not len(solution.col_value):
-        return None, solved
-    return np.array(solution.col_value, dtype=np.float64), solved
+        return None, solved, looks
+    return np.array(solution.col_value, dtype=np.float64), solved, looks

@@ -109,7 +109,7 @@ def _fewest_exposed(
             limits = np.append(-total - _HAIR * np.abs(excess).sum(axis=1), np.ones(width))
             return np.clip(minimise(cost, matrix, limits).primal, 0.0, 1.0)
         start = np.ones(width)
-        found, _ = integer_program(cost, -excess, -total, equal=0, start=start, seconds=_SECONDS, gap=0.0)
+        found, *_ = integer_program(cost, -excess, -total, equal=0, start=start, seconds=_SECONDS, gap=0.0)
         return np.zeros(width) if found is None else found
     except SolverFailure:
         return np.zeros(width)

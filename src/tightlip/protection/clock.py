@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+_COLUMNS_A_SECOND = 70_000  # that a solver goes through between two looks, about
+
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
@@ -24,3 +26,26 @@ class Deadline:
     def before(self, seconds: float) -> Deadline:
         """The moment so many seconds earlier."""
         return Deadline(self.moment - seconds)
+
+
+class Effort:
+    """What a search may do, counted in looks of a solver at its limits, so that two machines stop at the same place.
+
+    It is told in seconds of an idle core: a look takes the longer, the larger the program. Only a machine that is much
+    slower ends a search by the clock, at `until`.
+    """
+
+    def __init__(self, seconds: float, until: Deadline) -> None:
+        self._seconds, self.until = seconds, until
+
+    def left(self) -> float:
+        """The seconds of an idle core that are left."""
+        return self._seconds if self.until.left() > 0 else 0.0
+
+    def looks(self, columns: int, seconds: float) -> int:
+        """How many looks at a program of so many columns take so many seconds, of those that are left."""
+        return max(1, int(min(seconds, self.left()) * _COLUMNS_A_SECOND / max(columns, 1)))
+
+    def spend(self, looks: int, columns: int) -> None:
+        """Count what was done."""
+        self._seconds -= max(looks, 1) * max(columns, 1) / _COLUMNS_A_SECOND

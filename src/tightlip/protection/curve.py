@@ -72,7 +72,7 @@ def trade_off(
     found: Protection,
     budgets: Iterable[Any] | None = None,
     *,
-    seconds: float = 3.0,
+    seconds: float = 1.0,
     gap: float = 5e-3,
 ) -> Curve:
     """Protect a table at several budgets, from the counts and with the levels of a protection: it is not read again.

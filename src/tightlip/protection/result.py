@@ -319,7 +319,7 @@ class Protection:
 
         return column_details(self)
 
-    def trade_off(self, budgets: Iterable[Any] | None = None, *, seconds: float = 3.0) -> Curve:
+    def trade_off(self, budgets: Iterable[Any] | None = None, *, seconds: float = 1.0) -> Curve:
         """How much detail can be kept at other budgets, from the same counts; see `tightlip.protection.trade_off`."""
         from tightlip.protection.curve import trade_off
 

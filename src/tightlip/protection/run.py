@@ -16,7 +16,7 @@ from tightlip.protection.base import base_release
 from tightlip.protection.budget import read_limits
 from tightlip.protection.certificate import Prices, ReleaseCertificate, upper_bound
 from tightlip.protection.certificate import Table as Proof
-from tightlip.protection.clock import Deadline
+from tightlip.protection.clock import Deadline, Effort
 from tightlip.protection.kernel import Kernel, round_kernel
 from tightlip.protection.least import Least, least_loosening
 from tightlip.protection.levels import ColumnLevels, choose_levels
@@ -31,9 +31,9 @@ from tightlip.table.policy import Policy, Released
 from tightlip.table.source import Table, open_table
 
 OnProgress = Callable[[str, float, float], None]
-_SHORTEST, _LONGEST = 20.0, 240.0  # seconds
+_SHORTEST, _LONGEST = 20.0, 80.0  # seconds
 _PAIRS_A_SECOND = 20_000  # that a table may take longer for
-_SEARCH_PART = 0.5  # of the time is for searching at least, however long reading and checking take
+_SLOWER = 3  # times as long as on an idle core is waited for a slow machine
 _BOUND_PART = 0.5  # of the time is for the bound at most, where a deterministic release is searched for too
 
 
@@ -79,8 +79,10 @@ def protect(
     min_count : int, optional
         The fewest people who share a published value; of a deterministic release.
     gap : relative gap of detail to which the randomised optimum is sought
-    seconds : how long is searched at most, about; by the size of the table where left out, 20 seconds to 4 minutes
-        When it is over, or after Ctrl-C, the best so far is returned with its proof and its gap.
+    seconds : how much is searched for a deterministic release, in seconds of an idle core, about; by the size of the
+        table where left out, 20 to 80
+        Work is counted, so that the same table gives the same release on every machine that takes less than three times
+        as long. When it is done, or after Ctrl-C, the best so far is returned with its proof and its gap.
     on_progress : callable, optional
         Is told the stage, the detail kept and the bound so far.
 
@@ -180,16 +182,13 @@ def protect_counts(
 
 def _search(proof: Proof, values: Values, base: Kernel, asked: Request) -> tuple[ReleaseCertificate, bool]:
     """Find prices and a release, with a proof that is not yet checked; and whether the search ended by itself."""
-    begun = Deadline.after(0.0)
     detail, limits, tell = proof.detail(values), proof.limits, asked.on_progress
     program = Program(values, limits, detail.share(), asked.least)
     seconds = _time_for(len(program.value)) if asked.seconds is None else asked.seconds
-    # the check at the end takes about as long as what came so far
-    left = max(seconds + 2 * begun.left(), _SEARCH_PART * seconds)
-    deadline = Deadline.after(left)
-    until = Deadline.after(left * (1.0 if asked.randomised else _BOUND_PART))
+    until = Deadline.after(max(_SLOWER * seconds, _SHORTEST))
+    half = Deadline.after(until.left() * (1.0 if asked.randomised else _BOUND_PART))
     solve = Program.solve if len(program.value) < MANY else solve_roughly
-    optimum = solve(program, asked.gap, until, lambda kept, bound: tell("bound", kept, bound))
+    optimum = solve(program, asked.gap, half, lambda kept, bound: tell("bound", kept, bound))
     unit = detail.whole[1] / limits.total
     prices = Prices.of(optimum.prices * unit, optimum.exposure_price * unit)
     bound = detail.most(upper_bound(proof, values, detail, prices))
@@ -203,8 +202,8 @@ def _search(proof: Proof, values: Values, base: Kernel, asked: Request) -> tuple
     if base.deterministic and not close:
         search = Assignment(program, optimum, asked.least)
         search.chosen = base.value
-        left = 0.0 if optimum.stopped else deadline.left()
-        kernel, ended = search.search(left, lambda kept: tell("search", kept, bound))
+        effort = Effort(0.0 if optimum.stopped else seconds, until)
+        kernel, ended = search.search(effort, lambda kept: tell("search", kept, bound))
         kernels.append(kernel)
         finished = finished and ended
     kernel = max(kernels, key=detail.kept)

@@ -19,7 +19,7 @@ from tightlip.auditing.tally import Places
 from tightlip.errors import SolverFailure
 from tightlip.numeric.linear_program import integer_program
 from tightlip.numeric.parse import FloatArray
-from tightlip.protection.clock import Deadline
+from tightlip.protection.clock import Effort
 from tightlip.protection.kernel import Kernel
 from tightlip.protection.program import Optimum, Program
 from tightlip.protection.rows import Held, Rows
@@ -33,7 +33,7 @@ _FIRST, _LATER, _LARGEST = (
     8_000,
 )  # pairs of a neighbourhood; the first has a twentieth, within limits
 _GROWTH = 1.15  # of neighbourhoods, after one that was solved quickly
-_QUICK, _LONGEST = 0.5, 2.0  # seconds for a neighbourhood
+_QUICK, _LONGEST = 0.5, 2.0  # seconds of an idle core for a neighbourhood
 _GAP = 1e-3  # relative, to which neighbourhoods are solved
 _NARROW, _SMALL = (
     0.02,
@@ -61,21 +61,20 @@ class Assignment:
         score = program.score(optimum.prices, optimum.exposure_price)
         self.loss = (self.worth[program.cell] - score) / program.people[program.cell]
 
-    def search(self, seconds: float, on_found: Callable[[float], None]) -> tuple[Kernel, bool]:
-        """Find the best assignment in about so many seconds; and whether the search ended by itself.
+    def search(self, effort: Effort, on_found: Callable[[float], None]) -> tuple[Kernel, bool]:
+        """Find the best assignment with so much effort; and whether the search ended by itself.
 
         Ctrl-C ends it with the best so far.
         """
-        until = Deadline.after(seconds)
         try:
             self._accept(self._first())
             if self.allowed.sum() <= _FEW:
-                finished = self._improve(self._all(), self.allowed, seconds)
+                finished = self._improve(self._all(), self.allowed, effort, effort.left())
             else:
                 near = self._near(_NARROW)
                 if near.sum() <= _SMALL:
-                    self._improve(self._all(), near, seconds / 6, _ROUGH)
-                finished = self._roam(until, on_found)
+                    self._improve(self._all(), near, effort, effort.left() / 6, _ROUGH)
+                finished = self._roam(effort, on_found)
             on_found(self.detail)
         except KeyboardInterrupt:
             finished = False
@@ -145,8 +144,8 @@ class Assignment:
     def _detail(self, chosen: Places) -> float:
         return float(self.program.people @ self.program.detail[chosen]) / self.program.limits.total
 
-    def _roam(self, until: Deadline, on_found: Callable[[float], None]) -> bool:
-        """Improve one neighbourhood after another until none helps; whether that came before the end of time."""
+    def _roam(self, effort: Effort, on_found: Callable[[float], None]) -> bool:
+        """Improve one neighbourhood after another until none helps; whether that came before the effort was spent."""
         random, members = np.random.default_rng(0), self.program.values
         tried = self._near(_NEAR)
         load = np.bincount(
@@ -156,7 +155,7 @@ class Assignment:
         ).astype(np.float64)
         size: float = np.clip(tried.sum() / 20, _FIRST, _LATER)
         idle, hopeless = 0, np.zeros(self.values, dtype=bool)
-        while (left := until.left()) > 0 and idle < _PATIENCE:
+        while (left := effort.left()) > 0 and idle < _PATIENCE:
             drawn = self._draw(random, load, size, hopeless)
             if drawn is None:
                 if size >= _LARGEST:
@@ -165,9 +164,9 @@ class Assignment:
                 continue
             free = np.zeros(self.cells, dtype=bool)
             free[members.cells_of(drawn)] = True
-            before, quick = self.chosen, Deadline.after(_QUICK)
-            solved = self._improve(free, tried, min(left, _LONGEST))
-            if solved and quick.left() > 0:
+            before = self.chosen
+            solved = self._improve(free, tried, effort, _LONGEST)
+            if solved and left - effort.left() < _QUICK:
                 size = min(size * _GROWTH, _LARGEST)
             elif not solved:
                 size /= _GROWTH
@@ -198,9 +197,14 @@ class Assignment:
         return int(random.choice(fits, p=hope[fits] / hope[fits].sum())) if len(fits) else None
 
     def _improve(
-        self, free: NDArray[np.bool_], tried: NDArray[np.bool_], seconds: float, gap: float = _GAP
+        self,
+        free: NDArray[np.bool_],
+        tried: NDArray[np.bool_],
+        effort: Effort,
+        seconds: float,
+        gap: float = _GAP,
     ) -> bool:
-        """Move free cells to better pairs, if a solver finds some; whether it found the best."""
+        """Move free cells to better pairs, if a solver finds some in so many seconds; whether it found the best."""
         program, chosen = self.program, self.chosen
         pairs = np.flatnonzero(free[program.cell] & (tried | (chosen[program.cell] == program.value)))
         value, cell = program.value[pairs], program.cell[pairs]
@@ -211,12 +215,15 @@ class Assignment:
         matrix, limits, switched = self._smallest(value, cell, rows, sizes)
         warm = np.append(start, used[switched].astype(np.float64))
         cost = np.append(-program.own[pairs], np.zeros(len(switched)))
+        most, until = effort.looks(len(cost), seconds), effort.until.left()
         try:
-            found, solved = integer_program(
-                cost, matrix, limits, equal=rows.cells, start=warm, seconds=seconds, gap=gap
+            found, solved, looks = integer_program(
+                cost, matrix, limits, equal=rows.cells, start=warm, seconds=until, gap=gap, most=most
             )
         except SolverFailure:
+            effort.spend(most, len(cost))
             return False
+        effort.spend(looks, len(cost))
         if found is None:
             return False
         taken = np.flatnonzero(found[: len(pairs)] > 0.5)
