@@ -18,7 +18,9 @@ from tightlip.contraction import divergence
 from tightlip.errors import CertificateInvalid, InvalidInput
 from tightlip.histogram import HistogramSpace, MaxLMechanism, Quantization, RandomizedResponse
 from tightlip.histogram.maxl import privacy_of_bins
+from tightlip.histogram.ratio_distortion import ratio_distortion
 from tightlip.histogram.share_distortion import share_distortion
+from tightlip.histogram.support import unlisted_privacy
 from tightlip.noise import (
     AdditiveNoise,
     BoundedSecret,
@@ -83,6 +85,8 @@ WRITTEN = {
     "quantization, distortion": lambda: Quantization(SPACE, 4, ordered=False).distortion,
     "quantization of another secret": lambda: Quantization(SPACE, 2, secrets=7).privacy,
     "share of cells": lambda: share_distortion(SPACE, 2, 2),
+    "ratio": lambda: ratio_distortion(6, (2, 1, 1), 2, resolution=Fraction(1, 4)),
+    "unlisted cells": lambda: unlisted_privacy(6, [2, 1, 1], [1, 0, 1], 5, 2),
     "response": lambda: RandomizedResponse(SPACE, ratio=50).privacy,
     "response, irrational": lambda: RandomizedResponse(SPACE, "1/2", secrets=9).privacy,
     "response, distortion": lambda: RandomizedResponse(SPACE, 0.5).distortion,

@@ -60,6 +60,8 @@ NOISE_BINARY_ENVELOPE = "binary envelope of noise"
 QUANTIZATION_PRIVACY = "privacy of quantization"
 QUANTIZATION_DISTORTION = "distortion of quantization"
 SHARE_DISTORTION = "distortion of quantization of the share of several cells"
+RATIO_DISTORTION = "distortion of quantization of a ratio or a difference"
+UNLISTED_PRIVACY = "privacy of quantization with unlisted combinations"
 RESPONSE_PRIVACY = "privacy of randomised response on histograms"
 RESPONSE_DISTORTION = "distortion of randomised response on histograms"
 MATCHED_DISTORTION = "distortion of randomised response at the privacy of quantization"
@@ -137,6 +139,8 @@ _FUNCTIONS = {
     QUANTIZATION_PRIVACY: _Function(_HISTOGRAM, "Quantization", "privacy"),
     QUANTIZATION_DISTORTION: _Function(_HISTOGRAM, "Quantization", "distortion", None),
     SHARE_DISTORTION: _Function("tightlip.histogram.share_distortion", "share_distortion", unit=None),
+    RATIO_DISTORTION: _Function("tightlip.histogram.ratio_distortion", "ratio_distortion", unit=None),
+    UNLISTED_PRIVACY: _Function("tightlip.histogram.support", "unlisted_privacy"),
     RESPONSE_PRIVACY: _Function(_HISTOGRAM, "RandomizedResponse", "privacy"),
     RESPONSE_DISTORTION: _Function(_HISTOGRAM, "RandomizedResponse", "distortion", None),
     MATCHED_DISTORTION: _Function(_PAPERS, "compare", "response", None),

@@ -94,7 +94,7 @@ def _draw_groups(secret: GroupedSecret, values: range, random: RandomSource) -> 
 
 def _listed(secret: GroupedSecret, used: int, values: range) -> Integers:
     """Every vector of group counts whose secret is in range."""
-    vectors = _compositions(secret.total, used)
+    vectors = compositions(secret.total, used)
     empty = np.zeros(
         (len(vectors), len(secret.sizes) - used), dtype=np.int64
     )  # only the last group can be empty
@@ -106,7 +106,8 @@ def _listed(secret: GroupedSecret, used: int, values: range) -> Integers:
     return states
 
 
-def _compositions(total: int, parts: int) -> Integers:
+def compositions(total: int, parts: int) -> Integers:
+    """List every vector of `parts` counts that add up to `total`."""
     slots = total + parts - 1
     flat = np.fromiter(
         (bar for bars in combinations(range(slots), parts - 1) for bar in bars),

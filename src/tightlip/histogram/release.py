@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -23,10 +24,12 @@ from tightlip.histogram.maxl import MaxLMechanism, privacy_of_bins
 from tightlip.histogram.privacy import Distortion, Privacy
 from tightlip.histogram.quantization import Quantization
 from tightlip.histogram.randomized_response import RandomizedResponse
+from tightlip.histogram.ratio_distortion import ratio_distortion
 from tightlip.histogram.sampling import uniform_histogram
 from tightlip.histogram.secret import GroupedSecret, Ratio, RatioDifference, Share, TableSecret
 from tightlip.histogram.share_distortion import share_distortion
 from tightlip.histogram.space import HistogramSpace
+from tightlip.histogram.support import ListedCells, unlisted_distortion, unlisted_privacy, with_support
 from tightlip.histogram.table import CellTable, Domain, tabulate
 from tightlip.numeric.randomness import Integers, RandomSource
 from tightlip.showing import Shown, Tabled
@@ -164,6 +167,7 @@ def plan_release(
     epsilon: object = None,
     ordered: bool = True,
     feasible: Any = None,
+    support: Any = None,
     seed_for_tests: int | None = None,
 ) -> ReleasePlan:
     """Prepare the release of a table's histogram and say what it will give away.
@@ -178,6 +182,9 @@ def plan_release(
     epsilon : level of randomised response in nats; for "rr"
     ordered : False lets "qm" release any secret value of the bin instead of its middle one
     feasible : which cells there are, see `tabulate`
+    support : rows, for "qm": the combinations that are listed for releases, where these are not the feasible ones.
+        A release lies on them and on those that the table has, so an unlisted one tells that the table has it; the
+        guarantee, for tables on the feasible combinations, includes that
     seed_for_tests : makes the draw reproducible, and undoes its protection; for tests only
 
     Raises
@@ -185,7 +192,7 @@ def plan_release(
     InvalidInput
         When the table, the secret or the options cannot be used.
     """
-    _require_options(mechanism, bin_size, epsilon)
+    _require_options(mechanism, bin_size, epsilon, support)
     flag(ordered, "ordered")
     if not isinstance(secret, Share | Ratio | RatioDifference):
         raise WrongType(
@@ -195,12 +202,23 @@ def plan_release(
     counted = tabulate(table, columns, feasible=feasible)
     if counted.domain.size < 2:
         raise InvalidInput("columns must have at least two feasible combinations, got one; it tells nothing.")
+    cells = None
+    if support is not None:
+        counted, cells = with_support(counted, support)
     space = HistogramSpace(counted.total, counted.domain.size)
     grouped = secret.on(counted.domain, counted.total)
     random = RandomSource(seed_for_tests=seed_for_tests)
     build = {"qm": _quantization, "rr": _randomized_response, "maxl": _maxl}[mechanism]
     privacy, distortion, words, draw = build(
-        _Setting(counted.counts, space, grouped, isinstance(secret, Share), random),
+        _Setting(
+            counted.counts,
+            space,
+            grouped,
+            isinstance(secret, Share),
+            getattr(secret, "resolution", None),
+            random,
+            cells,
+        ),
         bin_size,
         epsilon,
         ordered,
@@ -216,7 +234,15 @@ class _Setting:
     space: HistogramSpace
     secret: GroupedSecret
     is_share: bool
+    resolution: Fraction | None
     random: RandomSource
+    cells: ListedCells | None
+
+    def draw(self, wanted: range) -> ConditionalDraw:
+        """A histogram whose secret is in a range, uniform among those that may be released."""
+        if self.cells is not None:
+            return self.cells.draw(self.counts, self.secret, wanted, self.random)
+        return draw_given_secret(self.secret, wanted, self.random)
 
 
 _Built = tuple[Privacy, Distortion, str, Callable[[], ConditionalDraw]]
@@ -227,19 +253,44 @@ def _quantization(given: _Setting, bin_size: Any, _epsilon: object, ordered: boo
     mechanism = Quantization(
         given.space, bin_size, ordered=ordered, secrets=None if one_cell else given.secret.size
     )
-    distortion = mechanism.distortion
-    if given.is_share and ordered and not one_cell:
-        distortion = share_distortion(given.space, bin_size, given.secret.sizes[0])
+    privacy, distortion = _measured(given, mechanism, one_cell)
 
     def draw() -> ConditionalDraw:
         own = mechanism.bin_of(given.secret.index(given.counts))
         middle = mechanism.representative(own)
         wanted = range(middle, middle + 1) if ordered else mechanism.members(own)
-        return draw_given_secret(given.secret, wanted, given.random)
+        return given.draw(wanted)
 
     place = "the bin's middle value" if ordered else "any value in the bin"
     words = f"quantization, {mechanism.bins} bins of {mechanism.bin_size} secret values, releasing {place}"
-    return mechanism.privacy, distortion, words, draw
+    return privacy, distortion, words, draw
+
+
+def _measured(given: _Setting, mechanism: Quantization, one_cell: bool) -> tuple[Privacy, Distortion]:
+    """What quantization gives away and what it costs."""
+    secret, bin_size, ordered = given.secret, mechanism.bin_size, mechanism.ordered
+    if given.cells is not None:
+        own, more = given.cells.per_group(secret)
+        present = np.unique(secret.group_of_cell[given.cells.feasible])
+        privacy = unlisted_privacy(
+            secret.total,
+            own,
+            more,
+            secret.size,
+            bin_size,
+            share=given.is_share,
+            ordered=ordered,
+            attained=len(present) == sum(size > 0 for size in secret.sizes),
+        )
+        return privacy, unlisted_distortion(secret, given.cells, bin_size)
+    if one_cell:
+        return mechanism.privacy, mechanism.distortion
+    if given.is_share and ordered:
+        return mechanism.privacy, share_distortion(given.space, bin_size, secret.sizes[0])
+    found = ratio_distortion(
+        secret.total, secret.sizes, bin_size, resolution=given.resolution, ordered=ordered
+    )
+    return mechanism.privacy, found
 
 
 def _randomized_response(given: _Setting, _bin_size: Any, epsilon: object, _ordered: bool) -> _Built:
@@ -272,8 +323,12 @@ def _maxl(given: _Setting, bin_size: Any, _epsilon: object, _ordered: bool) -> _
     return privacy, mechanism.distortion, words, draw
 
 
-def _require_options(mechanism: str, bin_size: object, epsilon: object) -> None:
+def _require_options(mechanism: str, bin_size: object, epsilon: object, support: object) -> None:
     choice(mechanism, "mechanism", ("qm", "rr", "maxl"))
+    if support is not None and mechanism != "qm":
+        raise InvalidInput(
+            f"support must not be given for mechanism {mechanism}, got a list; only qm has a guarantee with it."
+        )
     needed, unused = ("epsilon", "bin_size") if mechanism == "rr" else ("bin_size", "epsilon")
     given = {"epsilon": epsilon, "bin_size": bin_size}
     if given[needed] is None:

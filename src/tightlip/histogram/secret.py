@@ -124,7 +124,7 @@ class Share:
     def on(self, domain: Domain, total: int) -> GroupedSecret:
         """The secret in terms of counts of groups of cells."""
         groups, sizes = _groups(domain, self.category, [Category({})])
-        return GroupedSecret(groups, sizes, total, share_scale(total))
+        return GroupedSecret(groups, sizes, total, scale_of(sizes, total, None))
 
     def __str__(self) -> str:
         return f"share of {self.category}"
@@ -158,7 +158,7 @@ class Ratio:
         groups, sizes = _groups(domain, self.part, [self.whole])
         if not sizes[-1]:
             raise InvalidInput(f"whole must leave out some cells, got {quoted(str(self.whole))}; use Share.")
-        return GroupedSecret(groups, sizes, total, _scale(sizes, total, self.resolution))
+        return GroupedSecret(groups, sizes, total, scale_of(sizes, total, self.resolution))
 
     def __str__(self) -> str:
         return f"share of {self.part} within {self.whole}{_steps(self.resolution)}"
@@ -190,7 +190,7 @@ class RatioDifference:
     def on(self, domain: Domain, total: int) -> GroupedSecret:
         """The secret in terms of counts of groups of cells."""
         groups, sizes = _groups(domain, self.part, [self.first, self.second])
-        return GroupedSecret(groups, sizes, total, _scale(sizes, total, self.resolution))
+        return GroupedSecret(groups, sizes, total, scale_of(sizes, total, self.resolution))
 
     def __str__(self) -> str:
         return f"share of {self.part} within {self.first} minus within {self.second}{_steps(self.resolution)}"
@@ -254,7 +254,10 @@ def _share_of(rows: NDArray[np.int64], at: int) -> tuple[NDArray[np.int64], NDAr
     return rows[:, at], np.maximum(rows[:, at] + rows[:, at + 1], 1)
 
 
-def _scale(sizes: tuple[int, ...], total: int, resolution: Fraction | None) -> Scale:
+def scale_of(sizes: tuple[int, ...], total: int, resolution: Fraction | None) -> Scale:
+    """The values of a secret whose groups have these numbers of cells; a share where nothing is outside one whole."""
+    if len(sizes) == 3 and not sizes[-1]:
+        return share_scale(total)
     return exact_scale(sizes, total) if resolution is None else grid_scale(sizes, total, resolution)
 
 

@@ -257,6 +257,27 @@ def _counted_in_list(found: Cells, feasible: Iterable[Sequence[object]] | None) 
     return CellTable(domain, _added(place, found.counts, len(cells)))
 
 
+def extended(table: CellTable, rows: Sequence[Sequence[object]]) -> tuple[CellTable, Integers]:
+    """The table with further cells after its own, which have no rows yet, and the places of the given ones."""
+    domain = table.domain
+    texts = [[as_text(value, f"support row {at}") for value in row] for at, row in enumerate(rows)]
+    columns = [list(column) for column in zip(*texts, strict=True)]
+    values = tuple(
+        (*known, *sorted(set(column) - set(known)))
+        for known, column in zip(domain.values, columns, strict=True)
+    )
+    codes = np.concatenate([domain.codes.astype(np.int64), _codes(columns, values)])
+    _, first, place = np.unique(
+        _joint_keys(codes, [len(known) for known in values]), return_index=True, return_inverse=True
+    )
+    order = np.argsort(first)  # cells of the table come first, in their order
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    counts = np.concatenate([table.counts, np.zeros(len(order) - domain.size, dtype=np.int64)])
+    widened = Domain(domain.columns, values, codes[first[order]].astype(np.int32), domain.note)
+    return CellTable(widened, counts, table.seeded), rank[place[domain.size :]]
+
+
 def _joint_keys(codes: Integers, sizes: list[int]) -> Integers:
     """One integer per row of codes, in the order of the rows; made dense again before it could overflow."""
     keys, largest = np.zeros(len(codes), dtype=np.int64), 1

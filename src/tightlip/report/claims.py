@@ -173,6 +173,7 @@ _SENTENCES: dict[str, Callable[[Claim], str]] = {
         kind: _computed_again(f"the statistic maximal leakage ({kind})")
         for kind in (
             again.QUANTIZATION_PRIVACY,
+            again.UNLISTED_PRIVACY,
             again.RESPONSE_PRIVACY,
             again.MAXL_PRIVACY,
             again.MAXL_BINS_PRIVACY,
@@ -185,6 +186,7 @@ _SENTENCES: dict[str, Callable[[Claim], str]] = {
         for kind in (
             again.QUANTIZATION_DISTORTION,
             again.SHARE_DISTORTION,
+            again.RATIO_DISTORTION,
             again.RESPONSE_DISTORTION,
             again.MATCHED_DISTORTION,
             again.MAXL_DISTORTION,
