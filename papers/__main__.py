@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import pkgutil
 import sys
 import time
@@ -15,13 +16,19 @@ from papers.page import render
 from papers.reproduction import Reproduction
 
 FOLDER = Path(__file__).parent
-_NOT_FIGURES = {"__main__", "cache", "charts", "page", "reproduction"}
+_NOT_FIGURES = {"__main__", "adult", "cache", "charts", "page", "reproduction"}
 
 
 def modules() -> list[str]:
     """The reproductions, by the name of their module."""
     names = sorted(module.name for module in pkgutil.iter_modules(papers.__path__))
     return [name for name in names if name not in _NOT_FIGURES]
+
+
+def can_run(name: str) -> bool:
+    """Whether the table that a reproduction needs is there."""
+    needs = getattr(importlib.import_module(f"papers.{name}"), "NEEDS_ADULT", False)
+    return not needs or bool(os.environ.get("TIGHTLIP_ADULT"))
 
 
 def reproduce(name: str, quick: bool = False) -> Reproduction:
@@ -53,6 +60,9 @@ def main() -> None:
     if unknown := sorted(set(options.names) - set(modules())):
         parser.error(f"NAME must be one of {', '.join(modules())}, got {', '.join(unknown)}")
     names = options.names or modules()
+    if left_out := [name for name in names if not can_run(name)]:
+        sys.stdout.write(f"left out, set TIGHTLIP_ADULT to the folder of the Adult table: {', '.join(left_out)}\n")
+        names = [name for name in names if name not in left_out]
     found, seconds = {}, {}
     for place, name in enumerate(names, start=1):
         sys.stdout.write(f"{place:2} of {len(names)}  {name:22}")

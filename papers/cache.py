@@ -13,13 +13,13 @@ import tightlip
 from papers.reproduction import Compared, Panel, Reproduction
 
 FOLDER = Path(__file__).parent
-_PARTS = ("numpy", "scipy", "highspy", "python-flint", "altair", "randomgen")
+_PARTS = ("numpy", "scipy", "highspy", "python-flint", "altair", "randomgen", "scikit-learn")
 
 
 def digest(name: str) -> str:
     """Digest everything that a reproduction is made from."""
     found = hashlib.sha256(" ".join(f"{part} {version(part)}" for part in _PARTS).encode())
-    shared = [FOLDER / f"{part}.py" for part in ("charts", "reproduction", name)]
+    shared = [FOLDER / f"{part}.py" for part in ("adult", "charts", "reproduction", name)]
     library = sorted(Path(tightlip.__file__).parent.rglob("*.py"))
     data = sorted(Path(folder).glob("adult.*")) if (folder := os.environ.get("TIGHTLIP_ADULT")) else []
     for path in [*shared, *library, *data]:

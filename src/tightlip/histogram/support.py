@@ -155,7 +155,7 @@ def unlisted_privacy(
     attained : whether every value of the secret has a table, so that Π ≥ log ⌈s/I⌉
 
     >>> unlisted_privacy(5, [1, 2], [0, 1], 6, 3, share=True).upper.ratio
-    Fraction(109, 35)
+    Fraction(3, 1)
     """
     read = partial(whole, remedy="count the cells of each group")
     own = [read(size, "listed_cells", 0, LARGEST) for size in listed_cells]
