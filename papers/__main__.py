@@ -61,7 +61,9 @@ def main() -> None:
         parser.error(f"NAME must be one of {', '.join(modules())}, got {', '.join(unknown)}")
     names = options.names or modules()
     if left_out := [name for name in names if not can_run(name)]:
-        sys.stdout.write(f"left out, set TIGHTLIP_ADULT to the folder of the Adult table: {', '.join(left_out)}\n")
+        sys.stdout.write(
+            f"left out, set TIGHTLIP_ADULT to the folder of the Adult table: {', '.join(left_out)}\n"
+        )
         names = [name for name in names if name not in left_out]
     found, seconds = {}, {}
     for place, name in enumerate(names, start=1):

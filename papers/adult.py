@@ -22,11 +22,33 @@ from tightlip.histogram import Except, RatioDifference, tabulate
 from tightlip.histogram.scale import grid_scale
 from tightlip.histogram.table import CellTable
 
-NAMES = (
-    "age workclass fnlwgt education education-num marital-status occupation relationship race sex capital-gain "
-    "capital-loss hours-per-week native-country income"
-).split()
-COLUMNS = "age workclass relationship race capital-gain hours-per-week native-country income".split()
+NAMES = [
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education-num",
+    "marital-status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital-gain",
+    "capital-loss",
+    "hours-per-week",
+    "native-country",
+    "income",
+]
+COLUMNS = [
+    "age",
+    "workclass",
+    "relationship",
+    "race",
+    "capital-gain",
+    "hours-per-week",
+    "native-country",
+    "income",
+]
 MORE_COLUMNS = [name for name in NAMES if name not in ("fnlwgt", "education-num")]
 NUMBERS = {"age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"}
 STEP = Fraction(2, 59)  # 60 values from −1 to 1: log 60 = 4.09, the paper's largest SML
@@ -106,7 +128,9 @@ def problem(split: str = "files", columns: str = "eight", invalid: int = 0) -> P
     """The table with its observed combinations and some invalid ones, which have no rows."""
     names = COLUMNS if columns == "eight" else MORE_COLUMNS
     train, test = (picked(rows, names) for rows in rows_of(split))
-    table = tabulate(dict(zip(names, map(list, zip(*train, strict=True)), strict=True)), names, feasible="observed")
+    table = tabulate(
+        dict(zip(names, map(list, zip(*train, strict=True)), strict=True)), names, feasible="observed"
+    )
     encode = _encoding(names, train + test)
     cells = list(table.domain.cells(np.arange(table.domain.size)))
     cells += invalid_cells(cells, invalid)
@@ -130,12 +154,17 @@ def invalid_cells(cells: list[tuple[str, ...]], count: int) -> list[tuple[str, .
 
 def _encoding(names: list[str], rows: Rows) -> Any:
     columns = [
-        {value: float(value) if name in NUMBERS else float(place) for place, value in enumerate(sorted(set(column)))}
+        {
+            value: float(value) if name in NUMBERS else float(place)
+            for place, value in enumerate(sorted(set(column)))
+        }
         for name, column in zip(names, zip(*rows, strict=True), strict=True)
     ][:-1]
 
     def encode(some: Any) -> Array:
-        return np.array([[column[v] for column, v in zip(columns, row, strict=False)] for row in some], np.float32)
+        return np.array(
+            [[column[v] for column, v in zip(columns, row, strict=False)] for row in some], np.float32
+        )
 
     return encode
 
@@ -251,7 +280,9 @@ def scores(given: Problem, counts: Array, seed: int, leaf: int = LEAF) -> Score:
         TREES, min_samples_leaf=leaf, max_samples=SAMPLE, n_jobs=2, random_state=seed
     )
     high = given.groups[places] % 2 == 0
-    chance = forest.fit(given.cells[places], high).predict_proba(given.test)[:, list(forest.classes_).index(True)]
+    chance = forest.fit(given.cells[places], high).predict_proba(given.test)[
+        :, list(forest.classes_).index(True)
+    ]
     false, true, _ = roc_curve(given.wanted, chance)
     roc = np.interp(FALSE_POSITIVES, false, true).tolist()
     right = float(((chance > 0.5) == given.wanted).mean())

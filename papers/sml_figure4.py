@@ -47,7 +47,8 @@ def reproduce(quick: bool = False) -> Reproduction:
     title = "number of secret values"
     return Reproduction(
         "SML Figure 4",
-        "(a) The leakage of randomised response with ε = 4 as the secret takes more values, (b) its distortion as ε, its "
+        "(a) The leakage of randomised response with ε = 4 as the secret takes more values, (b) its "
+        "distortion as ε, its "
         "level of attribute privacy, grows: τ = 48842, d = 22381.",
         found,
         [
@@ -71,7 +72,8 @@ def reproduce(quick: bool = False) -> Reproduction:
             ),
         ],
         list(_remarks(level)),
-        "The paper does not say which space Figure 4(a) randomises. Of all histograms of the named table nothing could be "
+        "The paper does not say which space Figure 4(a) randomises. Of all histograms of the named "
+        "table nothing could be "
         "seen; if ε = 4 randomises the secret alone, the curve rises as the text says, towards 4 nats.",
     )
 

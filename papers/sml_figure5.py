@@ -86,7 +86,8 @@ def reproduce(quick: bool = False) -> Reproduction:
     near = [row for row in all_of_it if row["distortion"] > 0.999]
     return Reproduction(
         "SML Figure 5",
-        "Distortion of randomised response, quantization and MaxL at equal statistic maximal leakage about the share of "
+        "Distortion of randomised response, quantization and MaxL at equal statistic maximal leakage "
+        "about the share of "
         "one cell: τ = 48842, d = 22381.",
         found,
         [
@@ -94,7 +95,8 @@ def reproduce(quick: bool = False) -> Reproduction:
             Panel("above 0.999", curves(near, "bits", "distortion", **axes)),
         ],
         list(_remarks(found)),
-        f"Which category is the secret does not matter. MaxL is drawn up to {MOST_DRAWN} bins, with a fixed seed; any one "
+        f"Which category is the secret does not matter. MaxL is drawn up to {MOST_DRAWN} bins, with a "
+        "fixed seed; any one "
         "histogram per bin does no better than the curve 'any mechanism of as many histograms'.",
     )
 

@@ -88,7 +88,8 @@ def reproduce(quick: bool = False) -> Reproduction:
         found,
         panels,
         list(_remarks(found)),
-        "The secret is the share of a listed combination. The levels are those that the bins, or the response, would have "
+        "The secret is the share of a listed combination. The levels are those that the bins, or the "
+        "response, would have "
         "with a right list; the leakage is between two proved ends, equal up to three missing combinations.",
     )
 
@@ -105,7 +106,9 @@ def _remarks(found: list[Row]) -> Iterator[Compared]:
             False,
             "The factor 2 that Theorem 4 has lost is the whole of the difference.",
         )
-    least = [value[missing, CURVES[0], 1]["bits_upper"] for missing in dict.fromkeys(r["missing"] for r in found)]
+    least = [
+        value[missing, CURVES[0], 1]["bits_upper"] for missing in dict.fromkeys(r["missing"] for r in found)
+    ]
     yield Compared(
         "Figure 9: the least achievable leakage grows with the missing combinations",
         "grows",
