@@ -71,11 +71,7 @@ def numbers() -> Iterator[tuple[str, float | Fraction, float | Fraction]]:
     leak = unlisted_privacy(1, [1, 9], [1, 0], 2, 2, share=True).upper.ratio
     assert leak is not None
     yield "Proposition 4: QM, e^Π at most, g₂ = {e₁, e₁₁}", Fraction(10, 9), leak
-    yield (
-        "Proposition 5: RR, e^Π at least, τ=14",
-        14.85664,
-        math.exp(misspecified_response_privacy(few, 0).upper),
-    )
+    yield "Proposition 5: RR, e^Π at least, τ=14, d̂=2, m=75, ε=0", 14.85664, _response_at_most(14, 2)
     last = misspecified_quantization_privacy(MisspecifiedSupport(1, 2, 0, 2), 2)
     yield "Proposition 5: QM, e^Π at least, τ=1, I=2", Fraction(4, 3), math.exp(last.upper)
     alone = greedy_maxl(HistogramSpace(2, 2), [[2, 0], [1, 1], [0, 2]])
