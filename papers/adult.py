@@ -280,9 +280,9 @@ def scores(given: Problem, counts: Array, seed: int, leaf: int = LEAF) -> Score:
         TREES, min_samples_leaf=leaf, max_samples=SAMPLE, n_jobs=2, random_state=seed
     )
     high = given.groups[places] % 2 == 0
-    chance = forest.fit(given.cells[places], high).predict_proba(given.test)[
-        :, list(forest.classes_).index(True)
-    ]
+    forest.fit(given.cells[places], high)
+    forest.set_params(n_jobs=1)  # threads add up the trees in any order, which moves ties
+    chance = forest.predict_proba(given.test)[:, list(forest.classes_).index(True)]
     false, true, _ = roc_curve(given.wanted, chance)
     roc = np.interp(FALSE_POSITIVES, false, true).tolist()
     right = float(((chance > 0.5) == given.wanted).mean())
