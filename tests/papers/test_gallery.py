@@ -23,7 +23,8 @@ def _same(one: str, other: str) -> bool:
 @pytest.fixture(scope="module", params=modules())
 def found(request):
     if not can_run(request.param):
-        assert os.environ.get("CI") != "true", "TIGHTLIP_ADULT must name the folder of the Adult table in CI"
+        if os.environ.get("CI") == "true":
+            pytest.fail("TIGHTLIP_ADULT must name the folder of the Adult table in CI")
         pytest.skip("set TIGHTLIP_ADULT to the folder with adult.data and adult.test")
     return request.param, reproduce(request.param, quick=True)
 
