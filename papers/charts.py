@@ -9,6 +9,7 @@ import altair
 
 from papers.reproduction import Row
 
+_SHORT = 22  # characters of a name; longer ones stand below each other in the legend
 WIDTH, HEIGHT = 300, 220  # legible beside another panel at 1280 pixels, and alone at 390
 # dark enough on white for thin lines, and told apart without colour too
 COLORS = ["#1f5fa8", "#c14f00", "#b2182b", "#1b7837", "#6a3d9a", "#7a5c00", "#333333"]
@@ -43,12 +44,13 @@ def curves(
     y_domain : the part of the axis that is drawn; lines are cut there
     dots : rows with the same columns that are no lines, drawn as a cloud under them
     """
-    data = altair.Data(values=[dict(row) for row in rows])
+    values = [dict(row) for row in rows]
+    data, longest = altair.Data(values=values), max(len(str(row[by])) for row in values)
     names = {"domain": list(order)} if order else {}
     legend = altair.Legend(
         title=None,
         orient="bottom",
-        columns=2,
+        columns=2 if longest <= _SHORT else 1,
         columnPadding=18,
         labelLimit=0,
         symbolType="stroke",
@@ -71,7 +73,9 @@ def curves(
         low, high = band
         layers.append(
             base.mark_rule(clip=True).encode(
-                y=altair.Y(f"{low}:Q", title=y_title or y, scale=_scale(log_y, y_domain)), y2=f"{high}:Q"
+                strokeDash=dash,
+                y=altair.Y(f"{low}:Q", title=y_title or y, scale=_scale(log_y, y_domain)),
+                y2=f"{high}:Q",
             )
         )
     return sized(altair.layer(*layers))
