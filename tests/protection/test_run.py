@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -9,6 +11,7 @@ import pytest
 
 import tightlip as tl
 from tightlip.errors import InvalidInput
+from tightlip.protection.overview import whole_columns
 from tightlip.protection.program import Program
 from tightlip.protection.search import Assignment
 
@@ -112,3 +115,31 @@ def test_a_budget_of_some_values_is_not_told_as_one_of_all() -> None:
 def test_the_smallest_group_holds_on_the_whole_curve() -> None:
     point = protect(min_count=6).trade_off(["100x"], seconds=1).points[-1]
     assert 0 < point.kept < 1  # as they are, no cell is shared by six
+
+
+def test_whole_columns_keep_the_smallest_group_too() -> None:
+    """Against all recodings of whole columns, counted one by one."""
+    table, least = people(), 6
+    found = protect(min_count=least)
+    known = found.finest.values[0], found.levels[0].labels
+    labels = {
+        words: dict(zip(known[0], own, strict=True))
+        for words, own in zip(found.levels[0].words, known[1], strict=True)
+    }
+    sizes = {}
+    for age, town in product(found.levels[0].words, found.levels[1].words):
+        shown = zip(
+            table.age.astype(str).map(labels[age]),
+            table.town if town == "as is" else ["*"] * len(table),
+            strict=True,
+        )
+        sizes[age, town] = min(Counter(shown).values())
+    assert min(sizes.values()) < least
+    listed = [one.levels for one in whole_columns(found)]
+    assert listed
+    assert all(sizes[one] >= least for one in listed)
+    curve = found.trade_off(["100x"], seconds=1)
+    assert curve.plan is None  # some cell as it is has fewer than six
+    assert protect().trade_off(["100x"], seconds=1).plan is not None
+    drawn = curve.chart().to_dict()
+    assert "everything" not in str(drawn)

@@ -14,7 +14,7 @@ from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats, exact_level
 from tightlip.numeric.rounding import down
-from tightlip.protection.overview import WholeColumns, whole_columns
+from tightlip.protection.overview import WholeColumns, everything_from, whole_columns
 from tightlip.showing import Charted, Tabled
 
 if TYPE_CHECKING:
@@ -54,13 +54,14 @@ class Curve(Charted, Tabled):
     points : by rising budget
     randomised : whether one cell may be published as different values
     whole_columns : the best recodings of whole columns over the same levels, for comparison; exact at every budget
-    plan : the worst leakage of the columns as they are, at which everything can be kept
+    plan : the worst leakage of the columns as they are, at which everything can be kept; None where `min_count` forbids
+        that at every budget
     """
 
     points: tuple[CurvePoint, ...]
     randomised: bool
     whole_columns: tuple[WholeColumns, ...]
-    plan: Nats
+    plan: Nats | None
 
     def kept_by_whole_columns(self, budget: float) -> float | None:
         """The detail of the best recoding of whole columns at a budget; None where they were too many to count."""
@@ -114,7 +115,7 @@ def trade_off(
             if given is not None:
                 raise
     points.sort(key=lambda point: float(point.budget))
-    return Curve(_tighten(points), found.randomised, whole_columns(found), plan)
+    return Curve(_tighten(points), found.randomised, whole_columns(found), everything_from(found))
 
 
 def _tighten(points: Sequence[CurvePoint]) -> tuple[CurvePoint, ...]:

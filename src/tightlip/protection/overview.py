@@ -196,10 +196,17 @@ def patterns(found: Protection, least: int) -> tuple[Pattern, ...]:
     return tuple(sorted(listed, key=lambda one: -one.people))
 
 
+def everything_from(found: Protection) -> Nats | None:
+    """The budget from which on the table can be released as it is; None where too few people share some cell of it."""
+    enough = int(found.finest.tally.of_cell.min()) >= found.certificate.least
+    return found.leakage_before if enough else None
+
+
 def whole_columns(found: Protection) -> tuple[WholeColumns, ...]:
     """List the best recodings of whole columns over the same levels, by leakage about all secret columns together.
 
-    Each keeps more detail than every one that leaks less. Empty where there are too many to count.
+    Each keeps more detail than every one that leaks less, and no group is smaller than was asked for. Empty where there
+    are too many to count, or none.
     """
     table = found.certificate.table
     if len(found.values.nodes) * len(table.codes) > _MOST_PAIRS:
@@ -217,6 +224,8 @@ def _recodings(found: Protection) -> Iterator[WholeColumns]:
     people, whole = table.limits.people, table.detail(found.values).whole[1]
     for node in found.values.nodes:
         values = Values.of(table.codes, [[own[at]] for own, at in zip(table.levels, node, strict=True)])
+        if np.bincount(values.last, people)[values.last].min() < found.certificate.least:
+            continue
         detail = Detail.of(values, table.codes, people, table.weights)
         kept = float(people @ detail.lower[values.last]) / whole if whole > 0 else 1.0
         yield WholeColumns(

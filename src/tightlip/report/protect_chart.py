@@ -85,8 +85,8 @@ def trade_chart(report: TradeReport, kind: str) -> Any:
         for point in report.points
         if (found := end(point)) is not None
     ]
-    # from the plan's own factor on, everything can be kept
-    last = max([report.plan, *(point.factor for point in report.points)])
+    # from the plan's own factor on, if there is one, everything can be kept
+    last = max([report.plan or 1.0, *(point.factor for point in report.points)])
     rows += [
         {
             "factor": report.plan,
@@ -96,7 +96,7 @@ def trade_chart(report: TradeReport, kind: str) -> Any:
             "detail_words": "everything: the table as it is",
         }
         for name in (release, WHOLE)
-        if any(row["curve"] == name for row in rows)
+        if report.plan is not None and any(row["curve"] == name for row in rows)
     ]
     return _steps(
         rows,

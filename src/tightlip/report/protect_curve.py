@@ -75,5 +75,7 @@ def _report(curve: Curve, unit: Unit) -> TradeReport:
         trade_point(point.budget, point.kept, point.bound, curve.whole_columns, unit)
         for point in curve.points
     ]
-    plan = next((level for level in tail_levels() if level >= curve.plan), Nats(float(curve.plan)))
+    plan = curve.plan
+    if plan is not None:
+        plan = next((level for level in tail_levels() if level >= plan), Nats(float(plan)))
     return trade_report(points, plan, said.trade_words())

@@ -24,6 +24,7 @@ from tightlip.protection.overview import (
     WholeColumns,
     Worst,
     column_details,
+    everything_from,
     factor_shares,
     patterns,
     whole_columns,
@@ -118,12 +119,12 @@ class TradePoint:
 
 @dataclass(frozen=True, slots=True)
 class TradeReport:
-    """Budget against detail; `plan` is the factor at which everything can be kept."""
+    """Budget against detail; `plan` is the factor at which everything can be kept, if there is one."""
 
     words: str
     points: tuple[TradePoint, ...]
-    plan: float
-    plan_words: str
+    plan: float | None
+    plan_words: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -449,7 +450,8 @@ class _Teller:
             if level < plan and columns:
                 points.setdefault(float(level), trade_point(level, None, None, columns, unit))
         words = said.curve_note(self.found, 1 if curve is None else len(curve.points))
-        return trade_report(list(points.values()), plan, words)
+        keeps_all = None if everything_from(self.found) is None else plan
+        return trade_report(list(points.values()), keeps_all, words)
 
 
 def _least(found: Protection) -> LeastReport | None:
@@ -464,9 +466,11 @@ def _least(found: Protection) -> LeastReport | None:
     )
 
 
-def trade_report(points: Sequence[TradePoint], plan: Nats, words: str) -> TradeReport:
-    """Record budget against detail; everything can be kept from the plan's own leakage on."""
+def trade_report(points: Sequence[TradePoint], plan: Nats | None, words: str) -> TradeReport:
+    """Record budget against detail; everything can be kept from the plan's own leakage on, if at all."""
     ordered = tuple(sorted(points, key=lambda point: point.factor))
+    if plan is None:
+        return TradeReport(words, ordered, None, None)
     return TradeReport(words, ordered, _ratio(plan), said.factor_name(plan))
 
 
