@@ -16,9 +16,9 @@ from tightlip.errors import InvalidInput
 _LEFTOVER = re.compile(r"\.tightlip-[0-9a-f]{16}\.partial")
 
 
-def write_whole(path: Path, text: str, *, force: bool) -> None:
+def write_whole(path: Path, text: str, *, force: bool, private: bool = False) -> None:
     """Write text to a file wholly or not at all; see `whole_file`."""
-    with whole_file(path, force=force) as written:
+    with whole_file(path, force=force, private=private) as written:
         written.write_text(text, encoding="utf-8", newline="")
 
 

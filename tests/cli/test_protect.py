@@ -2,6 +2,7 @@
 
 import json
 import math
+import shlex
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -176,7 +177,24 @@ def test_a_column_stays_as_it_is(capsys, people):
     [
         ((), "--budget must be given"),
         (("--budget", "3"), "budget must"),
-        (("--budget", "=2x"), "LEVEL or COLUMN=LEVEL"),
+        (("--budget", "3"), '"3 nats", "3 bits", "3x"'),
+        (("--budget", "3"), '"50%"'),
+        (("--budget", "3 times"), '"50%"'),
+        (("--budget", "log(3"), "log(3"),
+        (("--budget", "il=3x"), 'did you mean "ill"'),
+        (("--budget", "il=flu=3x"), 'did you mean "ill"'),
+        (("--budget", "ill=flue=3x"), "must name values that occur"),
+        (("--budget", "2x", "--pmc", "il=3x"), '--pmc secret column "il" is not there; did you mean "ill"'),
+        (("--budget", "2x", "--weight", "aeg=2"), '--weight column "aeg" is not there; did you mean "age"'),
+        (
+            ("--budget", "2x", "--keep-as-is", "twon"),
+            '--keep-as-is column "twon" is not there; did you mean "town"',
+        ),
+        (
+            ("--budget", "2x", "--levels", "twon=out"),
+            '--levels column "twon" is not there; did you mean "town"',
+        ),
+        (("--budget", "=2x"), "LEVEL, COLUMN=LEVEL or COLUMN=VALUE=LEVEL"),
         (("--budget", "age=2x"), "age"),
         (("--budget", "2x", "--randomised", "--with-secret", "--out", "safe.csv"), "--with-secret must not"),
         (("--budget", "2x", "--keep", "nr"), "--keep must be given with --out"),
@@ -331,3 +349,54 @@ def test_release_table_by_a_policy_with_noise(capsys, people):
     assert "random release" in err
     status, _, err = run(capsys, *asked[:-1], "plan.toml", "--force")
     assert status == 2
+
+
+def test_a_budget_of_one_value_is_kept_and_others_are_free(capsys, people):
+    """With "=" in the names of column and value; counted in the file by definition."""
+    odd = people.rename(columns={"ill": "ill=now", "nr": "ill"}).replace({"ill=now": {"flu": "=flu=>a"}})
+    odd.to_csv("people.csv", index=False)
+    options = ("--secret", "ill=now", "--release", "age,town", *LEVELS, "--seconds", 1, "--out", "safe.csv")
+    status, _, err = run(capsys, "protect", "people.csv", *options, "--budget", "ill=now==flu=>a=40%")
+    assert (status, err) == (0, "")
+    shown = pd.read_csv("safe.csv", dtype=str)
+    ill = (odd["ill=now"] == "=flu=>a").groupby([shown.age, shown.town]).mean()
+    assert ill.max() <= 0.4 < (odd["ill=now"] == "=flu=>a").groupby([odd.age, odd.town]).mean().max()
+    assert (1 - ill).max() > 0.9  # of the other value nothing was asked
+
+
+def test_what_an_audit_advises_to_run_runs(capsys, people):
+    """With a comma in a name and with recodings, which `protect` takes as flags too."""
+    odd = people.rename(columns={"town": "town, state", "ill": "ill, now"})
+    odd.to_csv("odd people.csv", index=False)
+    asked = ("--secret", '"ill, now"', "--release", 'age,"town, state"', "--bins", "age=5")
+    status, text, _ = run(capsys, "audit", "odd people.csv", *asked, "--budget", "3/2x", "--json")
+    assert status == 1
+    advised = next(word for word in _texts(json.loads(text)) if "tightlip protect " in word)
+    words = shlex.split(advised[advised.index("tightlip protect") :])
+    status, _, err = run(capsys, *words[1:], "--seconds", 1)
+    assert (status, err) == (0, "")
+    assert pd.read_parquet("safe.parquet").columns.tolist() == ["age", "town, state"]
+    assert not pd.read_parquet("safe.parquet").age.isin(odd.age.astype(str)).any()
+
+
+def _texts(record):
+    if isinstance(record, str):
+        return [record]
+    parts = record.values() if isinstance(record, dict) else record if isinstance(record, list) else []
+    return [text for part in parts for text in _texts(part)]
+
+
+def test_a_released_file_in_place_of_its_receipt(capsys, written):
+    status, _, err = run(capsys, "verify", "safe.csv")
+    assert status == 2
+    assert "safe.csv.receipt.json" in err
+
+
+def test_a_receipt_is_called_a_receipt(capsys, written):
+    receipt = json.loads(Path("safe.csv.receipt.json").read_text())
+    receipt["proved"]["leakage_nats"] = 0.001
+    Path("safe.csv.receipt.json").write_text(json.dumps(receipt))
+    status, _, err = run(capsys, "verify", "safe.csv.receipt.json")
+    assert status == 1
+    assert "receipt was changed" in err
+    assert "certificate" not in err

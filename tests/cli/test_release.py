@@ -2,6 +2,7 @@
 
 import csv
 import json
+import stat
 
 import pytest
 
@@ -43,6 +44,8 @@ def test_text_then_file(capsys, table, tmp_path):
     assert "read from the table itself" in words
     rows = list(csv.reader(out.read_text().splitlines()))
     assert (rows[0], len(rows)) == (["sex", "ill"], 7)
+    assert f"Wrote the rows: {out}." in "".join(text.split("\n"))
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
     assert sum(row[1] == "yes" for row in rows[1:]) == 3  # two are ill: bin {2, 3} of middle 3
 
 

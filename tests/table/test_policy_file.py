@@ -9,7 +9,7 @@ from tightlip.numeric.quantity import log_of
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import RandomizedResponse
 from tightlip.table.policy import Policy, Released
-from tightlip.table.policy_file import policy_toml
+from tightlip.table.policy_file import policy_flags, policy_from_flags, policy_toml
 from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Suppress, TopCode
 
 names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
@@ -87,3 +87,31 @@ def test_what_is_no_recoding_is_not_written():
         WrongType, match=r"recoding must be one that a policy file can hold, got .*; use bins"
     ):
         policy_toml(Policy("ill", [Released("job", object())]))
+
+
+@pytest.mark.parametrize(
+    "recoding",
+    [
+        Bins(width=10),
+        Bins(width=2.5),
+        Bins(edges=[18]),
+        Bins(edges=[18, 65]),
+        Prefix(3),
+        TopCode(90),
+        BottomCode(-1),
+        Suppress(),
+    ],
+)
+def test_flags_say_the_same_policy(recoding):
+    policy = Policy("s=t", [Released("a=b", recoding), "c"], min_count=4)
+    words = policy_flags(policy)
+    named = {"--secret": "s=t", "--release": "a=b,c", "--min-count": "4"}
+    flags = dict(zip(words[::2], words[1::2], strict=True))
+    assert named.items() <= flags.items()
+    own = {flag.removeprefix("--"): [text] for flag, text in flags.items() if flag not in named}
+    assert policy_from_flags(["s=t"], ["a=b", "c"], min_count=4, **own) == policy
+
+
+def test_what_flags_cannot_say():
+    assert policy_flags(Policy("s", [Released("a", Bins(width=10, origin=5))])) is None
+    assert policy_flags(Policy("s", [Released("a", Mapping({"x": "y"}))])) is None

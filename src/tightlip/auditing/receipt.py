@@ -63,6 +63,7 @@ class Receipt(Certificate):
     FORMAT: ClassVar[str] = "tightlip receipt 1"
     KINDS: ClassVar[tuple[str, ...]] = (KIND,)
     ABOUT: ClassVar[str] = "facts and digests"
+    NOUN: ClassVar[str] = "receipt"
     KEYS: ClassVar[frozenset[str]] = frozenset(
         {"asked", "proved", "written", "files", "counts", "policy", "versions", "command"}
     )
@@ -181,7 +182,7 @@ class Receipt(Certificate):
 
 def _require(holds: bool, requirement: str) -> None:
     if not holds:
-        raise CertificateInvalid(f"certificate is malformed: {requirement}; make it again.")
+        raise CertificateInvalid(f"receipt is malformed: {requirement}; release the table again.")
 
 
 def _is_hash(text: object) -> bool:

@@ -62,6 +62,7 @@ class Certificate(ABC):
     KINDS: ClassVar[tuple[str, ...]]  # the numbers that this format can bound
     KEYS: ClassVar[frozenset[str]]  # of the JSON, besides "format", "kind" and "inputs"
     ABOUT: ClassVar[str]  # what the hash is of, in words
+    NOUN: ClassVar[str] = "certificate"  # what messages call it
 
     if TYPE_CHECKING:  # a dataclass would take an inherited property for the default of its field
 
@@ -136,28 +137,28 @@ class Certificate(ABC):
         CertificateInvalid
             When a part of it cannot be read, or it is about something else than it states.
         """
-        record = as_object(text, "certificate", {"format", "kind", "inputs", *cls.KEYS}, set())
+        record = as_object(text, cls.NOUN, {"format", "kind", "inputs", *cls.KEYS}, set())
         if record["format"] != cls.FORMAT:
             raise InvalidInput(
-                f"certificate format must be {quoted(cls.FORMAT)}, got {quoted(record['format'])}; make it again."
+                f"{cls.NOUN} format must be {quoted(cls.FORMAT)}, got {quoted(record['format'])}; make it again."
             )
         if record["kind"] not in cls.KINDS:
             raise CertificateInvalid(
-                f"certificate is malformed: its kind must be {' or '.join(map(quoted, cls.KINDS))}, "
+                f"{cls.NOUN} is malformed: its kind must be {' or '.join(map(quoted, cls.KINDS))}, "
                 f"got {quoted(record['kind'])}; make it again."
             )
         try:
             certificate = cls.from_parts(record)
         except KeyError as error:
             raise CertificateInvalid(
-                f"certificate is malformed: the key {quoted(error.args[0])} is missing; make it again."
+                f"{cls.NOUN} is malformed: the key {quoted(error.args[0])} is missing; make it again."
             ) from error
         except (TypeError, ValueError, ArithmeticError) as error:
             reason = str(error).rstrip(".")
-            raise CertificateInvalid(f"certificate is malformed: {reason}; make it again.") from error
+            raise CertificateInvalid(f"{cls.NOUN} is malformed: {reason}; make it again.") from error
         if certificate.digest() != record["inputs"]:
             raise CertificateInvalid(
-                f"certificate was changed: the hash of its kind, {cls.ABOUT} is not the one it states; make it again."
+                f"{cls.NOUN} was changed: the hash of its kind, {cls.ABOUT} is not the one it states; make it again."
             )
         return certificate
 

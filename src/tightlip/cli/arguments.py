@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
@@ -55,6 +56,60 @@ def read_budget(text: str) -> Nats | Fraction:
     found = exact_level(text, "budget", bare=False, rounding="down")
     assert isinstance(found, (Nats, Fraction))
     return found
+
+
+def read_cap_or_budget(text: str) -> Nats | Fraction | str:
+    """Read a cap in per cent, or a level with its unit."""
+    if text.strip().endswith("%"):
+        return text.strip()
+    try:
+        return read_budget(text)
+    except InvalidInput as error:
+        raise InvalidInput(f'{str(error).rstrip(".")}; or a cap on certainty like "50%".') from error
+
+
+def read_budgets(
+    given: Sequence[str], secrets: Sequence[str], read: Callable[[str], object], option: str = "--budget"
+) -> list[Any]:
+    """Read budgets that must all be kept: LEVEL, COLUMN=LEVEL or COLUMN=VALUE=LEVEL; `read` refuses other levels.
+
+    Names and values may have "=" in them: the level is behind the last one, and the longest name that fits counts.
+
+    >>> read_budgets(["3x", "ill=50%", "ill=flu=2x"], ["ill"], read_cap_or_budget)
+    ['3x', {'ill': '50%'}, {'ill': {'flu': '2x'}}]
+    """
+    found: list[Any] = []
+    for text in given:
+        head, equals, level = text.rpartition("=")
+        if equals and not head:
+            raise InvalidInput(
+                f"{option} must be LEVEL, COLUMN=LEVEL or COLUMN=VALUE=LEVEL, got {quoted(text)}; name the column."
+            )
+        column = named_column(head, secrets, f"{option} secret column") if equals else None
+        read(level)
+        if column is None:
+            found.append(level)
+        elif head == column:
+            found.append({column: level})
+        else:
+            found.append({column: {head.removeprefix(f"{column}="): level}})
+    return found
+
+
+def named_column(text: str, known: Sequence[str], what: str) -> str:
+    """Find which column a setting COLUMN or COLUMN=… is of: the longest name that fits, since names may have "=".
+
+    Raises
+    ------
+    InvalidInput
+        When it is none of them, with those that look like it.
+    """
+    from tightlip.table.policy import require_known
+
+    fitting = [name for name in known if text == name or text.startswith(f"{name}=")]
+    if not fitting:
+        require_known(text.partition("=")[0], known, what)
+    return max(fitting, key=len)
 
 
 def read_probabilities(text: str, argument: str = "delta", *, or_one: bool = False) -> list[Fraction]:

@@ -9,7 +9,14 @@ import typer
 
 from tightlip.cli import audit_options as option
 from tightlip.cli import protect_options as own
-from tightlip.cli.arguments import Unit, public_address, read_budget, typed_command
+from tightlip.cli.arguments import (
+    Unit,
+    public_address,
+    read_budget,
+    read_budgets,
+    read_cap_or_budget,
+    typed_command,
+)
 from tightlip.cli.audit_options import PlanFlags, columns, inputs_of
 from tightlip.cli.interrupt import first_is_spared
 from tightlip.cli.output import complain, gap_bar, print_json, print_text
@@ -34,6 +41,12 @@ def protect(
     policy: option.PolicyFile = None,
     mappings_anywhere: option.MappingsAnywhere = False,
     name: option.TableName = None,
+    bins: option.Bins = None,
+    prefix: option.Prefix = None,
+    top: option.Top = None,
+    bottom: option.Bottom = None,
+    mapping: option.Mapping = None,
+    suppress: option.Suppress = None,
     min_count: option.MinCount = None,
     budget: own.Budgets = None,
     randomised: own.Randomised = False,
@@ -71,29 +84,28 @@ def protect(
     from tightlip.table.publish import UNSAFE_NOTE
     from tightlip.table.source import open_table
 
-    plan = PlanFlags(policy, mappings_anywhere, secret, None, release, None, {}).plan()
-    allowed = _allowed(budget)
-    kept = [] if keep is None else columns(keep)
-    outputs = own.ProtectOutputs(
-        out, out_table, receipt, policy_out, certificate, html, kept, with_secret, force, seed_for_tests
-    )
-    outputs.check(inputs_of(table, policy, plan), randomised=randomised)
-    asked: dict[str, Any] = {
-        "levels": own.read_levels(levels, keep_as_is),
-        "weights": own.read_weights(weight),
+    recodings = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "map": mapping}
+    recodings["suppress"] = suppress
+    plan = PlanFlags(policy, mappings_anywhere, secret, None, release, None, recodings).plan()
+    asked = _asked(plan, budget, pmc, levels, keep_as_is, weight)
+    asked |= {
         "randomised": randomised,
-        "pmc": own.read_allowed(pmc, read_budget) if pmc else None,
         "delta": delta,
         "min_count": min_count,
         "gap": gap,
         "seconds": seconds,
     }
+    kept = [] if keep is None else columns(keep)
+    outputs = own.ProtectOutputs(
+        out, out_table, receipt, policy_out, certificate, html, kept, with_secret, force, seed_for_tests
+    )
+    outputs.check(inputs_of(table, policy, plan), randomised=randomised)
     typed = typed_command(context, "protect")
     with open_table(table, table=name) as opened:
         chosen = _chosen_levels(opened, plan, asked["levels"])
         if not json:
             print_text(_level_lines(chosen))
-        found = _search(opened, plan, allowed, asked)
+        found = _search(opened, plan, asked)
         report = protect_record(
             found,
             unit=unit.value,
@@ -108,10 +120,24 @@ def protect(
     _tell(record, protect_text(report), done, wrote, unit, json)
 
 
-def _allowed(budget: list[str] | None) -> Any:
+def _asked(
+    plan: Policy,
+    budget: list[str] | None,
+    pmc: list[str] | None,
+    levels: list[str] | None,
+    keep_as_is: list[str] | None,
+    weight: list[str] | None,
+) -> dict[str, Any]:
+    """Read what is asked about columns of the plan."""
     if not budget:
         raise InvalidInput('--budget must be given, got none; write --budget 3x, "log(3)", or 50%.')
-    return own.read_allowed(budget, own.read_cap_or_budget)
+    released = [item.column for item in plan.release]
+    return {
+        "budget": read_budgets(budget, plan.secret, read_cap_or_budget),
+        "pmc": read_budgets(pmc, plan.secret, read_budget, "--pmc") if pmc else None,
+        "levels": own.read_levels(levels, keep_as_is, released),
+        "weights": own.read_weights(weight, released),
+    }
 
 
 def _chosen_levels(table: Table, plan: Policy, given: dict[str, Any]) -> tuple[ColumnLevels, ...]:
@@ -136,12 +162,12 @@ def _level_lines(chosen: tuple[ColumnLevels, ...]) -> Any:
     return Group(*(Text(line) for line in printable([title, *lines, ""])))
 
 
-def _search(table: Table, plan: Policy, allowed: Any, asked: dict[str, Any]) -> Any:
+def _search(table: Table, plan: Policy, asked: dict[str, Any]) -> Any:
     """Protect, with a bar; the first Ctrl-C ends the search alone."""
     from tightlip.protection.run import protect as run_protect
 
     with gap_bar() as tell, first_is_spared():
-        return run_protect(table, policy=plan, budget=allowed, on_progress=tell, **asked)
+        return run_protect(table, policy=plan, on_progress=tell, **asked)
 
 
 def _curve(found: Protection) -> Curve | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -11,19 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tightlip.cli.arguments import read_budget
+from tightlip.cli.arguments import named_column
 from tightlip.cli.audit_options import Settings
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.parse import number
-from tightlip.numeric.quantity import Nats
 
 if TYPE_CHECKING:
     from tightlip.auditing.releasing import Release
     from tightlip.protection.result import Protection
     from tightlip.report.protect import ProtectReport
     from tightlip.table.source import Table
-
-Level = Nats | Fraction | str
 
 _asked = partial(typer.Option, rich_help_panel="What is asked")
 _written = partial(typer.Option, rich_help_panel="What is written")
@@ -35,7 +32,8 @@ Budgets = Annotated[
         "--budget",
         metavar="LEVEL",
         help="What a published value may say: 3x, log(3), '2 bits', '1.5 nats', or 50% (nobody's secret becomes "
-        f"more certain than that). COLUMN=LEVEL for one secret column{_REPEAT}",
+        "more certain than that). COLUMN=LEVEL for one secret column, COLUMN=VALUE=LEVEL for one of its values; "
+        "repeat for several.",
     ),
 ]
 Randomised = Annotated[
@@ -62,7 +60,9 @@ Weights = Annotated[
 Pmc = Annotated[
     list[str] | None,
     _asked(
-        metavar="LEVEL", help=f"What may not be ruled out: no secret becomes less likely by more{_REPEAT}"
+        metavar="LEVEL",
+        help="What may not be ruled out: no secret becomes less likely by more; COLUMN=LEVEL and COLUMN=VALUE=LEVEL "
+        "as for --budget.",
     ),
 ]
 Delta = Annotated[
@@ -116,44 +116,26 @@ SeedForTests = Annotated[
 ]
 
 
-def read_allowed(given: Sequence[str], read: Callable[[str], object]) -> list[str | dict[str, str]]:
-    """Read levels for all secrets together, or for columns, all of which are to be kept; `read` refuses others.
+def read_levels(levels: Settings, as_is: Settings, released: Sequence[str]) -> dict[str, Any]:
+    """Read what released columns may be published as.
 
-    >>> read_allowed(["3x", "ill=50%"], read_cap_or_budget)
-    ['3x', {'ill': '50%'}]
-    """
-    found: list[str | dict[str, str]] = []
-    for text in given:
-        column, equals, level = text.rpartition("=")
-        if equals and not column:
-            raise InvalidInput(f"a budget must be LEVEL or COLUMN=LEVEL, got {quoted(text)}.")
-        read(level)
-        found.append({column: level} if equals else text)
-    return found
-
-
-def read_cap_or_budget(text: str) -> Level:
-    """Read a cap in per cent, or a level with its unit."""
-    return text.strip() if text.strip().endswith("%") else read_budget(text)
-
-
-def read_levels(levels: Settings, as_is: Settings) -> dict[str, Any]:
-    """Read what columns may be published as.
-
-    >>> read_levels(["age=as is,5,2.5,out", "job=jobs.csv"], ["sex"])
+    >>> read_levels(["age=as is,5,2.5,out", "job=jobs.csv"], ["sex"], ["age", "job", "sex"])
     {'age': ['as is', 5, 2.5, 'out'], 'job': 'jobs.csv', 'sex': ['as is']}
     """
+    from tightlip.table.policy import require_known
+
     found: dict[str, Any] = {}
     for text in levels or ():
-        column, equals, given = text.partition("=")
-        parts = [part.strip() for part in given.split(",")]
-        if not equals or not column or not all(parts):
+        column = named_column(text, released, "--levels column")
+        parts = [part.strip() for part in text.removeprefix(f"{column}=").split(",")]
+        if text == column or not all(parts):
             raise InvalidInput(f"--levels must be COLUMN=LEVEL,LEVEL,…, finest first, got {quoted(text)}.")
         if column in found:
             raise InvalidInput(f"--levels must be given once for column {quoted(column)}, got it twice.")
         alone = len(parts) == 1 and Path(parts[0]).suffix != ""
         found[column] = parts[0] if alone else [_width(part) for part in parts]
     for column in as_is or ():
+        require_known(column, released, "--keep-as-is column")
         if column in found:
             raise InvalidInput(f"--keep-as-is must not be given with --levels of {quoted(column)}; drop one.")
         found[column] = ["as is"]
@@ -170,17 +152,20 @@ def _width(text: str) -> str | int | float:
     return text
 
 
-def read_weights(given: Settings) -> dict[str, Fraction]:
-    """Read how much columns matter.
+def read_weights(given: Settings, released: Sequence[str]) -> dict[str, Fraction]:
+    """Read how much released columns matter.
 
-    >>> read_weights(["age=2", "zip=1/2"])
+    >>> read_weights(["age=2", "zip=1/2"], ["age", "zip"])
     {'age': Fraction(2, 1), 'zip': Fraction(1, 2)}
     """
+    from tightlip.table.policy import require_known
+
     found = {}
     for text in given or ():
         column, equals, weight = text.rpartition("=")
         if not equals or not column or column in found:
             raise InvalidInput(f"--weight must be COLUMN=NUMBER, each column once, got {quoted(text)}.")
+        require_known(column, released, "--weight column")
         found[column] = Fraction(number(weight, f"weight of {column}"))
     return found
 

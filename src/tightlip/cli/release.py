@@ -120,8 +120,8 @@ def histogram(
             seed_for_tests=seed_for_tests,
         )
     record = release_record(drawn, unit=unit.value) | {"out": str(out)}
-    print_json(record) if json else print_text(release_text(record))
     drawn.write_csv(out, force=force, spreadsheet_safe=spreadsheet_safe)
+    print_json(record) if json else print_text(release_text(record), wrote={"the rows": str(out)})
     if seed_for_tests is not None:
         complain("warning: drawn with --seed-for-tests; whoever knows the seed can undo the protection.")
     if drawn.table.has_formulas() and not spreadsheet_safe:

@@ -32,6 +32,7 @@ def verify(
     from tightlip.certificate.loading import certificate_of
     from tightlip.report.claims import claim_record, claim_words
 
+    _require_no_release(certificate)
     try:
         proof = certificate_of(read_text(certificate), str(certificate))
         if database is not None:
@@ -47,6 +48,17 @@ def verify(
         print_json({"valid": True, **claim_record(claim), "inputs": proof.digest()})
     else:
         print_text(f"Valid: {claim_words(claim)}")
+
+
+def _require_no_release(path: Path) -> None:
+    """Refuse a released file itself, with the name of its receipt."""
+    from tightlip.table.forms import FORMS
+
+    if path.suffix.lower() in FORMS:
+        raise InvalidInput(
+            f"{path} must be a certificate or a receipt, got the name of a table; verify its receipt, "
+            f"{path}.receipt.json."
+        )
 
 
 def _at(proof: Certificate, database: str) -> Certificate:

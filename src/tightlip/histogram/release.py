@@ -81,7 +81,7 @@ class HistogramRelease(Shown, Tabled):
         return self.table.seeded
 
     def write_csv(self, path: str | Path, *, force: bool = False, spreadsheet_safe: bool = False) -> None:
-        """Write the released rows to a CSV file, wholly or not at all.
+        """Write the released rows to a CSV file, wholly or not at all; only its owner may read it.
 
         Raises
         ------
@@ -90,9 +90,8 @@ class HistogramRelease(Shown, Tabled):
         """
         flag(force, "force")
         flag(spreadsheet_safe, "spreadsheet_safe")
-        write_whole(
-            arguments.path(path, "path"), self.table.csv_text(spreadsheet_safe=spreadsheet_safe), force=force
-        )
+        text = self.table.csv_text(spreadsheet_safe=spreadsheet_safe)
+        write_whole(arguments.path(path, "path"), text, force=force, private=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -391,7 +391,9 @@ def _in_range(value: float, argument: str, allow_infinite: bool) -> float:
     return value
 
 
-_LOGARITHM = re.compile(r"(?:log|ln)\s*\(?\s*([^()]+?)\s*\)?", re.IGNORECASE)
+_LOGARITHM = re.compile(
+    r"(?:log|ln)\s*(?:\(\s*(?P<inside>[^()]+?)\s*\)|(?P<after>[^()]+?))\s*", re.IGNORECASE
+)
 _FACTOR = re.compile(r"factor\s+(?:of\s+)?(?P<after>.+)|(?P<before>.+?)\s*[x×]", re.IGNORECASE)
 _UNIT = re.compile(r"(.*?[^\sa-z])\s*(nat|bit)s?", re.IGNORECASE)
 _MOST_BITS = 10_000  # a whole number of bits is kept as a power of 2
@@ -426,7 +428,7 @@ def _read_text(text: str, argument: str, rounding: Rounding) -> tuple[Nats | Fra
     if words.lower() in {"inf", "infinity", "∞"}:
         return Nats(math.inf), True
     if found := _LOGARITHM.fullmatch(words):
-        return _log_of_text(found.group(1), argument), True
+        return _log_of_text(found.group("inside") or found.group("after"), argument), True
     if found := _FACTOR.fullmatch(words):
         return _log_of_text(found.group("after") or found.group("before"), argument), True
     if words.endswith("%"):

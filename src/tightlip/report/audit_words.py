@@ -41,6 +41,7 @@ from tightlip.report.amounts import (
 from tightlip.report.disclosure import Names, veil_audit
 from tightlip.showing import Unit
 from tightlip.table.policy import Policy
+from tightlip.table.policy_file import policy_flags
 from tightlip.table.recoding import Keep
 
 _MOST_REMEDIES = 3
@@ -186,12 +187,13 @@ def protect_call(audit: Audit, table: str, *, python: bool) -> str:
     policy, ratio = audit.policy, None if audit.budget is None else audit.budget.ratio
     level = f"factor {factor(audit.budget or Nats(0.0), up=False) if ratio is None else ratio}"
     plain = all(item.recoding == Keep() for item in policy.release) and policy.min_count is None
+    flags = policy_flags(policy)
     released = [item.column for item in policy.release]
     if python:
         given = f"{list(policy.secret)!r}, {released!r}" if plain else "policy=policy"
         return f'tl.protect(table, {given}, budget="{level}")'
-    named = ["--secret", ",".join(policy.secret), "--release", ",".join(released)]
-    words = ["tightlip", "protect", table, *(named if plain else ["--policy", "FILE"])]
+    # what no flag says can only have come from a policy file
+    words = ["tightlip", "protect", table, *(["--policy", "FILE"] if flags is None else flags)]
     return shlex.join([*words, "--budget", level, "--out", "safe.parquet"])
 
 

@@ -29,7 +29,7 @@ from tightlip.errors import InvalidInput, TightlipError, WrongType, quoted
 from tightlip.files import require_free, write_whole
 from tightlip.reading import first_line, is_below, read_text
 from tightlip.table.local import LocalRecoding, file_digest
-from tightlip.table.mapping import Mapping
+from tightlip.table.mapping import Hierarchy, Mapping
 from tightlip.table.mechanism import MECHANISMS, flag_setting, read_mechanism
 from tightlip.table.policy import Policy, Released, require_known
 from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Recoding, Suppress, TopCode
@@ -271,6 +271,46 @@ def _flag_bins(key: str, text: str) -> dict[str, Any]:
 def _flag_mapping(key: str, text: str) -> dict[str, Any]:
     file, colon, level = text.rpartition(":")
     return {key: file, "level": int(level)} if colon and level.isdecimal() else {key: text}
+
+
+def policy_flags(policy: Policy) -> list[str] | None:
+    """Write the policy as the flags that `policy_from_flags` is given; None where they cannot say all of it.
+
+    >>> policy_flags(Policy("ill", [Released("age", Bins(width=10)), "income, net"], min_count=5))
+    ['--secret', 'ill', '--release', 'age,"income, net"', '--bins', 'age=10', '--min-count', '5']
+    """
+    flags = [_recoding_flags(item.column, item.recoding) for item in policy.release]
+    noisy = any(item.mechanism is not None for item in policy.release)
+    if noisy or policy.local is not None or policy.statistic or None in flags:
+        return None
+    released = [item.column for item in policy.release]
+    words = ["--secret", _names(policy.secret), "--release", _names(released)]
+    words += [word for own in flags for word in own or ()]
+    return words if policy.min_count is None else [*words, "--min-count", str(policy.min_count)]
+
+
+def _recoding_flags(column: str, recoding: Recoding) -> list[str] | None:
+    match recoding:
+        case Keep():
+            return []
+        case Suppress():
+            return ["--suppress", column]
+        case Bins(edges=None, origin=0):
+            return ["--bins", f"{column}={_number(recoding.width or 0)}"]
+        case Bins(edges=tuple(edges)):
+            return ["--bins", f"{column}={','.join(map(_number, edges))}{',' if len(edges) == 1 else ''}"]
+        case Mapping(hierarchy=Hierarchy(path=path), otherwise=None):
+            return ["--map", f"{column}={path}:{recoding.level}"]
+        case Prefix() | TopCode() | BottomCode():
+            ((key, value),) = _recoding(recoding, Path()).items()
+            return [f"--{key}", f"{column}={value}"]
+    return None
+
+
+def _names(names: Sequence[str]) -> str:
+    """Names separated by commas, in double quotes where a reader would take them for others."""
+    odd = re.compile(r'^\s|[,"\r\n]')
+    return ",".join('"' + name.replace('"', '""') + '"' if odd.search(name) else name for name in names)
 
 
 def policy_toml(policy: Policy, folder: str | Path = ".") -> str:
