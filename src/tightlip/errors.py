@@ -7,6 +7,7 @@
     │   ├── InvalidChannel               a channel row is not a distribution
     │   ├── InvalidLabels                duplicate, missing or unusable labels
     │   ├── ShapeMismatch                two things do not fit together
+    │   ├── BudgetExceeded               a policy would exceed on a table what it was made for
     │   └── PreconditionFailed           a theorem does not apply to these values
     ├── CertificateInvalid (ValueError)  a proof does not hold, or is for something else
     └── NumericalFailure (ArithmeticError)  no sound number could be computed
@@ -22,6 +23,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 __all__ = [
+    "BudgetExceeded",
     "CertificateInvalid",
     "InvalidChannel",
     "InvalidInput",
@@ -69,6 +71,10 @@ class ShapeMismatch(InvalidInput):
 
 class PreconditionFailed(InvalidInput):
     """The theorem that would give the answer does not apply; the message says by how much."""
+
+
+class BudgetExceeded(InvalidInput):
+    """A policy that was made for a budget would exceed it on this table."""
 
 
 class CertificateInvalid(TightlipError, ValueError):

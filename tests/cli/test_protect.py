@@ -400,3 +400,14 @@ def test_a_receipt_is_called_a_receipt(capsys, written):
     assert status == 1
     assert "receipt was changed" in err
     assert "certificate" not in err
+
+
+def test_a_policy_on_a_table_where_it_exceeds_its_budget_writes_nothing(capsys, people, written):
+    again = ("release", "table", "people.csv", "--policy", "plan.toml", "--out", "again.csv")
+    assert run(capsys, *again)[0] == 0
+    people.assign(ill=np.where(people.age < 25, "flu", "none")).to_csv("people.csv", index=False)
+    status, text, err = run(capsys, *again[:-1], "new.csv")
+    assert (status, text) == (1, "")
+    assert "policy promises log(2) about ill" in err
+    assert err.count("\n") == 1
+    assert not list(Path().glob("new*"))

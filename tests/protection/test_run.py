@@ -27,7 +27,8 @@ def people() -> pd.DataFrame:
 
 
 def protect(**options: object) -> object:
-    return tl.protect(people(), "ill", ["age", "town"], "2x", **({"levels": LEVELS, "seconds": 2} | options))
+    asked = {"budget": "2x", "levels": LEVELS, "seconds": 2} | options
+    return tl.protect(people(), "ill", ["age", "town"], **asked)
 
 
 @pytest.mark.parametrize("randomised", [False, True])

@@ -13,6 +13,7 @@ from tightlip.arguments import path as read_path
 from tightlip.auditing.counted import Counted, counts_digest
 from tightlip.auditing.leakage import cell_pml
 from tightlip.auditing.plan import apply_policy
+from tightlip.auditing.promise import require_promise
 from tightlip.auditing.receipt import (
     Receipt,
     asked_of,
@@ -120,6 +121,8 @@ def release(
 
     Raises
     ------
+    BudgetExceeded
+        When `protect` found the policy, and on this table it keeps less than was promised; nothing is then written.
     InvalidInput
         When the plan does not fit the table, the table changed meanwhile, or what was written is not what was decided;
         nothing is then written.
@@ -153,6 +156,7 @@ def write_release(
         digest = counts_digest(counted)
         if facts.counts not in (None, digest):
             raise InvalidInput(f"{opened.name} has changed since it was protected; protect it again.")
+        require_promise(counted, policy, opened.name)
         leakage = worst_leakage(counted, policy)
         made: list[Receipt] = []
 

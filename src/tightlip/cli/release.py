@@ -14,7 +14,7 @@ from tightlip.cli.audit_options import Address, MappingsAnywhere, TableName
 from tightlip.cli.audit_options import columns as columns_of
 from tightlip.cli.output import complain, print_json, print_text
 from tightlip.cli.protect_options import Keep, OutTable, ReceiptFile, SeedForTests, WithSecret
-from tightlip.errors import InvalidInput, quoted
+from tightlip.errors import BudgetExceeded, InvalidInput, quoted
 from tightlip.files import prepare_output, require_apart
 from tightlip.histogram.secret import Except, Ratio, RatioDifference, Share, TableSecret, Where
 
@@ -155,6 +155,9 @@ def whole_table(
 ) -> None:
     """Write what a policy publishes of every row, read back and checked, with a receipt.
 
+    Exit status 1, and nothing written, where a policy of `tightlip protect`
+    would exceed on this table the budget that it was made for.
+
     Example: tightlip release table patients.csv --policy plan.toml --out
     safe.parquet
     """
@@ -171,19 +174,23 @@ def whole_table(
     prepare_output(beside, force=force)
     plan = Policy.from_toml(policy, mappings_anywhere=mappings_anywhere)
     facts = Facts(command=typed_command(context, "release", "table"), files={"policy": policy})
-    with open_table(table, table=name) as opened:
-        done = write_release(
-            opened,
-            plan,
-            out,
-            receipt,
-            facts,
-            out_table=out_table,
-            keep=[] if keep is None else columns_of(keep),
-            with_secret=with_secret,
-            force=force,
-            seed_for_tests=seed_for_tests,
-        )
+    try:
+        with open_table(table, table=name) as opened:
+            done = write_release(
+                opened,
+                plan,
+                out,
+                receipt,
+                facts,
+                out_table=out_table,
+                keep=[] if keep is None else columns_of(keep),
+                with_secret=with_secret,
+                force=force,
+                seed_for_tests=seed_for_tests,
+            )
+    except BudgetExceeded as error:
+        complain(str(error))
+        raise typer.Exit(1) from error
     record = table_release_record(done, unit=unit.value)
     print_json(record) if json else print_text(table_release_text(record))
     if record["unsafe"]:

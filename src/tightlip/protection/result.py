@@ -185,6 +185,8 @@ class Protection:
     @cached_property
     def local(self) -> LocalRecoding:
         """What is published for each counted cell."""
+        from tightlip.protection.promise import promise_of
+
         kernel = self.kernel
         used, place = np.unique(kernel.value, return_inverse=True)
         starts = np.searchsorted(kernel.cell, np.arange(len(self.finest.codes) + 1))
@@ -203,6 +205,7 @@ class Protection:
             place[entry].astype(np.intp),
             kernel.weight[entry],
             kernel.scale,
+            promise=promise_of(self),
         )
 
     def _labels(self, codes: Any) -> Cell:

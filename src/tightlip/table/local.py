@@ -3,6 +3,7 @@
 The file has a row for each pair of a cell and a value published for it: the cell's released values as the policy
 recodes them ("cell " and the column's name), what is published ("published " and the name), and a whole weight. The
 weights of a cell sum to the scale in the file's metadata; a cell with one row is always published so. Missing is null.
+The metadata also have what was promised of it (see `promise`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from tightlip.errors import InvalidInput, quoted
 from tightlip.files import whole_file
 from tightlip.table.mechanism import Value
+from tightlip.table.promise import Promise
 
 _FORMAT = "tightlip local recoding 1"
 _CELL, _PUBLISHED = "cell ", "published "
@@ -38,6 +40,7 @@ class LocalRecoding:
     cell, value, weight : the pairs
     scale : what the weights of each cell sum to
     path : the file that it is in, if it is in one
+    promise : what releases by it keep, if that is known; others are refused
     """
 
     columns: tuple[str, ...]
@@ -48,6 +51,7 @@ class LocalRecoding:
     weight: NDArray[np.int64]
     scale: int
     path: Path | None = None
+    promise: Promise | None = None
 
     def __post_init__(self) -> None:
         sums = np.zeros(len(self.cells), dtype=object)
@@ -108,6 +112,8 @@ class LocalRecoding:
         }
         columns[_WEIGHT] = pa.array(self.weight, pa.int64())
         metadata = {"format": _FORMAT, "scale": str(self.scale)}
+        if self.promise is not None:
+            metadata["promise"] = self.promise.to_json()
         with whole_file(path, force=force, private=True) as partial:
             parquet.write_table(pa.table(columns).replace_schema_metadata(metadata), partial)
         return file_digest(path)
@@ -157,6 +163,7 @@ class LocalRecoding:
             np.array(lists[-1], dtype=np.int64),
             int(metadata[b"scale"]),
             path,
+            Promise.from_json(metadata[b"promise"]) if b"promise" in metadata else None,
         )
 
 
