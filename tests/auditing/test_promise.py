@@ -50,7 +50,9 @@ def _worse() -> pd.DataFrame:
         {"budget": "2x", "delta": "1/10"},
     ],
 )
-def test_a_found_policy_keeps_its_budget_on_another_table_or_is_refused(tmp_path: Path, options: dict) -> None:
+def test_a_found_policy_keeps_its_budget_on_another_table_or_is_refused(
+    tmp_path: Path, options: dict
+) -> None:
     """Only the counts of the secret differ, so the recoding still fits."""
     protect(**options).policy.save(tmp_path / "plan.toml")
     policy = Policy.from_toml(tmp_path / "plan.toml")

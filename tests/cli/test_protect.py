@@ -229,7 +229,7 @@ def written(capsys, people):
 def test_a_receipt_and_its_files_verify(capsys, written):
     status, text, err = run(capsys, "verify", "safe.csv.receipt.json")
     assert (status, err) == (0, "")
-    assert text.startswith("Valid: the files are those of the receipt")
+    assert text.startswith("Unchanged: the files are as they were")
     assert set(written["files"]) == {"output", "policy", "local recoding"}
     assert written["command"].startswith("tightlip protect people.csv --secret ill")
     assert written["asked"]["limits"][0]["level"] == "log(2)"

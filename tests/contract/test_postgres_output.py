@@ -253,7 +253,7 @@ def test_commands_write_and_verify_and_tell_no_password(capsys, database, files,
     assert ":***@" in json.loads(Path("safe.receipt.json").read_text())["command"]
     status, out, err = run(capsys, "verify", "safe.receipt.json", "--database", url)
     assert (status, err) == (0, "")
-    assert out.startswith("Valid: the files are those of the receipt")
+    assert out.startswith("Unchanged: the files are as they were")
     status, out, err = run(capsys, "verify", "safe.receipt.json")
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert "--database" in err

@@ -37,7 +37,7 @@ def require_promise(counted: Counted, policy: Policy, table: str) -> None:
         raise _broken(f"that {promise.fewest} people share every published value", table)
     above = np.zeros(published.tally.shape[1], dtype=bool)
     for limit in promise.limits:
-        above |= _above(_about(published, limit), limit)
+        above |= values_above(_about(published, limit), limit)
     if published.tally.share_of(np.flatnonzero(above)) > Fraction(promise.exposed):
         levels = " and ".join(f"{_words(one)} about {name_of(one.about)}" for one in promise.limits)
         few = "" if promise.exposed == "0" else f", but for a share of {promise.exposed} of the people,"
@@ -70,10 +70,10 @@ def _about(published: Counted, limit: PromisedLimit) -> Tally:
     return about(published, limit.about).tally
 
 
-def _above(tally: Tally, limit: PromisedLimit) -> NDArray[np.bool_]:
+def values_above(tally: Tally, limit: PromisedLimit) -> NDArray[np.bool_]:
     """Decide exactly which published values break a limit."""
     if limit.kind == "cap":
-        share = Fraction(number(limit.level.removesuffix("%"), "promised cap")) / 100
+        share = Fraction(number(limit.level.strip().removesuffix("%"), "promised cap")) / 100
         above = np.zeros(tally.shape[1], dtype=bool)
         held = tally.count.astype(object) * share.denominator
         above[tally.cell[held > tally.of_cell[tally.cell].astype(object) * share.numerator]] = True

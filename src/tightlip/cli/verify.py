@@ -12,12 +12,17 @@ from tightlip.cli.output import complain, print_json, print_text
 from tightlip.errors import CertificateInvalid, InvalidInput
 
 if TYPE_CHECKING:
+    from tightlip.auditing.receipt import Receipt
+    from tightlip.auditing.recount import Recount
     from tightlip.certificate.base import Certificate
 
 
 def verify(
     certificate: Annotated[
-        Path, typer.Argument(help="A file that --certificate of a command, or save() in Python, wrote.")
+        Path,
+        typer.Argument(
+            help="A file that --certificate of a command, or save() in Python, wrote; or a receipt."
+        ),
     ],
     channel: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The channel file that the proof must be about.")
@@ -26,17 +31,33 @@ def verify(
         str | None,
         typer.Option(metavar="ADDRESS", help="Of a receipt: postgresql://… where the written table is."),
     ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Of a receipt: the table that was released; what was written is counted again.",
+        ),
+    ] = None,
+    table_name: Annotated[
+        str | None,
+        typer.Option("--table-name", metavar="NAME", help="With --table: which table of a database."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Check both ends of a proved number again. Exit status 1 if the proof does not hold."""
+    """Check both ends of a proved number again. Exit status 1 if the proof does not hold.
+
+    Of a receipt, which anybody can write, the files are compared with what
+    it says of them; with --table their values and leakage are counted again.
+    """
     from tightlip.certificate.loading import certificate_of
-    from tightlip.report.claims import claim_record, claim_words
+    from tightlip.report.claims import claim_record, claim_words, recount_record, recount_words
 
     _require_no_release(certificate)
     try:
         proof = certificate_of(read_text(certificate), str(certificate))
         if database is not None:
-            proof = _at(proof, database)
+            proof = _receipt(proof, "--database").reached_at(database)
+        counted = None if table is None else _recount(_receipt(proof, "--table"), table, table_name)
         proof.verify()
         claim = proof.claim()
         if channel is not None:
@@ -44,10 +65,13 @@ def verify(
     except CertificateInvalid as error:
         complain(f"{certificate}: {error}")
         raise typer.Exit(1) from error
+    proved = counted is not None or proof.NOUN != "receipt"
     if json:
-        print_json({"valid": True, **claim_record(claim), "inputs": proof.digest()})
+        record = {"valid": True if proved else None, **claim_record(claim), "inputs": proof.digest()}
+        print_json(record if counted is None else record | {"counted_again": recount_record(counted)})
     else:
-        print_text(f"Valid: {claim_words(claim)}")
+        words = claim_words(claim) if counted is None else recount_words(counted)
+        print_text(f"{'Valid' if proved else 'Unchanged'}: {words}")
 
 
 def _require_no_release(path: Path) -> None:
@@ -61,13 +85,21 @@ def _require_no_release(path: Path) -> None:
         )
 
 
-def _at(proof: Certificate, database: str) -> Certificate:
-    """The receipt, with its table looked for at an address."""
+def _receipt(proof: Certificate, option: str) -> Receipt:
+    """Refuse an option about receipts for a proof."""
     from tightlip.auditing.receipt import Receipt
 
     if not isinstance(proof, Receipt):
-        raise InvalidInput("--database is for receipts of a Postgres table, got a proof; leave it out.")
-    return proof.reached_at(database)
+        raise InvalidInput(f"{option} is for receipts of released tables, got a proof; leave it out.")
+    return proof
+
+
+def _recount(receipt: Receipt, table: str, name: str | None) -> Recount:
+    from tightlip.auditing.recount import recount
+    from tightlip.table.source import open_table
+
+    with open_table(table, table=name) as opened:
+        return recount(receipt, opened)
 
 
 def _require_about(proof: Certificate, path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tightlip.auditing import receipt
+from tightlip.auditing.recount import Recount
 from tightlip.certificate import envelope, ordered
 from tightlip.certificate import recomputation as again
 from tightlip.certificate.base import Claim
@@ -116,7 +117,40 @@ def _detail(claim: Claim) -> str:
 
 def _receipt(claim: Claim) -> str:
     most = with_unit(format_up(claim.upper), "nats")
-    return f"the files are those of the receipt; no published value leaks more than {most}, as it states."
+    return (
+        f"the files are as they were when the receipt was written, and it states that no published value leaks more "
+        f"than {most}. That this is true was not checked; with --table and the table that was released, it is."
+    )
+
+
+def recount_record(found: Recount) -> dict[str, Any]:
+    """Write what was counted again as JSON values."""
+    return {
+        "rows": found.rows,
+        "secret": list(found.secret),
+        "released": list(found.released),
+        "kept_without_guarantee": list(found.kept),
+        "leakage": float_json(found.leakage),
+        "names_of_groups": list(found.groups),
+        "limits_on_single_values": found.single,
+    }
+
+
+def recount_words(found: Recount) -> str:
+    """Say what was counted again, and what was not."""
+    most = with_unit(format_up(found.leakage), "nats")
+    words = (
+        f"counted again beside the table: what is published in {', '.join(found.released)} is true of each of "
+        f"{several(found.rows, 'row')}, keeps the limits of the receipt, and no value of it leaks more than {most} "
+        f"about {' × '.join(found.secret)}."
+    )
+    if found.groups:
+        words += f" Names of groups in {', '.join(found.groups)} are taken to mean who is in them."
+    if found.single:
+        words += " Limits on single values were not checked: the receipt does not name the values."
+    if found.kept:
+        words += f" No guarantee covers {', '.join(found.kept)}."
+    return words
 
 
 def _contraction(what: str) -> Callable[[Claim], str]:

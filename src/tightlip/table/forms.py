@@ -44,7 +44,7 @@ class Form(ABC):
 
     @abstractmethod
     def read(self, draft: Any, schema: Any) -> Iterator[Any]:
-        """Read what `write` wrote, as Arrow tables of the same schema."""
+        """Read what `write` wrote, as Arrow tables of the same schema or of some of its columns."""
 
     def digest(self, draft: Any) -> str:
         """Hash what `write` wrote."""
@@ -80,13 +80,16 @@ class _Csv(Form):
         import pyarrow as pa
         import pyarrow.csv as arrow_csv
 
+        parse = arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
+        with arrow_csv.open_csv(path, parse_options=parse) as whole:
+            alone = len(whole.schema) == 1
         convert = arrow_csv.ConvertOptions(
+            include_columns=schema.names,
             column_types=schema,
             null_values=[""],
             strings_can_be_null=True,
-            quoted_strings_can_be_null=len(schema) == 1,
+            quoted_strings_can_be_null=alone,
         )
-        parse = arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
         with arrow_csv.open_csv(path, parse_options=parse, convert_options=convert) as reader:
             yield from (pa.Table.from_batches([batch]) for batch in reader)
 
@@ -107,7 +110,7 @@ class _Parquet(Form):
         import pyarrow.parquet as parquet
 
         with parquet.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=BATCH):
+            for batch in file.iter_batches(batch_size=BATCH, columns=schema.names):
                 yield pa.Table.from_batches([batch]).replace_schema_metadata(None)
 
 
@@ -152,7 +155,7 @@ class _DuckDB(_Database):
             _database_work(path, duckdb.Error),
             closing(duckdb.connect(path, read_only=True, config=_NO_DISK)) as connection,
         ):
-            found = connection.execute(f"SELECT * FROM {TABLE} ORDER BY rowid")
+            found = connection.execute(_selected(schema))
             while rows := found.fetchmany(BATCH):
                 yield as_table(rows, schema)
 
@@ -172,7 +175,7 @@ class _SQLite(_Database):
 
     def read(self, path: Path, schema: Any) -> Iterator[Any]:
         with _database_work(path, sqlite3.Error), closing(sqlite3.connect(path)) as connection:
-            found = connection.execute(f"SELECT * FROM {TABLE} ORDER BY rowid")
+            found = connection.execute(_selected(schema))
             while rows := found.fetchmany(BATCH):
                 yield as_table(rows, schema)
 
@@ -204,6 +207,10 @@ def form_of(path: Path) -> Form:
 
 def _sql_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
+
+
+def _selected(schema: Any) -> str:
+    return f"SELECT {', '.join(map(_sql_name, schema.names))} FROM {TABLE} ORDER BY rowid"
 
 
 def as_table(rows: list[Any], schema: Any) -> Any:

@@ -63,6 +63,7 @@ class Promise:
     @classmethod
     def _of(cls, limits: list[dict[str, Any]], exposed: str, fewest: int, counts: str | None) -> Promise:
         found = tuple(
-            PromisedLimit(tuple(map(str, one["about"])), str(one["kind"]), str(one["level"])) for one in limits
+            PromisedLimit(tuple(map(str, one["about"])), str(one["kind"]), str(one["level"]))
+            for one in limits
         )
         return cls(found, str(Fraction(exposed)), int(fewest), None if counts is None else str(counts))

@@ -354,6 +354,13 @@ def _rows(table: Table, plan: _Plan) -> Iterator[Any]:
         yield from stream(table.backend, joined)[1]
 
 
+def rows_of(table: Table, policy: Policy, max_cells: int) -> tuple[Groups, NDArray[np.int32]]:
+    """Group the rows of a table by the columns of a policy, and tell the group of each row in its order."""
+    plan = _Plan.of(table, policy, (), False, max_cells)
+    found = [rows[_GROUP].to_numpy().astype(np.int32) for rows in _rows(table, plan)]
+    return plan.groups, np.concatenate(found)
+
+
 def _kept_column(rows: Any, place: int) -> Any:
     """A kept column with its gaps, which travel as bit masks."""
     import pyarrow as pa

@@ -1,0 +1,210 @@
+"""A release counted again beside its table: forged receipts and false rows are found, true ones are not."""
+
+import csv
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tightlip as tl
+from contract.warnings_of_engines import IGNORED
+from tightlip.auditing.receipt import KIND
+from tightlip.certificate.base import kind_digest
+from tightlip.cli.main import main
+from tightlip.table.policy import Policy, Released
+from tightlip.table.recoding import Bins, Prefix, TopCode
+from tightlip.table.truth import says_truth
+
+pytestmark = IGNORED
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    draw = np.random.default_rng(3)
+    rows = 300
+    age = draw.integers(20, 60, rows)
+    town = draw.choice(["north", "=south", "1.10"], rows).astype(object)
+    town[:5] = None
+    day = draw.choice(["2024-01-05", "2024-02-07", "2024-11-30"], rows)
+    ill = np.where(draw.random(rows) < 0.15 + 0.5 * (age > 50), "flu", "none")
+    table = pd.DataFrame({"nr": range(rows), "age": age, "town": town, "day": day, "ill": ill})
+    table.to_parquet("people.parquet")
+    return table
+
+
+def protect(path, budget="2x", **options):
+    columns = ["age", "town", "day"]
+    return tl.protect("people.parquet", "ill", columns, budget, seconds=1, **options).release(
+        path, keep=["nr"]
+    )
+
+
+def verify(capsys, path, *more):
+    status = main(["verify", f"{path}.receipt.json", *more])
+    captured = capsys.readouterr()
+    return status, " ".join(captured.out.split()), captured.err
+
+
+def forge(path, change):
+    """A receipt that says something else, with digests that fit."""
+    place = Path(f"{path}.receipt.json")
+    receipt = json.loads(place.read_text())
+    change(receipt)
+    receipt["files"]["output"]["sha256"] = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    facts = {key: value for key, value in receipt.items() if key not in ("format", "kind", "inputs")}
+    receipt["inputs"] = kind_digest(KIND, facts)
+    place.write_text(json.dumps(receipt))
+
+
+def said_to_leak_nothing(receipt):
+    receipt["proved"]["leakage_nats"] = 0.001
+
+
+@pytest.mark.parametrize("path", ["safe.csv", "safe.parquet", "safe.duckdb", "safe.sqlite"])
+def test_a_true_release_is_valid(capsys, people, path):
+    done = protect(path)
+    status, text, err = verify(capsys, path, "--table", "people.parquet")
+    assert (status, err) == (0, "")
+    assert text.startswith("Valid: counted again")
+    assert "No guarantee covers nr" in text
+    status, text, _ = verify(capsys, path, "--table", "people.parquet", "--json")
+    record = json.loads(text)
+    assert record["valid"] is True
+    assert record["counted_again"]["leakage"] == float(done.leakage)
+
+
+def test_without_the_table_only_what_was_checked_is_said(capsys, people):
+    protect("safe.csv")
+    forge("safe.csv", said_to_leak_nothing)
+    status, text, _ = verify(capsys, "safe.csv")
+    assert status == 0
+    assert text.startswith("Unchanged: ")
+    assert "it states" in text
+    assert "was not checked" in text
+    assert json.loads(verify(capsys, "safe.csv", "--json")[1])["valid"] is None
+
+
+def test_a_forged_leakage_is_found(capsys, people):
+    protect("safe.csv")
+    forge("safe.csv", said_to_leak_nothing)
+    status, _, err = verify(capsys, "safe.csv", "--table", "people.parquet")
+    assert status == 1
+    assert "more than the receipt states" in err
+
+
+def _rewrite(change):
+    with Path("safe.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    change(rows)
+    with Path("safe.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(
+            file, rows[0], quoting=csv.QUOTE_NOTNULL if hasattr(csv, "QUOTE_NOTNULL") else 0
+        )
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _other_age(rows):
+    rows[0]["age"] = "19"
+
+
+def _one_less(rows):
+    rows.pop()
+
+
+def _swapped(rows):
+    rows.reverse()
+
+
+def _hidden_for_one(rows):
+    rows[7]["age"] = rows[7]["town"] = rows[7]["day"] = "*"
+
+
+@pytest.mark.parametrize("change", [_other_age, _one_less, _swapped, _hidden_for_one])
+def test_rows_that_are_not_those_of_the_table_are_found(capsys, people, change):
+    people.town = "north"
+    people.to_parquet("people.parquet")
+    protect("safe.csv", "100x")
+    _rewrite(lambda rows: None)
+    forge("safe.csv", lambda receipt: None)
+    assert verify(capsys, "safe.csv", "--table", "people.parquet")[0] == 0
+    _rewrite(change)
+    forge("safe.csv", lambda receipt: None)
+    status, _, err = verify(capsys, "safe.csv", "--table", "people.parquet")
+    assert status == 1
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "problem"),
+    [
+        ({"budget": [{"about": ["ill"], "of": "every value", "level": "1.1x"}]}, "exceed the budget"),
+        ({"budget": [{"about": ["ill"], "of": "every value", "level": "51%"}]}, "exceed the budget"),
+        ({"min_count": 290}, "fewer than 290"),
+    ],
+)
+def test_limits_that_the_release_does_not_keep_are_found(capsys, people, asked, problem):
+    protect("safe.csv")
+    forge("safe.csv", lambda receipt: receipt["asked"].update(asked))
+    status, _, err = verify(capsys, "safe.csv", "--table", "people.parquet")
+    assert status == 1
+    assert problem in err
+
+
+def test_plain_policies_and_limits_of_single_values(capsys, people):
+    release = [Released("age", TopCode(50)), Released("town", Prefix(2)), Released("day", Prefix(4))]
+    tl.release("people.parquet", Policy("ill", release, min_count=4), "top.csv")
+    assert verify(capsys, "top.csv", "--table", "people.parquet")[0] == 0
+    tl.release("people.parquet", Policy("ill", [Released("age", Bins(width=3))]), "bins.csv")
+    assert verify(capsys, "bins.csv", "--table", "people.parquet")[0] == 0
+    protect("one.csv", {"ill": {"flu": "40%"}})
+    assert "single values were not checked" in verify(capsys, "one.csv", "--table", "people.parquet")[1]
+
+
+@pytest.mark.parametrize("part", ["asked", "written"])
+def test_a_receipt_without_what_is_needed_is_refused_in_one_line(capsys, people, part):
+    protect("safe.csv")
+    for change in ({}, {"secret": 3, "columns": 3}, {"secret": ["ill"], "release": 5, "columns": [[]]}):
+        forge("safe.csv", lambda receipt, change=change: receipt.update({part: change}))
+        status, _, err = verify(capsys, "safe.csv", "--table", "people.parquet")
+        assert status in (1, 2)
+        assert err.count("\n") == 1
+
+
+def test_what_cannot_be_compared_is_refused(capsys, people):
+    protect("safe.csv", randomised=True)
+    status, _, err = verify(capsys, "safe.csv", "--table", "people.parquet")
+    assert status == 2
+    assert "drawn by chance" in err
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "truth"),
+    [
+        ("25", "25", True),
+        ("26", "25", False),
+        ("[20, 25)", "25", False),
+        ("[25, 30)", "25", True),
+        ("[-5, 2.5)", "-5", True),
+        ("<18", "18", False),
+        ("≥18", "18", True),
+        ("≤17", "18", False),
+        ("*", "25", True),
+        (None, "25", False),
+        ("25", None, False),
+        ("young", "25", None),
+        ("ab…", "abc", True),
+        ("ab…", "acb", False),
+        ("2024-Q1", "2024-03-31", True),
+        ("2024-Q1", "2024-04-01", False),
+        ("2024", "2025-01-01", False),
+        ("2024-03", "2024-03-31", True),
+        ("north", "south", False),
+    ],
+)
+def test_what_labels_say(label, value, truth):
+    assert says_truth(label, value, {"25", "26", "north", value}) is truth
