@@ -47,7 +47,7 @@ def protect(
     bottom: option.Bottom = None,
     mapping: option.Mapping = None,
     suppress: option.Suppress = None,
-    min_count: option.MinCount = None,
+    min_count: own.FewestPeople = None,
     budget: own.Budgets = None,
     randomised: own.Randomised = False,
     levels: own.LevelsOf = None,
@@ -55,7 +55,7 @@ def protect(
     weight: own.Weights = None,
     pmc: own.Pmc = None,
     delta: own.Delta = None,
-    seconds: own.Seconds = 20.0,
+    seconds: own.Seconds = None,
     gap: own.Gap = 1e-3,
     out: own.Out = None,
     out_table: own.OutTable = None,
@@ -101,6 +101,8 @@ def protect(
     )
     outputs.check(inputs_of(table, policy, plan), randomised=randomised)
     typed = typed_command(context, "protect")
+    if not json:
+        print_text(_start_line(public_address(table)))
     with open_table(table, table=name) as opened:
         chosen = _chosen_levels(opened, plan, asked["levels"])
         if not json:
@@ -113,6 +115,8 @@ def protect(
             table=public_address(table),
             command=typed,
             curve=None if html is None else _curve(found),
+            keep=kept,
+            with_secret=with_secret,
             unsafe=None if seed_for_tests is None else UNSAFE_NOTE,
         )
         done, wrote = outputs.write(found, report, opened, typed)
@@ -149,6 +153,14 @@ def _chosen_levels(table: Table, plan: Policy, given: dict[str, Any]) -> tuple[C
     counts = count_cells(table, replace(plan, min_count=None))
     counted = Counted.of(counts, plan.secret, [item.column for item in plan.release])
     return choose_levels(plan, counted, table.kinds(plan.columns), given)
+
+
+def _start_line(table: str) -> Any:
+    from rich.text import Text
+
+    from tightlip.report.amounts import printable
+
+    return Text(printable(f"Counting {table}; then the search takes a while.\n"))
 
 
 def _level_lines(chosen: tuple[ColumnLevels, ...]) -> Any:

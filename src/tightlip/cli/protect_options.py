@@ -68,8 +68,21 @@ Pmc = Annotated[
 Delta = Annotated[
     str | None, _asked(metavar="PROBABILITY", help="The share of people who may be above the budget.")
 ]
+FewestPeople = Annotated[
+    int | None,
+    _asked(
+        "--min-count",
+        metavar="NUMBER",
+        help="The fewest people who may share a published value; of releases that are not drawn by chance.",
+    ),
+]
 Seconds = Annotated[
-    float, _asked(metavar="NUMBER", help="How long to search for a deterministic release, about.")
+    float | None,
+    _asked(
+        metavar="NUMBER",
+        help="How long to search, about; 20 to 240 by the size of the table if left out. Writing files, and other "
+        "budgets for the page, comes on top.",
+    ),
 ]
 Gap = Annotated[
     float, _asked(metavar="SHARE", help="How close to the optimum: 0.001 is 0.1 % of the detail.")

@@ -112,6 +112,15 @@ def given_levels(budget: Any, secret_columns: Subject) -> Iterator[tuple[Subject
                         yield (column,), isinstance(level, Mapping), each
 
 
+def asked_levels(
+    budget: Any, pmc: Any, secret_columns: Subject
+) -> Iterator[tuple[Subject, bool, Kind, float | Fraction]]:
+    """List the limits of budgets that were read: about which secret columns, whether of one value, kind and level."""
+    for argument, given in (("budget", budget), ("pmc", pmc)):
+        for subject, of_value, level in () if given is None else given_levels(given, secret_columns):
+            yield subject, of_value, *_amount(level, argument)
+
+
 def _several(budget: Any) -> Sequence[Any]:
     return budget if isinstance(budget, (list, tuple)) else [budget]
 

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tightlip.auditing.counted import counts_digest
+from tightlip.auditing.receipt import READERS
 from tightlip.auditing.releasing import Facts
+from tightlip.numeric.display import format_up
 from tightlip.numeric.parse import exact_text
 from tightlip.numeric.quantity import Nats, exact_ratio
-from tightlip.protection.budget import given_levels
-from tightlip.protection.limits import Limit
+from tightlip.protection.budget import Subject, asked_levels, given_levels
+from tightlip.protection.limits import Kind, Limit
 
 if TYPE_CHECKING:
     from tightlip.protection.result import Protection
@@ -38,13 +40,22 @@ def release_facts(
     }
     if exposed:
         asked["share_of_people_above"] = exact_text(exposed)
-    proved = {
+    proved: dict[str, Any] = {
         "detail_kept": protection.kept,
         "detail_bound": protection.bound,
         "share_of_people_above": exact_text(Fraction(protection.exposed)),
         "search_finished": protection.finished,
     }
+    if protection.exposed:
+        proved["protects_against"] = protects_against(protection)
     return Facts(counts_digest(protection.counted), asked, proved, command, files or {})
+
+
+def protects_against(protection: Protection) -> str:
+    """Say who is protected against whom where some people were allowed to be above the budget."""
+    share = format_up(100 * protection.exposed, 3)
+    readers = READERS[not protection.randomised]
+    return f"for all but {share} % of people, whose values are published beyond the limits: {readers}"
 
 
 def given_asked(protection: Protection) -> dict[str, Any]:
@@ -66,6 +77,16 @@ def given_asked(protection: Protection) -> dict[str, Any]:
         if given.get(argument) is not None:
             asked[argument] = _given_text(given[argument])
     return asked
+
+
+def promised_levels(protection: Protection) -> list[tuple[Subject, bool, Kind, float | Fraction]]:
+    """List the limits as they were asked for; where nobody asked, those that are kept, by columns, kind and level."""
+    given = protection.given
+    if given is not None:
+        return list(asked_levels(given.get("budget"), given.get("pmc"), protection.counted.secret_columns))
+    limits = protection.certificate.table.limits.limits
+    kept = [(protection.secrets[limit.secret][0], False, limit.kind, limit.level) for limit in limits]
+    return list(dict.fromkeys(kept))
 
 
 def levels_asked(protection: Protection) -> dict[str, dict[str, Any]]:

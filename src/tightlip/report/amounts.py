@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 LONG, SHORT = 6, 3
 _HUGE = 700.0
+_NEARLY_ONE = 1.1  # three digits of a smaller factor would say next to nothing about it
 _ROUNDED = {"up": format_up, "down": format_down, "nearest": format_about}
 _SUMS = Fraction(1, 10**9)  # more than the relative rounding of an attack's sums
 
@@ -78,18 +80,35 @@ def given_decimal(value: float) -> str | None:
     return shown if value in (float(shown), math.nextafter(float(shown), 0.0)) else None
 
 
+def budget_given(budget: Nats) -> str:
+    """Write a budget as options take it, the very level: a factor where it is one, otherwise nats.
+
+    >>> budget_given(Nats.of_ratio(Fraction("4.4866"))), budget_given(Nats.of_ratio(Fraction(4, 3)))
+    ('factor 4.4866', 'factor 4/3')
+    >>> budget_given(Nats(1.5)), budget_given(Nats(1 / 3))
+    ('1.5 nats', '0.3333333333333333 nats')
+    """
+    if budget.ratio is not None:
+        low, high = format_sides(budget.ratio)
+        return f"factor {low if low == high else exact_text(budget.ratio)}"
+    return f"{given_decimal(float(budget)) or repr(float(budget))} nats"
+
+
 def factor(amount: Nats, *, up: bool = True) -> str:
     """Write e^amount, rounded up, or down where it is exceeded.
 
     >>> factor(Nats.of_ratio(Fraction(5, 2))), factor(Nats(800.0)), factor(Nats(math.inf))
     ('2.5', 'over 1e300', 'any number of')
+    >>> factor(Nats.of_ratio(Fraction("1.0001")))
+    '1.0001'
     """
     shown = format_up if up else format_down
-    if amount.ratio is not None:
-        return shown(amount.ratio, SHORT)
-    if math.isinf(amount):
+    if amount.ratio is None and math.isinf(amount):
         return "any number of"
-    return shown(exp_bounds(float(amount))[up], SHORT) if amount < _HUGE else "over 1e300"
+    if amount.ratio is None and amount >= _HUGE:
+        return "over 1e300"
+    times = exp_bounds(float(amount))[up] if amount.ratio is None else amount.ratio
+    return shown(times, LONG if times < _NEARLY_ONE else SHORT)
 
 
 def by_factor(amount: Nats, *, up: bool = True) -> str:
@@ -264,13 +283,17 @@ class Share:
     at_least: float | None = None
 
 
-def amount(found: Nats, unit: Unit) -> Amount:
+def amount(found: Nats, unit: Unit, *, bound: bool = False) -> Amount:
     """Write a leakage with its words, rounded to its side; an exact ratio would tell the counts behind it.
+
+    `bound` is whether it is told as a bound only.
 
     >>> amount(Nats(0.5), "nats")
     Amount(value=0.5, unit='nats', words='0.5 nats', given=None)
+    >>> amount(Nats(0.5), "nats", bound=True).words
+    'at most 0.5 nats'
     """
-    return Amount(value_json(found, unit), unit, leakage(found, unit))
+    return Amount(value_json(found, unit), unit, f"{'at most ' if bound else ''}{leakage(found, unit)}")
 
 
 def share(probability: float) -> Share:
@@ -308,6 +331,25 @@ def exact_share(probability: Probability) -> Share:
     """
     words = percent(probability) if probability.fraction is None else about(probability)
     return Share(float(probability), words)
+
+
+def in_words(name: str) -> str:
+    """Write a name as it stands in a sentence: in quotes where it would be taken for several.
+
+    >>> in_words("age"), in_words("age, sex")
+    ('age', '"age, sex"')
+    """
+    return f'"{name}"' if "," in name or " and " in name else name
+
+
+def join_names(names: Sequence[str]) -> str:
+    """List names in a sentence.
+
+    >>> join_names(["age"]), join_names(["age", "a,b", "sex"])
+    ('age', 'age, "a,b" and sex')
+    """
+    told = [in_words(name) for name in names]
+    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
 
 
 def printable(value: Any) -> Any:

@@ -14,7 +14,7 @@ from tightlip.report.chart import GUARANTEED, REACHED, Bound
 _BLUE, _ORANGE, _RED, _GREY = "#3b7dd8", "#d9822b", "#d0453e", "#8a94a0"  # readable on white and on black
 _HEIGHT = 260
 _PLACES: dict[str, dict[str, Any]] = {
-    "level": {"y": 0, "align": "center", "dy": -8},
+    "level": {"y": 0, "align": "center", "dy": -16},
     "delta": {"y": "height", "align": "left", "dx": 5, "dy": -9},
     "chance": {"x": 0, "align": "left", "dx": 6, "dy": -8},
     "epsilon": {"x": 0, "align": "left", "dx": 6, "dy": 9},

@@ -25,6 +25,7 @@ from tightlip.report.amounts import (
     Unit,
     about,
     amount,
+    at_least,
     at_most,
     budget_words,
     delta_json,
@@ -367,7 +368,10 @@ def _lead(audit: Audit, table: str, command: str | None, unit: Unit, show_values
     worst = worst_values(found, found.counted.secret_columns)[1]
     told = worst.found if show_values or worst.people >= SMALL else veil_finding(worst.found, audit.budget)
     kept = Share(found.information, about(found.information))
-    words = lead_words(kept.words, leakage(told.leakage, unit), run) if found.kept else empty_lead_words()
+    worst_words = leakage(told.leakage, unit)
+    words = (
+        lead_words(kept.words, at_least(found.kept), worst_words, run) if found.kept else empty_lead_words()
+    )
     return Lead(words, amount(told.leakage, unit), kept, Share(found.bound, at_most(found.bound)), run)
 
 
@@ -445,7 +449,7 @@ def _finding_record(found: Finding, names: Names, unit: Unit) -> Found:
     return Found(
         cell=names.cell(found.cell),
         secret=names.secret(found.secret),
-        leakage=amount(found.leakage, unit),
+        leakage=amount(found.leakage, unit, bound=found.least is not None),
         prior=exact_share(found.prior),
         posterior=posterior_share(found),
     )
@@ -455,7 +459,7 @@ def _cell(risk: CellRisk, names: Names, unit: Unit) -> Cell:
     return Cell(
         cell=names.cell(risk.cell),
         people=_people(risk, names),
-        leakage=amount(risk.leakage, unit),
+        leakage=amount(risk.leakage, unit, bound=risk.least is not None),
         secret=names.secret(risk.secret),
         prior=exact_share(risk.prior),
         posterior=posterior_share(risk),

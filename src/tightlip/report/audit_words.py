@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -27,10 +27,12 @@ from tightlip.report.amounts import (
     at_least,
     at_most,
     both_sides,
+    budget_given,
     budget_words,
     by_factor,
     exact_share,
     factor,
+    join_names,
     leakage,
     no_more,
     percent,
@@ -115,7 +117,7 @@ def remedy_words(audit: Audit, *, unit: Unit = "nats") -> list[str]:
     )
     return [
         f"To meet the budget: {change_words(audit.policy, remedy)}; {after} {leakage(remedy.leakage, unit)}, "
-        f"keeps {about(remedy.kept)} of the detail ({kind_words(audit.policy, remedy)})."
+        f"keeps {about(remedy.kept)} of the information ({kind_words(audit.policy, remedy)})."
         for remedy in audit.remedies[:_MOST_REMEDIES]
     ]
 
@@ -123,7 +125,7 @@ def remedy_words(audit: Audit, *, unit: Unit = "nats") -> list[str]:
 def change_note(audit: Audit, *, unit: Unit = "nats") -> str:
     """Say what the list of changes holds; without a capital, so that it can follow "What to change: "."""
     allowed = "" if audit.budget is None else f" of {budget_words(audit.budget, unit)}"
-    return f"each of these alone meets the budget{allowed}; the one that keeps most detail comes first"
+    return f"each of these alone meets the budget{allowed}; the one that keeps most information comes first"
 
 
 def no_remedy_words(audit: Audit, *, unit: Unit = "nats") -> str:
@@ -158,11 +160,11 @@ def no_change_words(audit: Audit, option: str, *, unit: Unit = "nats") -> str:
     return no_remedy_words(audit, unit=unit)
 
 
-def lead_words(kept: str, worst: str, run: str) -> str:
+def lead_words(kept: str, detail: str, worst: str, run: str) -> str:
     """Say what protecting the table would keep."""
     return (
-        f"Protecting row by row keeps {kept} of the detail: every row is published truthfully, as finely as the budget "
-        f"allows; worst leakage {worst}. Run: {run}"
+        f"Protecting row by row keeps {kept} of the information ({detail} of the detail): every row is published "
+        f"truthfully, as finely as the budget allows; worst leakage {worst}. Run: {run}"
     )
 
 
@@ -184,8 +186,8 @@ def no_lead_words(reason: str, run: str) -> str:
 
 def protect_call(audit: Audit, table: str, *, python: bool) -> str:
     """Write the call that protects the table of an audit under its budget."""
-    policy, ratio = audit.policy, None if audit.budget is None else audit.budget.ratio
-    level = f"factor {factor(audit.budget or Nats(0.0), up=False) if ratio is None else ratio}"
+    policy = audit.policy
+    level = "" if audit.budget is None else budget_given(audit.budget)
     plain = all(item.recoding == Keep() for item in policy.release) and policy.min_count is None
     flags = policy_flags(policy)
     released = [item.column for item in policy.release]
@@ -210,6 +212,10 @@ def method(audit: Audit) -> list[str]:
         "Statistic maximal leakage (SML) is the logarithm of the largest factor by which the release makes a secret "
         "column easier to guess, for the worst of all priors of the secret columns together."
     )
+    information = (
+        "Information kept is the share of what the planned values tell about a row that is still told after a change, "
+        "I(X; Y)/H(X); the detail of tightlip protect is another measure."
+    )
     return [
         basis(audit),
         "Leakage is pointwise maximal leakage (PML): the logarithm of the largest factor by which seeing a released "
@@ -217,6 +223,7 @@ def method(audit: Audit) -> list[str]:
         f"The envelope at δ = {format_exactly(audit.delta)} is the largest leakage that any grouping of released "
         "values reaches with probability at least δ; larger leaks are rarer, whatever a stranger does with the values.",
         *([statistic] if audit.policy.statistic else []),
+        *([information] if audit.verdict is False else []),
         "Guarantees are rounded up, attacks down.",
     ]
 
@@ -308,7 +315,7 @@ def change_words(plan: Policy, remedy: Remedy) -> str:
     parts = [
         f"release {new.column} {new.recoding.words()}" for old, new in kept if new.recoding != old.recoding
     ]
-    parts += [f"leave out {_join_names(gone)}"] if gone else []
+    parts += [f"leave out {join_names(gone)}"] if gone else []
     parts += [
         f"add {new.mechanism.words()} to {new.column}"
         for old, new in kept
@@ -354,11 +361,7 @@ def _ways_words(remedy: Remedy, aim: str) -> str:
         )
     were = "was" if counted == 1 else "were"
     how = f"; {counted:,} {were} counted, the others follow" if counted < ways else ""
-    return f"of the {ways:,} ways to {aim}, no other that meets the budget keeps more detail{how}"
-
-
-def _join_names(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"of the {ways:,} ways to {aim}, no other that meets the budget keeps more information{how}"
 
 
 def kind_words(plan: Policy, remedy: Remedy) -> str:

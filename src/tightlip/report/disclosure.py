@@ -33,6 +33,7 @@ from tightlip.auditing.result import (
 from tightlip.auditing.view import UNSEEN
 from tightlip.envelopes.result import Envelope
 from tightlip.numeric.quantity import Nats, Probability
+from tightlip.report.amounts import in_words
 from tightlip.table.mapping import Mapping
 from tightlip.table.policy_file import policy_toml
 
@@ -80,7 +81,7 @@ def secret_name(columns: Sequence[str], label: Sequence[str | None]) -> str:
 def cell_name(columns: Iterable[str], label: Iterable[str | None]) -> str:
     """Name a cell by its released values."""
     return ", ".join(
-        f"{_plain(column)} = {_plain(value) if value is not None else '(missing)'}"
+        f"{in_words(_plain(column))} = {_plain(value) if value is not None else '(missing)'}"
         for column, value in zip(columns, label, strict=True)
     )
 

@@ -62,10 +62,7 @@ def write_html(
 def words(found: Protection, *, show_values: bool, unit: Unit) -> str:
     """Say the answer, who is protected, and what holds detail back, a line each."""
     report = protect_record(found, show_values=show_values, unit=unit)
-    readers = [
-        f"{reader.name}: {'protected' if reader.covered else 'not protected'}. {reader.words}"
-        for reader in report.readers
-    ]
+    readers = [f"{reader.name}: {reader.status}. {reader.words}" for reader in report.readers]
     limits = [f"{limit.words}; 1 % more would gain {limit.gain_words}." for limit in report.limits]
     lines = [report.headline, report.verdict, report.bound_words, report.search, *readers]
     lines += [f"Not covered: {sentence}" for sentence in report.outside]
@@ -81,9 +78,7 @@ def short_words(found: Protection) -> str:
 def card(found: Protection) -> Card:
     """Summarise the answer, who is protected, and the numbers."""
     report = protect_record(found)
-    readers = [
-        f"{reader.name}: {'protected' if reader.covered else 'not protected'}." for reader in report.readers
-    ]
+    readers = [f"{reader.name}: {reader.status}." for reader in report.readers]
     return Card(
         report.headline,
         [report.verdict, report.bound_words, report.search, *readers],

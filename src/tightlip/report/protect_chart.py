@@ -33,7 +33,7 @@ def protect_charts(report: ProtectReport) -> dict[str, dict[str, Any]]:
         for place, one in enumerate(report.factors, 1)
     }
     found["columns"] = columns_chart(report.columns).to_dict()
-    if report.trade_off is not None:
+    if report.trade_off is not None and len(report.trade_off.points) > 1:
         found["trade-off"] = finish_chart(trade_chart(report.trade_off, report.kind)).to_dict()
     return found
 
@@ -199,12 +199,10 @@ def _share_axis(field: str, title: str) -> Any:
 def _corners(
     rows: list[dict[str, Any]], x: str, y: str, bound: Bound, domain: tuple[float, float]
 ) -> list[dict[str, Any]]:
-    """The corners of a rising bound, as far as it holds: to the right edge from below, to the left one from above."""
+    """The corners of a rising bound: from below to the right edge, from above no further than it was worked out."""
     best = bound.tighten([row[y] for row in rows])
     line = [{x: row[x], y: value, "curve": row["curve"]} for row, value in zip(rows, best, strict=True)]
-    if bound.above:
-        return [line[0] | {x: domain[0]}, *line, line[-1] | {y: 1.0}, line[-1] | {x: domain[1], y: 1.0}]
-    return [*line, line[-1] | {x: domain[1]}]
+    return line if bound.above else [*line, line[-1] | {x: domain[1]}]
 
 
 def _rule(own: TradePoint, x: Any) -> list[Any]:

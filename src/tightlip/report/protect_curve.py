@@ -8,7 +8,6 @@ from tightlip.auditing.leakage import tail_levels
 from tightlip.errors import InvalidInput
 from tightlip.numeric.quantity import Nats
 from tightlip.protection.curve import Curve
-from tightlip.report import protect_words as said
 from tightlip.report.amounts import Unit
 from tightlip.report.audit_chart import finish_chart
 from tightlip.report.audit_record import as_json
@@ -78,4 +77,4 @@ def _report(curve: Curve, unit: Unit) -> TradeReport:
     plan = curve.plan
     if plan is not None:
         plan = next((level for level in tail_levels() if level >= plan), Nats(float(plan)))
-    return trade_report(points, plan, said.trade_words())
+    return trade_report(points, plan)

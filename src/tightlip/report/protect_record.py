@@ -5,8 +5,9 @@ Text, HTML and JSON are made from this record alone, so none of them can show wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,7 +35,7 @@ from tightlip.report import protect_words as said
 from tightlip.report.amounts import Amount, Share, Unit, amount, at_least, at_most
 from tightlip.report.amounts import about as about_share
 from tightlip.report.audit_record import Proof, as_json, now
-from tightlip.report.audit_words import Figure, option_names, plan_words, privacy_note
+from tightlip.report.audit_words import Figure, option_names, privacy_note
 from tightlip.report.disclosure import cell_name, secret_name, veil_finding
 
 if TYPE_CHECKING:
@@ -47,10 +48,11 @@ _MOST_PATTERNS = 8
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Somebody who looks at the release, and whether they are covered."""
+    """Somebody who looks at the release, whether everybody is protected against them, and who is."""
 
     name: str
     covered: bool
+    status: str
     words: str
 
 
@@ -74,11 +76,12 @@ class LevelShare:
 
 @dataclass(frozen=True, slots=True)
 class ColumnReport:
-    """What is kept of one column."""
+    """What is kept of one column; `names` says what names of groups stand for."""
 
     column: str
     kept: Share
     levels: tuple[LevelShare, ...]
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +188,7 @@ class ProtectReport:
     trade_off: TradeReport | None
     trade_note: str
     examples: tuple[Example, ...]
+    examples_note: str
     notes: tuple[str, ...]
     method: tuple[str, ...]
     proof: Proof
@@ -206,6 +210,8 @@ def protect_record(
     table: str = "the table",
     command: str | None = None,
     curve: Curve | None = None,
+    keep: Sequence[str] = (),
+    with_secret: bool = False,
     unsafe: str | None = None,
     code_seed: int | None = None,
     version: str = __version__,
@@ -223,6 +229,8 @@ def protect_record(
         What the report calls the table, and the command line that made it; None where it was made in Python.
     curve : Curve, optional
         Other budgets for the trade-off.
+    keep, with_secret : as for `release`
+        What else is in the file that was written.
     unsafe : str, optional
         Why the rows that were written protect nobody.
     code_seed : int, optional
@@ -263,22 +271,24 @@ def protect_record(
         figures=_figures(protection, before, after, unit),
         secret_columns=protection.counted.secret_columns,
         released=protection.counted.columns,
-        plan=tuple(plan_words(protection.plan)),
-        readers=_readers(protection),
+        plan=tuple(said.plan_lines(protection)),
+        readers=_readers(protection, after, with_secret),
         outside=tuple(said.outside_words()),
         limits=limits,
-        limits_note=said.limits_note(len(limits), len(protection.certificate.table.limits.limits)),
+        limits_note=said.limits_note(protection, len(limits)),
         columns=teller.columns(),
         factors=factors,
         trade_off=trade,
-        trade_note=said.curve_note(protection, 0 if curve is None else len(curve.points)),
+        trade_note=said.no_curve_words() if trade is None else trade.words,
         examples=teller.examples(),
+        examples_note=teller.examples_note(),
         notes=(
             *(() if unsafe is None else (f"UNSAFE: {unsafe}.",)),
+            *teller.notes(keep, with_secret),
             said.basis(protection),
             *(() if show_values else (said.coded(),)),
         ),
-        method=tuple(said.detail_words()),
+        method=tuple(said.detail_words(protection)),
         proof=Proof(
             said.proof_words(),
             checked=True,
@@ -290,20 +300,33 @@ def protect_record(
     )
 
 
-def _readers(found: Protection) -> tuple[Reader, ...]:
+def _readers(found: Protection, worst: Finding, with_secret: bool) -> tuple[Reader, ...]:
+    everybody = not found.exposed
     return (
-        Reader("The reader of a released value", True, said.reader_words(found)),
-        Reader("The neighbour who knows the person", not found.randomised, said.neighbour_words(found)),
+        Reader(
+            "The reader of a released value",
+            everybody,
+            said.reader_status(found, neighbour=False),
+            said.reader_words(found, worst, with_secret=with_secret),
+        ),
+        Reader(
+            "The neighbour who knows the person",
+            everybody and not found.randomised,
+            said.reader_status(found, neighbour=True),
+            said.neighbour_words(found, worst),
+        ),
     )
 
 
 def _figures(found: Protection, before: Finding, after: Finding, unit: Unit) -> tuple[Figure, ...]:
+    detail = "weighted detail" if said.weights_words(found) else "detail"
+    several = ", all secrets together" if len(found.counted.secret_columns) > 1 else ""
     return (
-        Figure("detail kept", at_least(found.kept), "of 100 % in the table as it is"),
-        Figure("detail that could be kept", at_most(found.bound), "at most, by any truthful release"),
+        Figure(f"{detail} kept", at_least(found.kept), "of 100 % in the table as it is"),
+        Figure(f"{detail} that could be kept", at_most(found.bound), "at most, by any truthful release"),
         Figure("information kept", about_share(found.information), "about the released columns"),
         Figure(
-            "worst case after",
+            f"worst case after{several}",
             said.times_words(after),
             f"{said.shift_words(after, unit)}; before {said.times_words(before)}",
         ),
@@ -358,9 +381,27 @@ class _Teller:
                 one.column,
                 Share(one.kept, about_share(one.kept)),
                 tuple(LevelShare(words, self.share(part * self.total)) for words, part in one.levels),
+                tuple(self._names(place)),
             )
-            for one in column_details(self.found)
+            for place, one in enumerate(column_details(self.found))
         )
+
+    def _names(self, place: int) -> Iterator[str]:
+        """What a name stands for that joins all values but some, where these may be shown."""
+        column, counted = self.found.levels[place], self.found.counted
+        values = column.labels[0]
+        people = np.bincount(counted.codes[:, place], counted.tally.of_cell, len(values))
+        held: Counter[str | None] = Counter()
+        for value, many in zip(values, people.tolist(), strict=True):
+            held[value] += many
+        for labels in column.labels[1:]:
+            joined = {label for value, label in zip(values, labels, strict=True) if label != value}
+            apart = {label for label in labels if label not in joined and label is not None}
+            shown = self.show_values or all(held[value] >= SMALL for value in apart)
+            if len(joined) == 1 and apart and shown:
+                yield said.joined_words(
+                    str(joined.pop()), sorted(map(str, apart), key=lambda one: -held[one])
+                )
 
     def factors(self, subject: Subject) -> FactorReport:
         """The people by factor, before and after."""
@@ -417,6 +458,15 @@ class _Teller:
         which = "" if len(self.subjects) == 1 else f" of {name_of(subject)}"
         return [f"secret {place + 1}{which}" for place in np.argsort(order).tolist()]
 
+    def notes(self, keep: Sequence[str], with_secret: bool) -> Iterator[str]:
+        """What else must be known to read the numbers: weights, and what is in the file besides."""
+        if weights := said.weights_words(self.found):
+            yield weights
+        if keep:
+            yield said.kept_note(keep)
+        if with_secret:
+            yield said.secret_note(self.found)
+
     def examples(self) -> tuple[Example, ...]:
         """What rows become, the most frequent changes first."""
         columns = self.found.counted.columns
@@ -427,8 +477,20 @@ class _Teller:
                 self._label(columns, one, 0),
                 self._label(columns, one, 1),
             )
-            for one in patterns(self.found, SMALL)[:_MOST_PATTERNS]
+            for one in self._told_patterns()
         )
+
+    def _told_patterns(self) -> list[Pattern]:
+        """The most frequent changes of which an example may be shown; of all where there is none."""
+        listed = patterns(self.found, SMALL)
+        told = [one for one in listed if self.show_values or one.holders[1] >= SMALL]
+        return (told or list(listed))[:_MOST_PATTERNS]
+
+    def examples_note(self) -> str:
+        """What the list of examples has, and for how many people it has none."""
+        listed, told = patterns(self.found, SMALL), self._told_patterns()
+        rest = sum(one.people for one in listed) - sum(one.people for one in told)
+        return said.examples_note(len(listed) - len(told), self.share(max(rest, 0.0)).words)
 
     def _label(self, columns: Sequence[str], one: Pattern, side: int) -> str:
         if one.holders[side] < SMALL and not self.show_values:
@@ -449,9 +511,8 @@ class _Teller:
         for level in tail_levels():
             if level < plan and columns:
                 points.setdefault(float(level), trade_point(level, None, None, columns, unit))
-        words = said.curve_note(self.found, 1 if curve is None else len(curve.points))
         keeps_all = None if everything_from(self.found) is None else plan
-        return trade_report(list(points.values()), keeps_all, words)
+        return trade_report(list(points.values()), keeps_all)
 
 
 def _least(found: Protection) -> LeastReport | None:
@@ -466,12 +527,29 @@ def _least(found: Protection) -> LeastReport | None:
     )
 
 
-def trade_report(points: Sequence[TradePoint], plan: Nats | None, words: str) -> TradeReport:
+def trade_report(points: Sequence[TradePoint], plan: Nats | None) -> TradeReport:
     """Record budget against detail; everything can be kept from the plan's own leakage on, if at all."""
-    ordered = tuple(sorted(points, key=lambda point: point.factor))
+    ordered = _own_bounds(sorted(points, key=lambda point: point.factor))
+    words = said.trade_words(
+        whole_columns=any(point.whole_columns is not None for point in ordered),
+        alone=sum(point.kept is not None for point in ordered) < 2,
+    )
     if plan is None:
         return TradeReport(words, ordered, None, None)
     return TradeReport(words, ordered, _ratio(plan), said.factor_name(plan))
+
+
+def _own_bounds(points: Sequence[TradePoint]) -> tuple[TradePoint, ...]:
+    """Leave out bounds that were not worked out where they stand: those of a larger budget, and 100 % of nothing."""
+    told, least = [], 1.0
+    for point in reversed(points):
+        if point.bound is not None:
+            everything = point.kept is not None and point.kept.value == 1
+            lent = point.bound.value >= least and not point.own and not everything
+            least = min(least, point.bound.value)
+            point = replace(point, bound=None) if lent else point
+        told.append(point)
+    return tuple(reversed(told))
 
 
 def trade_point(

@@ -45,8 +45,7 @@ def _bullets(title: str, sentences: tuple[str, ...]) -> RenderableType:
 
 def _readers(report: ProtectReport) -> RenderableType:
     told = [
-        f"{reader.name}: {'protected' if reader.covered else 'NOT protected'}. {reader.words}"
-        for reader in report.readers
+        f"{reader.name}: {reader.status.replace('not', 'NOT')}. {reader.words}" for reader in report.readers
     ]
     return _bullets("Who is protected against whom", tuple(told))
 
@@ -71,7 +70,7 @@ def _columns(report: ProtectReport) -> Table:
         (
             one.column,
             one.kept.words,
-            ", ".join(f"{level.level} {level.people.words}" for level in one.levels),
+            "; ".join([", ".join(f"{level.level} {level.people.words}" for level in one.levels), *one.names]),
         )
         for one in report.columns
     ]
@@ -105,12 +104,15 @@ def _trade_off(report: ProtectReport) -> RenderableType:
         for point in points
     ]
     names = ["budget, times as likely", "whole columns", f"{report.kind}", "at most possible"]
-    return plain_table("Detail kept at budgets", names, rows)
+    filled = [place for place in range(len(names)) if any(row[place] for row in rows)]
+    shown = [[row[place] for place in filled] for row in rows]
+    return plain_table("Detail kept at budgets", [names[place] for place in filled], shown)
 
 
-def _examples(report: ProtectReport) -> Table:
+def _examples(report: ProtectReport) -> RenderableType:
     rows = [(one.change, one.people.words, one.after) for one in report.examples[:_MOST_EXAMPLES]]
-    return plain_table("What rows become", ["change", "people", "published as, for example"], rows)
+    table = plain_table("What rows become", ["change", "people", "published as, for example"], rows)
+    return Group(table, Text(report.examples_note))
 
 
 def _file_lines(report: ProtectReport) -> list[RenderableType]:

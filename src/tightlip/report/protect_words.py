@@ -8,8 +8,9 @@ from fractions import Fraction
 from tightlip.auditing.counted import SMALL
 from tightlip.auditing.plan import name_of
 from tightlip.auditing.result import Finding
-from tightlip.numeric.display import format_about, format_count, format_down, format_up, several
+from tightlip.numeric.display import format_about, format_count, format_down, format_exactly, format_up
 from tightlip.numeric.quantity import Nats
+from tightlip.protection.facts import promised_levels
 from tightlip.protection.limits import Limit
 from tightlip.protection.result import Protection
 from tightlip.report.amounts import (
@@ -17,28 +18,56 @@ from tightlip.report.amounts import (
     about,
     at_least,
     at_most,
+    both_sides,
     budget_words,
     by_factor,
     factor,
+    in_words,
+    join_names,
     leakage,
     posterior_words,
 )
 
 _CLOSE = 1e-3  # of the detail: the gap to which an optimum is sought
+_MOST_VALUES = 12
 NOT_SHOWN = f"(fewer than {SMALL} people)"
 
 
 def headline(found: Protection, worst: Finding) -> str:
-    """Say in one sentence what is kept, and what the release does at worst."""
-    kept = f"keeps {at_least(found.kept)} of the detail ({about(found.information)} of the information)"
+    """Say in one sentence what is kept, and what the release does at worst, or that several limits hold."""
     if not found.kept:
-        kept = "keeps nothing: only a release that says nothing was found"
+        return _nothing_words(found, worst)
+    detail = "weighted detail" if weights_words(found) else "detail"
+    kept = f"The release keeps {at_least(found.kept)} of the {detail} ({about(found.information)} of the information)"
     if not worst.leakage:
-        return f"The release {kept} and gives nothing away about {_secret(found)}."
+        return f"{kept} and gives nothing away about {_secret(found)}."
+    if found.budget is None and found.certificate.table.limits.limits:
+        return f"{kept}{_several_words(found)}."
     return (
-        f"The release {kept}; no published value makes a secret ({_secret(found)}) more than "
-        f"{factor(worst.leakage)} times as likely."
+        f"{kept}; no published value makes a secret ({_secret(found)}) more than {factor(worst.leakage)} times as "
+        "likely."
     )
+
+
+def _nothing_words(found: Protection, worst: Finding) -> str:
+    """Say that nothing is kept, and what that gives away: the columns that are kept in any case may say something."""
+    if not worst.leakage:
+        return (
+            f"Nothing is published: no release that says something was found within the budget, and one that says "
+            f"nothing gives nothing away about {_secret(found)}."
+        )
+    return (
+        "The release keeps no detail: none that says more was found within the budget. No published value makes a "
+        f"secret ({_secret(found)}) more than {factor(worst.leakage)} times as likely."
+    )
+
+
+def _several_words(found: Protection) -> str:
+    """Say that the limits hold, and for whom; a single one is said in full."""
+    promised = promises(found)
+    told = promised[0] if len(promised) == 1 else f"all {len(promised)} limits hold"
+    who = f"for {_protected(found)}, " if found.exposed else ""
+    return f"; {who}{told}"
 
 
 def bound_words(found: Protection) -> str:
@@ -88,29 +117,98 @@ def _ended_words(found: Protection) -> str:
 
 
 def verdict(found: Protection, unit: Unit) -> str:
-    """Say which limits the release keeps."""
+    """Say which limits the release keeps, each of them, and for whom."""
     limits = found.certificate.table.limits
+    groups = [] if found.certificate.least <= 1 else [_groups_words(found)]
     if not limits.limits:
-        return "The budget holds nothing back: no value could exceed it."
+        return " ".join(["The budget holds nothing back: no value could exceed it.", *map(_sentence, groups)])
     if found.budget is not None:
-        return f"Within the budget of {budget_words(found.budget, unit)} ({by_factor(found.budget)})."
-    kept = f"Within the budget: {several(len(limits.limits), 'limit')} on what a value may say, kept by every one"
+        within = f"Within the budget of {budget_words(found.budget, unit)} ({by_factor(found.budget)})."
+        return " ".join([within, *map(_sentence, groups)])
+    promised = "; ".join([*promises(found), *groups])
     if not limits.exposed:
-        return f"{kept}."
-    return f"{kept}, except for {at_most(found.exposed)} of people; {at_most(limits.exposed)} were allowed."
-
-
-def reader_words(found: Protection) -> str:
-    """Say what a reader of a released value is, and that they are covered."""
+        return f"Within the budget, for everybody: {promised}."
+    if not found.exposed:
+        return f"Within the budget, for everybody ({exactly(limits.exposed)} of people were allowed above): {promised}."
     return (
-        f"The reader sees what is published for one person, and may know how common every combination of values and "
-        f"secrets is. The secret ({_secret(found)}) stays at home. All numbers here are exact for this reader."
+        f"Within the budget for {_protected(found)}: {promised}. {exactly(limits.exposed)} of people were "
+        "allowed above."
     )
 
 
-def neighbour_words(found: Protection) -> str:
+def promises(found: Protection) -> list[str]:
+    """Say each limit as it was asked for: about which secret columns, and what no published value does to them."""
+    return list(dict.fromkeys(_promise_words(*one) for one in promised_levels(found)))
+
+
+def _promise_words(subject: Sequence[str], of_value: bool, kind: str, level: float | Fraction) -> str:
+    name = _quoted_name(subject)
+    who = f"one value of {name} becomes" if of_value else f"no {name} becomes"
+    if kind == "cap":
+        most = exactly(Fraction(level))
+        return f"{who} at most {most} likely" if of_value else f"{who} more than {most} likely"
+    times = factor(level if isinstance(level, Nats) else Nats(float(level)))
+    how = "times less likely" if kind == "pmc" else "times as likely"
+    return f"{who} at most {times} {how}" if of_value else f"{who} more than {times} {how}"
+
+
+def exactly(share: Fraction) -> str:
+    """Write a share that was given, in per cent, in full where that is short.
+
+    >>> exactly(Fraction(1, 20)), exactly(Fraction(1, 3))
+    ('5 %', '33.3334 %')
+    """
+    return both_sides(share)[1]
+
+
+def _groups_words(found: Protection) -> str:
+    return f"at least {found.certificate.least} people share every published value"
+
+
+def plan_lines(found: Protection) -> list[str]:
+    """Say the planned release, a line for each column, and how many people must share a value."""
+    groups = [] if found.certificate.least <= 1 else [_groups_words(found)]
+    return [*(item.words() for item in found.plan.release), *groups]
+
+
+def _protected(found: Protection) -> str:
+    return f"all but {at_most(found.exposed)} of people"
+
+
+def reader_status(found: Protection, *, neighbour: bool) -> str:
+    """Say whether a reader is protected against, in a word or with the exception."""
+    if neighbour and found.randomised:
+        return "not protected"
+    return f"protected for {_protected(found)}" if found.exposed else "protected"
+
+
+def exception_words(found: Protection, worst: Finding) -> str:
+    """Say what the people who were allowed to be above the budget have to expect; empty where there are none."""
+    if not found.exposed:
+        return ""
+    return (
+        f" This does not hold for {at_most(found.exposed)} of people: they are published beyond the limits, with "
+        f"values that may give their secret away entirely; at worst one is {factor(worst.leakage)} times as likely."
+    )
+
+
+def reader_words(found: Protection, worst: Finding, *, with_secret: bool) -> str:
+    """Say what a reader of a released value is, and what of their view is covered."""
+    secret = (
+        f"The file has the secret ({_secret(found)}) beside it: who can tell which row is a person's reads it there, "
+        "and is not this reader."
+        if with_secret
+        else f"The secret ({_secret(found)}) stays at home."
+    )
+    return (
+        "The reader sees what is published for one person, and may know how common every combination of values and "
+        f"secrets is. {secret} All numbers here are exact for this reader.{exception_words(found, worst)}"
+    )
+
+
+def neighbour_words(found: Protection, worst: Finding) -> str:
     """Say whether somebody who knows the person's own columns is covered."""
-    columns = _join(found.counted.columns)
+    columns = join_names(found.counted.columns)
     who = (
         f"The neighbour knows somebody's own {columns} exactly, and {_secret(found)} is published beside the released "
         "columns."
@@ -123,6 +221,7 @@ def neighbour_words(found: Protection) -> str:
     return (
         f"{who} People with the same values are always published alike, so the neighbour learns which group the person "
         f"is in and no more: the shares of {_secret(found)} in that group, which keep the same limits."
+        f"{exception_words(found, worst)}"
     )
 
 
@@ -161,11 +260,11 @@ def gain_words(gain: float) -> str:
     return f"about {format_about(100 * gain, 2)} % of the detail"
 
 
-def limits_note(binding: int, limits: int) -> str:
+def limits_note(found: Protection, binding: int) -> str:
     """Say how many limits hold detail back, and what is said of them."""
     if not binding:
-        return "No limit holds detail back."
-    others = limits - binding
+        return _no_limit_words(found)
+    others = len(found.certificate.table.limits.limits) - binding
     rest = (
         ""
         if not others
@@ -175,6 +274,15 @@ def limits_note(binding: int, limits: int) -> str:
         "These limits hold detail back; loosened by one per cent, each would gain the detail beside it, by the prices "
         f"that prove the bound.{rest}"
     )
+
+
+def _no_limit_words(found: Protection) -> str:
+    """Say why no limit has a price: all is kept, or prices were not worked out."""
+    if found.kept == 1:
+        return "No limit holds detail back."
+    if not found.finished:
+        return "What holds detail back is not worked out; the search was stopped."
+    return "Which limits hold detail back is not known: the bound is proved without any of them."
 
 
 def pattern_names(levels: Sequence[str], columns: Sequence[str]) -> str:
@@ -192,11 +300,32 @@ def pattern_names(levels: Sequence[str], columns: Sequence[str]) -> str:
     return "; ".join(parts) if parts else "everything as it is"
 
 
-def detail_words() -> list[str]:
+def weights_words(found: Protection) -> str:
+    """Say how much columns matter, relative to the one that matters least; empty where all matter alike."""
+    weights = found.certificate.table.weights
+    if all(weight == 1 for weight in weights):
+        return ""
+    told = [
+        f"{in_words(column)} {format_exactly(weight)}"
+        for column, weight in zip(found.counted.columns, weights, strict=True)
+    ]
+    return f"Detail is weighted: {', '.join(told)}."
+
+
+def detail_words(found: Protection) -> list[str]:
     """Say what detail, information and levels mean."""
+    weighted = (
+        [
+            f"{weights_words(found)} A column of weight w adds, w − 1 times, the logarithm of 1 over the share of all "
+            "people whose value of the column is one that those have of whom the published value is true."
+        ]
+        if weights_words(found)
+        else []
+    )
     return [
         "The detail of a published value is the logarithm of 1 over the share of all people whom it is true of: the "
         "rarer, the more it says. Relative to the table as it is, whose detail is 100 %; nothing has 0 %.",
+        *weighted,
         "Information is the share of what a row's values tell that what is published for it still tells, I(X; Y)/H(X).",
         "Truthful: what is published for a row is true of it. It is made of the levels listed above, one for each "
         "column, cell by cell, not the same for everybody.",
@@ -265,25 +394,68 @@ def factors_note(name: str) -> str:
     )
 
 
-def curve_note(found: Protection, points: int) -> str:
-    """Say what the picture of the trade-off shows, and what is not in it."""
-    if found.budget is None:
-        return "The limits are not one level for all secrets together, so there is no curve of budget against detail."
-    return trade_words() + ("" if points > 1 else " Other budgets are worked out on demand (trade_off).")
+def no_curve_words() -> str:
+    """Say why there is no trade-off."""
+    return "The limits are not one level for all secrets together, so there is no curve of budget against detail."
 
 
-def trade_words() -> str:
-    """Say what the picture of a trade-off shows."""
-    return (
-        "How much detail can be kept if no secret may become more than so many times as likely. Recoding whole "
-        "columns, the same for everybody, is what one would do without protect. Computed at the dots; steps hold in "
-        "between, since a larger budget never keeps less."
+def trade_words(*, whole_columns: bool = True, alone: bool = False) -> str:
+    """Say what the picture of a trade-off shows; `alone` is whether it has one budget only."""
+    whole = (
+        "Recoding whole columns, the same for everybody, is what one would do without protect. "
+        if whole_columns
+        else ""
     )
+    rest = (
+        "Other budgets were not worked out."
+        if alone
+        else "Computed at the dots. Steps hold in between, since a larger budget never keeps less; where no bound is "
+        "drawn, none was worked out."
+    )
+    return f"How much detail can be kept if no secret may become more than so many times as likely. {whole}{rest}"
+
+
+def examples_note(left_out: int, people: str) -> str:
+    """Say what the examples are of, and what there is none of."""
+    rest = (
+        f" {left_out} other changes, of {people} of people, are not listed: they are rarer, or no example of them is "
+        f"shared by {SMALL} people."
+        if left_out > 1
+        else f" One other change, of {people} of people, is not listed."
+        if left_out
+        else ""
+    )
+    return f"The most frequent changes first. * is a value that is left out.{rest}"
+
+
+def joined_words(name: str, apart: Sequence[str]) -> str:
+    """Say what a name stands for that joins all values but some.
+
+    >>> joined_words("other", ["nurse", "baker"])
+    'other is every value but nurse and baker'
+    """
+    more = len(apart) - _MOST_VALUES
+    listed = [*apart[:_MOST_VALUES], *([f"{more} more"] if more > 0 else [])]
+    return f"{in_words(name)} is every value but {join_names(listed)}"
+
+
+def kept_note(columns: Sequence[str]) -> str:
+    """Say which columns of the file nothing here covers."""
+    return f"Kept as in the table, and covered by no guarantee: {join_names(columns)}."
+
+
+def secret_note(found: Protection) -> str:
+    """Say that the secret is in the file."""
+    return f"The file has {_secret(found)} beside the released columns."
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def _secret(found: Protection) -> str:
-    return name_of(found.counted.secret_columns)
+    return _quoted_name(found.counted.secret_columns)
 
 
-def _join(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _quoted_name(columns: Sequence[str]) -> str:
+    return name_of(tuple(in_words(column) for column in columns))

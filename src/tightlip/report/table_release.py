@@ -23,8 +23,13 @@ def table_release_record(release: Release, *, unit: Unit) -> dict[str, Any]:
         **receipt.written,
         "leakage": leakage_json(release.leakage, unit),
         "leakage_words": leakage(release.leakage, unit),
+        "secret_words": _secret_words(receipt.asked["secret"]),
         "protects_against": receipt.proved["protects_against"],
     }
+
+
+def _secret_words(columns: list[str]) -> str:
+    return "the secret" if len(columns) == 1 else "all secrets together"
 
 
 def table_release_text(record: dict[str, Any]) -> RenderableType:
@@ -32,7 +37,7 @@ def table_release_text(record: dict[str, Any]) -> RenderableType:
     lines = [
         f"Wrote {several(record['rows'], 'row')} with the columns {', '.join(record['columns'])} to {record['out']}; "
         f"read back and checked ({record['release']}).",
-        f"No published value leaks more than {record['leakage_words']} about the secret.",
+        f"No published value leaks more than {record['leakage_words']} about {record['secret_words']}.",
         f"Protects against: {record['protects_against']}.",
     ]
     if record["kept_without_guarantee"]:
