@@ -411,3 +411,52 @@ def test_a_policy_on_a_table_where_it_exceeds_its_budget_writes_nothing(capsys, 
     assert "policy promises log(2) about ill" in err
     assert err.count("\n") == 1
     assert not list(Path().glob("new*"))
+
+
+def test_the_table_is_named_before_it_is_counted(capsys, people, monkeypatch):
+    """Who waits sees that something happens, also where output is not a terminal."""
+    import tightlip.table.source as source
+
+    seen = []
+    opened = source.open_table
+    monkeypatch.setattr(
+        source,
+        "open_table",
+        lambda *given, **more: seen.append(capsys.readouterr().out) or opened(*given, **more),
+    )
+    assert protect(capsys, "--budget", "2x")[0] == 0
+    assert seen[0].startswith("Counting people.csv; the search")
+    seen.clear()
+    assert protect(capsys, "--budget", "2x", "--json")[0] == 0
+    assert seen[0] == ""
+
+
+def test_help_says_what_protect_does(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    text = " ".join(run(capsys, "protect", "--help")[1].replace("│", " ").split())
+    assert "The fewest people who may share a published value" in text
+    assert "hidden: released together" not in text
+    assert "20 to 240 by the size of the table if left out" in text
+
+
+def test_page_says_what_else_is_in_the_file(capsys, people):
+    status, text, _ = protect(
+        capsys,
+        "--budget",
+        "2x",
+        "--min-count",
+        7,
+        "--out",
+        "safe.csv",
+        "--with-secret",
+        "--keep",
+        "nr",
+        "--json",
+    )
+    record = json.loads(text)
+    assert status == 0
+    assert "Kept as in the table, and covered by no guarantee: nr." in record["notes"]
+    assert "stays at home" not in record["readers"][0]["words"]
+    assert "At least 7 people share every published value." in record["verdict"]
+    shown = pd.read_csv("safe.csv", dtype=str, keep_default_na=False)
+    assert shown.groupby(["age", "town"]).size().min() >= 7

@@ -160,7 +160,7 @@ def _start_line(table: str) -> Any:
 
     from tightlip.report.amounts import printable
 
-    return Text(printable(f"Counting {table}; then the search takes a while.\n"))
+    return Text(printable(f"Counting {table}; the search that follows takes a while.") + "\n")
 
 
 def _level_lines(chosen: tuple[ColumnLevels, ...]) -> Any:

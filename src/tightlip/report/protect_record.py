@@ -477,20 +477,14 @@ class _Teller:
                 self._label(columns, one, 0),
                 self._label(columns, one, 1),
             )
-            for one in self._told_patterns()
+            for one in patterns(self.found, SMALL)[:_MOST_PATTERNS]
         )
 
-    def _told_patterns(self) -> list[Pattern]:
-        """The most frequent changes of which an example may be shown; of all where there is none."""
-        listed = patterns(self.found, SMALL)
-        told = [one for one in listed if self.show_values or one.holders[1] >= SMALL]
-        return (told or list(listed))[:_MOST_PATTERNS]
-
     def examples_note(self) -> str:
-        """What the list of examples has, and for how many people it has none."""
-        listed, told = patterns(self.found, SMALL), self._told_patterns()
-        rest = sum(one.people for one in listed) - sum(one.people for one in told)
-        return said.examples_note(len(listed) - len(told), self.share(max(rest, 0.0)).words)
+        """What the list of examples has, and what it leaves out."""
+        listed = patterns(self.found, SMALL)
+        rest = sum(one.people for one in listed[_MOST_PATTERNS:])
+        return said.examples_note(len(listed) - _MOST_PATTERNS, self.share(rest).words)
 
     def _label(self, columns: Sequence[str], one: Pattern, side: int) -> str:
         if one.holders[side] < SMALL and not self.show_values:

@@ -30,7 +30,7 @@ from tightlip.report.amounts import (
 
 _CLOSE = 1e-3  # of the detail: the gap to which an optimum is sought
 _MOST_VALUES = 12
-NOT_SHOWN = f"(fewer than {SMALL} people)"
+NOT_SHOWN = "–"
 
 
 def headline(found: Protection, worst: Finding) -> str:
@@ -293,7 +293,7 @@ def pattern_names(levels: Sequence[str], columns: Sequence[str]) -> str:
     """
     said = {"as is": "", "out": "left out"}
     parts = [
-        f"{column} {said.get(level, level)}"
+        f"{in_words(column)} {said.get(level, level)}"
         for column, level in zip(columns, levels, strict=True)
         if level != "as is"
     ]
@@ -416,16 +416,14 @@ def trade_words(*, whole_columns: bool = True, alone: bool = False) -> str:
 
 
 def examples_note(left_out: int, people: str) -> str:
-    """Say what the examples are of, and what there is none of."""
+    """Say what the list of changes has, and what it leaves out."""
     rest = (
-        f" {left_out} other changes, of {people} of people, are not listed: they are rarer, or no example of them is "
-        f"shared by {SMALL} people."
-        if left_out > 1
-        else f" One other change, of {people} of people, is not listed."
-        if left_out
-        else ""
+        "" if left_out <= 0 else f" Rarer ones, {left_out} in number and {people} of people, are not listed."
     )
-    return f"The most frequent changes first. * is a value that is left out.{rest}"
+    return (
+        f"The most frequent changes first. * is a value that is left out; {NOT_SHOWN} stands where fewer than {SMALL} "
+        f"people share an example.{rest}"
+    )
 
 
 def joined_words(name: str, apart: Sequence[str]) -> str:

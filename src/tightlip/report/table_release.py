@@ -9,7 +9,7 @@ from rich.text import Text
 
 from tightlip.auditing.releasing import Release
 from tightlip.numeric.display import several
-from tightlip.report.amounts import Unit, leakage, leakage_json, printable
+from tightlip.report.amounts import Unit, join_names, leakage, leakage_json, printable
 
 
 def table_release_record(release: Release, *, unit: Unit) -> dict[str, Any]:
@@ -35,13 +35,13 @@ def _secret_words(columns: list[str]) -> str:
 def table_release_text(record: dict[str, Any]) -> RenderableType:
     """Say it in lines."""
     lines = [
-        f"Wrote {several(record['rows'], 'row')} with the columns {', '.join(record['columns'])} to {record['out']}; "
+        f"Wrote {several(record['rows'], 'row')} with the columns {join_names(record['columns'])} to {record['out']}; "
         f"read back and checked ({record['release']}).",
         f"No published value leaks more than {record['leakage_words']} about {record['secret_words']}.",
         f"Protects against: {record['protects_against']}.",
     ]
     if record["kept_without_guarantee"]:
-        kept = ", ".join(record["kept_without_guarantee"])
+        kept = join_names(record["kept_without_guarantee"])
         lines.append(f"Kept as in the table, and covered by no guarantee: {kept}.")
     if record["unsafe"]:
         lines.append(f"UNSAFE: {record['unsafe']}.")
