@@ -16,8 +16,9 @@ from protect_example import example_protection, example_table, protect_report
 from tightlip.numeric.quantity import Nats
 from tightlip.protection.curve import Curve, CurvePoint
 from tightlip.protection.facts import release_facts
+from tightlip.report.audit_chart import tail_chart
 from tightlip.report.audit_words import protect_call
-from tightlip.report.protect import protect_record, protect_text
+from tightlip.report.protect import protect_html, protect_record, protect_text
 from tightlip.report.protect_chart import BOUND, protect_charts, trade_chart
 
 LEVELS = {"age": ["as is", {"20": "a", "21": "a", "22": "b", "23": "b"}, "out"], "town": ["as is", "out"]}
@@ -245,3 +246,22 @@ def test_an_audit_repeats_the_budget_that_was_given(budget, told):
 
 def test_random_releases_still_name_the_neighbour():
     assert protect_report(randomised=True).readers[1].status == "not protected"
+
+
+def test_pages_keep_names_whole_and_labels_off_the_curve(monkeypatch):
+    monkeypatch.setattr("vl_convert.javascript_bundle", lambda _: "window.vegaEmbed = async () => {};")
+    table = example_table().rename(columns={"town": "town, of birth"})
+    page = protect_html(
+        protect_record(tl.protect(table, "ill", ["age", "town, of birth"], "factor 2", seconds=1))
+    )
+    assert "age and &#34;town, of birth&#34; published without" in page
+    assert '<td class="name" data-name="column">age</td>' in page
+    assert "td.name { overflow-wrap: break-word;" in page
+    report = example_report(show_values=False)
+    layers = tail_chart(report.views[0], "nats", report.budget).to_dict()["layer"]
+    labels = [
+        layer["mark"] for layer in layers if layer["mark"]["type"] == "text" and layer["mark"].get("y") == 0
+    ]
+    assert [mark["dy"] <= -14 for mark in labels] == [
+        True
+    ]  # the dots of the curve at 100 % are 5 pixels high

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tightlip.errors import InvalidInput
 from tightlip.numeric.display import format_count
+from tightlip.report.amounts import join_names
 from tightlip.report.audit_record import as_json
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         finalize=_keep_together,
     )
-    environment.filters |= {"pretty": _pretty, "grouped": format_count}
+    environment.filters |= {"pretty": _pretty, "grouped": format_count, "listed": join_names}
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "allow_nan": False}
     return environment
 

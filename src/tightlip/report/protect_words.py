@@ -406,6 +406,8 @@ def trade_words(*, whole_columns: bool = True, alone: bool = False) -> str:
         if whole_columns
         else ""
     )
+    if alone and not whole_columns:
+        return "Other budgets were not worked out."
     rest = (
         "Other budgets were not worked out."
         if alone
