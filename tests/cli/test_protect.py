@@ -436,7 +436,7 @@ def test_help_says_what_protect_does(capsys, monkeypatch):
     text = " ".join(run(capsys, "protect", "--help")[1].replace("│", " ").split())
     assert "The fewest people who may share a published value" in text
     assert "hidden: released together" not in text
-    assert "20 to 240 by the size of the table if left out" in text
+    assert "20 to 80 by the size of the table if left out" in text
 
 
 def test_page_says_what_else_is_in_the_file(capsys, people):

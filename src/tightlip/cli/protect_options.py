@@ -80,7 +80,7 @@ Seconds = Annotated[
     float | None,
     _asked(
         metavar="NUMBER",
-        help="How long to search, about; 20 to 240 by the size of the table if left out. Writing files, and other "
+        help="How long to search, about; 20 to 80 by the size of the table if left out. Writing files, and other "
         "budgets for the page, comes on top.",
     ),
 ]
