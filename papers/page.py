@@ -15,7 +15,7 @@ PAPERS = {
     "ENV": "Information Leakage Envelopes",
     "PMC": "Information Density Bounds for Privacy",
     "GAU": "On the Information Leakage Envelope of the Gaussian Mechanism",
-    "DOB": "Dobrushin coefficients of kernels with bounded pointwise maximal leakage",
+    "DOB": "Dobrushin Coefficients of Private Mechanisms Beyond Local Differential Privacy",
     "SML": "Statistic Maximal Leakage",
 }
 
