@@ -46,7 +46,9 @@ def test_files_that_are_named_are_there(page):
 
 @pytest.mark.parametrize("page", sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")))
 def test_tests_and_sources_that_a_page_points_to_are_there(page):
-    for name in re.findall(r"`((?:tests|experiments|papers|tightlip|examples)/[\w./-]+)`", read(page)):
+    for name in re.findall(
+        r"`((?:tests|experiments|papers|tightlip|examples)/[\w./-]+)(?:::[\w:]+)?`", read(page)
+    ):
         assert (ROOT / name).exists() or (SOURCE.parent / name).exists(), f"{page} names {name}"
 
 
