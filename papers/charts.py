@@ -44,8 +44,8 @@ def curves(
     y_domain : the part of the axis that is drawn; lines are cut there
     dots : rows with the same columns that are no lines, drawn as a cloud under them
     """
-    values = [dict(row) for row in rows]
-    data, longest = altair.Data(values=values), max(len(str(row[by])) for row in values)
+    values, cloud = [dict(row) for row in rows], [dict(row) for row in dots]
+    data, longest = altair.Data(values=values), max((len(str(row[by])) for row in values + cloud), default=0)
     names = {"domain": list(order)} if order else {}
     legend = altair.Legend(
         title=None,
@@ -66,7 +66,7 @@ def curves(
     base = altair.Chart(data).encode(x=across, color=color)
     line = base.mark_line(interpolate=step or "linear", point=points, clip=True)
     layers = [line.encode(y=height, strokeDash=dash)]
-    if cloud := [dict(row) for row in dots]:
+    if cloud:
         marks = altair.Chart(altair.Data(values=cloud)).mark_circle(size=9, opacity=0.5, clip=True)
         layers.insert(0, marks.encode(x=across, y=height, color=color))
     if band is not None:

@@ -521,6 +521,7 @@ def histograms() -> Iterator[Call]:
             "bin_size": 2,
             "ordered": True,
             "feasible": None,
+            "support": None,
             "seed_for_tests": 1,
         },
         "release_histogram": {"table": ROWS, "columns": ["sex", "ill"], "secret": SHARE, "bin_size": 2},

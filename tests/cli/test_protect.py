@@ -371,7 +371,7 @@ def test_what_an_audit_advises_to_run_runs(capsys, people):
     asked = ("--secret", '"ill, now"', "--release", 'age,"town, state"', "--bins", "age=5")
     status, text, _ = run(capsys, "audit", "odd people.csv", *asked, "--budget", "3/2x", "--json")
     assert status == 1
-    advised = next(word for word in _texts(json.loads(text)) if "tightlip protect " in word)
+    advised = next(word for word in _texts(json.loads(text)) if "Run: tightlip protect " in word)
     words = shlex.split(advised[advised.index("tightlip protect") :])
     status, _, err = run(capsys, *words[1:], "--seconds", 1)
     assert (status, err) == (0, "")

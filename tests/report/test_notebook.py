@@ -27,6 +27,7 @@ CHANNEL, PRIOR = papers.env_example_1(), tl.Prior.uniform(4)
 COIN = tl.Channel([["3/4", "1/4"], ["1/4", "3/4"]])
 ROWS = {"sex": ["F", "M", "M", "M"], "ill": ["yes", "no", "yes", "no"]}
 STUDY = tl.planning.Study([tl.Prior(["1/2", "1/2"]), tl.Prior(["1/4", "3/4"])], loss="zero-one")
+NORMAL = tl.noise.AdditiveNoise(tl.noise.GaussianSecret(1), tl.noise.Gaussian(1))
 RESULTS = {
     "pml": tl.pml(CHANNEL, PRIOR),
     "pmc": tl.pmc(CHANNEL, PRIOR),
@@ -50,6 +51,8 @@ RESULTS = {
     "chi-squared": tl.contraction.divergence(["1/2", "1/2"], ["1/4", "3/4"], "chi2"),
     "divergence bound": tl.contraction.divergence_bound("kl", 4, 0.1, 0.1),
     "noise": tl.noise.pml(tl.noise.AdditiveNoise(tl.noise.UniformSecret(0, 1), tl.noise.Laplace(1)), 1),
+    "posterior": tl.noise.posterior_moments(NORMAL, 1).mean,
+    "posterior variance": tl.noise.posterior_variance_bound(NORMAL),
     "noise statistic": tl.statistic.noise_leakage(tl.noise.Gaussian(1), {"low": (0, 1), "high": (1, 2)}),
     "two statistics": tl.statistic.composition(CHANNEL, CHANNEL, ["a", "a", "b", "b"]),
     "privacy": Quantization(HistogramSpace(11, 3), 4).privacy,

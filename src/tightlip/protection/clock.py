@@ -42,10 +42,10 @@ class Effort:
         """The seconds of an idle core that are left."""
         return self._seconds if self.until.left() > 0 else 0.0
 
-    def looks(self, columns: int, seconds: float) -> int:
+    def looks(self, columns: int, seconds: float) -> float:
         """How many looks at a program of so many columns take so many seconds, of those that are left."""
-        return max(1, int(min(seconds, self.left()) * _COLUMNS_A_SECOND / max(columns, 1)))
+        return max(1.0, min(seconds, self.left()) * _COLUMNS_A_SECOND / max(columns, 1))
 
-    def spend(self, looks: int, columns: int) -> None:
+    def spend(self, looks: float, columns: int) -> None:
         """Count what was done."""
         self._seconds -= max(looks, 1) * max(columns, 1) / _COLUMNS_A_SECOND
