@@ -88,3 +88,34 @@ def test_a_promise_has_no_secret_value(tmp_path: Path) -> None:
         policy.save(tmp_path / "plan.toml", force=True)
         for path in tmp_path.iterdir():
             assert b"mauve" not in path.read_bytes()
+
+
+def rows(*pairs: tuple[str, str, int]) -> pd.DataFrame:
+    """People by secret, released value and number."""
+    return pd.DataFrame(
+        [(secret, value) for secret, value, many in pairs for _ in range(many)], columns=["s", "r"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("budget", "other"),
+    [
+        ("3x", [("a", "x", 99), ("b", "y", 1)]),  # no secret of an even table can become 3 times as likely
+        (
+            ["50%", "3x"],
+            [("a", "x", 50), ("b", "x", 50), ("c", "y", 1), ("b", "y", 1)],
+        ),  # 50% is tighter there
+        ({"s": {"a": "3x"}}, [("a", "x", 99), ("b", "y", 1)]),
+    ],
+)
+def test_a_limit_that_was_needless_on_the_first_table_is_promised(
+    tmp_path: Path, budget: object, other: list[tuple[str, str, int]]
+) -> None:
+    even = [("a", "x", 5), ("b", "x", 5), ("a", "y", 5), ("b", "y", 5)]
+    if isinstance(budget, list):
+        even.append(("c", "y", 5))
+    safe = tl.protect(rows(*even), "s", ["r"], budget, levels={"r": ["as is", "out"]})
+    assert tl.release(rows(*even), safe.policy, tmp_path / "same.parquet")
+    with pytest.raises(BudgetExceeded):
+        tl.release(rows(*other), safe.policy, tmp_path / "other.parquet")
+    assert not (tmp_path / "other.parquet").exists()

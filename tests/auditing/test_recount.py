@@ -3,8 +3,11 @@
 import csv
 import hashlib
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -208,3 +211,44 @@ def test_what_cannot_be_compared_is_refused(capsys, people):
 )
 def test_what_labels_say(label, value, truth):
     assert says_truth(label, value, {"25", "26", "north", value}) is truth
+
+
+def _with_more(people, path):
+    """Put the secret into a released file, beside what the receipt names."""
+    if path.endswith(".parquet"):
+        pd.read_parquet(path).assign(diagnosis=people.ill).to_parquet(path)
+    elif path.endswith(".csv"):
+        pd.read_csv(path, dtype=str).assign(diagnosis=people.ill).to_csv(path, index=False)
+    elif path.endswith(".sqlite"):
+        with closing(sqlite3.connect(path)) as connection:
+            people[["ill"]].to_sql("raw", connection, index=False)
+    else:
+        with duckdb.connect(path) as connection:
+            connection.execute("CREATE TABLE raw (ill VARCHAR)")
+
+
+@pytest.mark.parametrize("path", ["safe.csv", "safe.parquet", "safe.duckdb", "safe.sqlite"])
+def test_a_file_with_more_in_it_is_refused(capsys, people, path):
+    protect(path)
+    _with_more(people, path)
+    forge(path, lambda receipt: None)
+    status, _, err = verify(capsys, path, "--table", "people.parquet")
+    assert status == 1
+    assert "other columns or tables than the receipt names" in err
+
+
+def test_a_secret_column_that_is_not_the_tables_is_refused(capsys, people):
+    safe = tl.protect("people.parquet", "ill", ["age", "town"], "2x", seconds=1)
+    safe.release("safe.csv", with_secret=True)
+    assert verify(capsys, "safe.csv", "--table", "people.parquet")[0] == 0
+    shown = pd.read_csv("safe.csv", dtype=str)
+    shown.assign(ill="flu").to_csv("safe.csv", index=False)
+    forge("safe.csv", lambda receipt: None)
+    status, _, err = verify(capsys, "safe.csv", "--table", "people.parquet")
+    assert status == 1
+    assert 'in column "ill" what is not true' in err
+
+
+def test_a_value_of_the_column_is_never_the_start_of_another():
+    assert says_truth("1", "12", ["1", "12"], shortened=True) is False
+    assert says_truth("1", "12", ["12"], shortened=True) is True

@@ -239,3 +239,25 @@ def test_columns_that_are_kept_do_not_hide_the_least() -> None:
     assert "The least budget at which more than the columns that are kept can be released is 2x." in str(
         found
     )
+
+
+def test_levels_that_cross_prove_no_lower_end():
+    """A value of two middle levels may join what no coarsest group of one column joins."""
+    first, last = {"1": "p", "2": "p", "3": "q", "4": "q"}, {"1": "r", "3": "r", "2": "t", "4": "t"}
+    other = [{key: name + "'" for key, name in groups.items()} for groups in (first, last)]
+    held = [("1", "y"), *[("2", "x")] * 3, ("3", "x"), *[("4", "y")] * 2]
+    table = pd.DataFrame({"a": [a for a, _ in held], "b": [a for a, _ in held], "s": [s for _, s in held]})
+    levels = {"a": ["as is", first, last], "b": ["as is", *other]}
+    found = tl.protect(table, "s", ["a", "b"], "49/36x", levels=levels)
+    more = tl.protect(table, "s", ["a", "b"], "14/9x", levels=levels)
+    assert more.kept > found.kept
+    assert found.least is None or found.least.lower <= Fraction(8, 7)
+
+
+def test_the_coarsest_level_says_least_wherever_it_stands():
+    table = pd.DataFrame({"a": list("11223"), "s": list("xyxyx")})
+    alike, two = dict.fromkeys("123", "any"), {"1": "p", "2": "p", "3": "q"}
+    for asked in ({"budget": "3/2x"}, {"budget": "3x", "min_count": 2}):
+        crossed = tl.protect(table, "s", ["a"], levels={"a": ["as is", alike, two, "out"]}, **asked)
+        plain = tl.protect(table, "s", ["a"], levels={"a": ["as is", two, "out"]}, **asked)
+        assert crossed.kept == plain.kept > 0

@@ -82,11 +82,13 @@ def _recount(receipt: Receipt, table: Table) -> Recount:
     secret, released = tuple(receipt.asked["secret"]), _released(receipt)
     kept = tuple(receipt.written["kept_without_guarantee"])
     groups, group = rows_of(table, Policy(secret, released), _MOST_CELLS)
-    labels, codes = _published(path, tuple(receipt.written["columns"]), released)
+    columns = tuple(map(str, receipt.written["columns"]))
+    labels, codes = _published(path, columns, released)
     if len(codes) != len(group):
         raise _false(path, f"has {len(codes)} rows, and {table.name} {len(group)}")
     before = np.column_stack(groups.codes)[group]
     own = before[:, len(secret) :]
+    _require_secrets(path, columns, secret, groups.labels, before)
     named = []
     for place, column in enumerate(released):
         known = groups.labels[len(secret) + place]
@@ -140,6 +142,8 @@ def _published(
 
     form: Form = form_of(path)
     names = form.shape(pa.schema([(name, pa.string()) for name in columns]).empty_table()).column_names
+    if form.contents(path) != names:
+        raise _false(path, "has other columns or tables than the receipt names")
     wanted = [names[columns.index(name)] for name in released]
     batches = [
         batch.select(wanted) for batch in form.read(path, pa.schema([(name, pa.string()) for name in wanted]))
@@ -151,6 +155,22 @@ def _published(
         labels.append(encoded.dictionary.to_pylist())
         codes.append(encoded.indices.to_numpy().astype(np.int64))
     return labels, np.column_stack(codes)
+
+
+def _require_secrets(
+    path: Path,
+    columns: Sequence[str],
+    secret: Sequence[str],
+    known: Sequence[Sequence[Value]],
+    before: NDArray[np.int64],
+) -> None:
+    """Refuse secret columns of the file that are not those of the table."""
+    for place, name in enumerate(secret):
+        if name in columns:
+            (shown,), codes = _published(path, columns, [name])
+            for value, label in np.unique(np.column_stack([before[:, place], codes]), axis=0).tolist():
+                if known[place][value] not in (shown[label], (shown[label] or "").removeprefix("'")):
+                    raise _false(path, f"publishes in column {quoted(name)} what is not true of a row")
 
 
 def _names_groups(
@@ -169,7 +189,8 @@ def _names_groups(
     for value, label in np.unique(np.column_stack([own, codes]), axis=0).tolist():
         shown = labels[label]
         truth = says_truth(shown, known[value], values, shortened=shortened)
-        if not truth and shown is not None and shown.startswith("'") and path.suffix.lower() == ".csv":
+        defused = path.suffix.lower() == ".csv" and shown is not None and shown.startswith("'")
+        if not truth and defused and shown not in values:
             truth = says_truth(shown[1:], known[value], values, shortened=shortened)
         if truth is False:
             raise _false(path, f"publishes in column {quoted(column)} what is not true of a row")

@@ -31,7 +31,7 @@ from tightlip.protection.certificate import Table
 from tightlip.protection.clock import Deadline
 from tightlip.protection.limits import Limit, Limits
 from tightlip.protection.mixture import Cells, Loosening, best_mixture, factor_of, limit_factor
-from tightlip.protection.values import Values
+from tightlip.protection.values import Codes, Values
 
 _FEW = 12  # cells of a value of which all parts are tried
 _SECONDS = 3.0  # in which values are looked at closely; of the others the limits are looked at one by one
@@ -96,7 +96,7 @@ def coarsest_groups(table: Table, values: Values) -> tuple[list[Places], bool]:
     """
     last = [levels[-1][code] for levels, code in zip(table.levels, table.codes.T, strict=True)]
     sizes = np.bincount(values.last)[values.last]
-    found, nested = [], True
+    found = []
     for place, (levels, code) in enumerate(zip(table.levels, table.codes.T, strict=True)):
         coarser: list[Places] = []
         for level in reversed(levels[:-1]):
@@ -104,13 +104,18 @@ def coarsest_groups(table: Table, values: Values) -> tuple[list[Places], bool]:
             group = np.full(len(code), -1)
             for number, cells in enumerate(_parts(group_rows(own)[1])):
                 whole = len(np.unique(values.last[cells])) == 1
-                nested &= whole
                 if whole and len(cells) < sizes[cells[0]]:
                     group[cells] = number
                     if not any(_inside(cells, other) for other in coarser):
                         found.append(cells)
             coarser.append(group)
+    nested = all(_refines(level, levels[-1]) for levels in table.levels for level in levels)
     return found, nested
+
+
+def _refines(level: Codes, last: Codes) -> bool:
+    """Whether values that are alike at a level are alike at the last."""
+    return len(set(zip(level.tolist(), last.tolist(), strict=True))) == len(set(level.tolist()))
 
 
 def _inside(cells: Places, group: Places) -> bool:

@@ -138,7 +138,7 @@ def _detail(level: Level, sizes: Sequence[int]) -> float:
 def _read_all(column: CountedColumn, given: Any) -> list[Level]:
     """Read given levels; refuse names that mean two groups, and levels that tell more than the first.
 
-    Levels that group alike are one.
+    Levels that group alike are one, and one that is coarser than all others is the last: it says least.
     """
     found: list[Level] = []
     for level in (_read(column, one) for one in _listed(column, given)):
@@ -155,7 +155,8 @@ def _read_all(column: CountedColumn, given: Any) -> list[Level]:
                 "apart what the first one does not; put it first or leave it out."
             )
         found.append(level)
-    return found
+    coarsest = next((one for one in found if all(_coarsens(one, other) for other in found)), found[-1])
+    return [*(one for one in found if one is not coarsest), coarsest]
 
 
 def _ambiguous(known: Sequence[Level], level: Level) -> Value:

@@ -46,6 +46,10 @@ class Form(ABC):
     def read(self, draft: Any, schema: Any) -> Iterator[Any]:
         """Read what `write` wrote, as Arrow tables of the same schema or of some of its columns."""
 
+    @abstractmethod
+    def contents(self, draft: Any) -> list[str]:
+        """Name everything that is in there: the columns in order, then other tables where there are any."""
+
     def digest(self, draft: Any) -> str:
         """Hash what `write` wrote."""
         return file_digest(draft)
@@ -80,9 +84,7 @@ class _Csv(Form):
         import pyarrow as pa
         import pyarrow.csv as arrow_csv
 
-        parse = arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
-        with arrow_csv.open_csv(path, parse_options=parse) as whole:
-            alone = len(whole.schema) == 1
+        parse, alone = self._parse(), len(self.contents(path)) == 1
         convert = arrow_csv.ConvertOptions(
             include_columns=schema.names,
             column_types=schema,
@@ -92,6 +94,18 @@ class _Csv(Form):
         )
         with arrow_csv.open_csv(path, parse_options=parse, convert_options=convert) as reader:
             yield from (pa.Table.from_batches([batch]) for batch in reader)
+
+    def contents(self, path: Path) -> list[str]:
+        import pyarrow.csv as arrow_csv
+
+        with arrow_csv.open_csv(path, parse_options=self._parse()) as whole:
+            return list(whole.schema.names)
+
+    @staticmethod
+    def _parse() -> Any:
+        import pyarrow.csv as arrow_csv
+
+        return arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
 
 
 class _Parquet(Form):
@@ -112,6 +126,11 @@ class _Parquet(Form):
         with parquet.ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=BATCH, columns=schema.names):
                 yield pa.Table.from_batches([batch]).replace_schema_metadata(None)
+
+    def contents(self, path: Path) -> list[str]:
+        import pyarrow.parquet as parquet
+
+        return list(parquet.read_schema(path).names)
 
 
 class _Database(Form):
@@ -159,6 +178,21 @@ class _DuckDB(_Database):
             while rows := found.fetchmany(BATCH):
                 yield as_table(rows, schema)
 
+    def contents(self, path: Path) -> list[str]:
+        import duckdb
+
+        with (
+            _database_work(path, duckdb.Error),
+            closing(duckdb.connect(path, read_only=True, config=_NO_DISK)) as connection,
+        ):
+            columns = connection.execute(f"SELECT * FROM {TABLE} LIMIT 0").description
+            others = connection.execute(
+                "SELECT table_name FROM duckdb_tables() WHERE NOT internal AND table_name != ? UNION ALL "
+                "SELECT view_name FROM duckdb_views() WHERE NOT internal",
+                [TABLE],
+            ).fetchall()
+        return [name for name, *_ in [*columns, *others]]
+
 
 class _SQLite(_Database):
     """A SQLite file, with the note as a comment in what it keeps of the table's declaration."""
@@ -178,6 +212,14 @@ class _SQLite(_Database):
             found = connection.execute(_selected(schema))
             while rows := found.fetchmany(BATCH):
                 yield as_table(rows, schema)
+
+    def contents(self, path: Path) -> list[str]:
+        with _database_work(path, sqlite3.Error), closing(sqlite3.connect(path)) as connection:
+            columns = connection.execute(f"SELECT * FROM {TABLE} LIMIT 0").description
+            others = connection.execute(
+                "SELECT name FROM sqlite_master WHERE name != ? OR type != 'table'", [TABLE]
+            ).fetchall()
+        return [name for name, *_ in [*columns, *others]]
 
 
 FORMS: dict[str, Form] = {

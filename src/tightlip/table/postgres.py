@@ -152,6 +152,10 @@ class PostgresForm(Form):
 
         return _rows(draft, schema, sql.SQL(""))
 
+    def contents(self, draft: Draft) -> list[str]:
+        """Name the columns, in order."""
+        return [column.name for column in draft.execute("SELECT * FROM {table} LIMIT 0").description]
+
     def digest(self, draft: Draft) -> str:
         """Hash names, types and rows, these in the order of their values."""
         import pyarrow as pa

@@ -33,10 +33,10 @@ def says_truth(
         return True
     if label is None or value is None:
         return None if label is not None and label not in known else False
-    if shortened:
-        return value.startswith(label)
     if label in known:
         return False
+    if shortened:
+        return value.startswith(label)
     if label.endswith("…"):
         return value.startswith(label[:-1])
     if _DATE.fullmatch(value) and _PART_OF_DATE.fullmatch(label):
