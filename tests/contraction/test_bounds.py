@@ -16,7 +16,6 @@ from tightlip.contraction.bounds import (
     block_kernel,
     divergence_bound,
     dobrushin_bound,
-    duchi_bound,
     ldp_contraction_bound,
     ldp_kl_bound,
     likelihood_ratio_bound,
@@ -26,6 +25,7 @@ from tightlip.contraction.bounds import (
 from tightlip.contraction.coefficients import dobrushin
 from tightlip.contraction.divergences import Divergence, divergence
 from tightlip.errors import InvalidInput, InvalidPrior, PreconditionFailed
+from tightlip.papers import duchi_bound
 from tightlip.robust.pointwise import leakage_capacity
 
 KINDS = ("tv", "kl", "chi2", "h2")

@@ -15,7 +15,8 @@ from exact_oracle import at_least_log, at_most_log, rows_of
 from strategies import exact_channels, float_pairs
 from tightlip import Channel, Prior, PriorSet, ldp, log_of, mechanism, pml
 from tightlip.errors import InvalidInput, InvalidPrior, ShapeMismatch, WrongType
-from tightlip.measures.capacity import allowed_zeros, check_zero_count
+from tightlip.measures.capacity import allowed_zeros
+from tightlip.papers import check_zero_count
 from tightlip.robust.pointwise import leakage_capacity
 
 

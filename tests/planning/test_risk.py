@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from planning_oracle import COSTS, bayes_risk, laws, table
 from strategies import distributions, exact_channels
 from tightlip import Channel, Prior, log_of
-from tightlip.contraction.bounds import duchi_bound
 from tightlip.errors import InvalidInput, WrongType
 from tightlip.measures.local import ldp
+from tightlip.papers import duchi_bound
 from tightlip.planning.privacy import KnownChannel, LocalPrivacy, PmlPrivacy
 from tightlip.planning.risk import PrivateStudy, risk_lower_bound
 from tightlip.planning.study import Study

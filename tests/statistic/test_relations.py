@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import statistic_oracle as every
 import tightlip as tl
 from strategies import exact_channels, exact_pairs
+from tightlip.papers import statistic_leakage_range
 from tightlip.statistic import relations
 from tightlip.statistic.maximal import cost_leakage as statistic_cost_leakage
 from tightlip.statistic.maximal import statistic_maximal_leakage
@@ -24,7 +25,6 @@ from tightlip.statistic.relations import (
     ldp_to_statistic,
     ldp_to_statistic_cost,
     outcome_to_statistic_ldp,
-    statistic_leakage_range,
 )
 from tightlip.statistic.relations import (
     min_entropy_leakage as statistic_min_entropy_leakage,

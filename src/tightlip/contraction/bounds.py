@@ -410,26 +410,6 @@ def ldp_contraction_bound(divergence: Kind, epsilon: Any) -> Probability:
     return Probability.of(exact) if exact is not None else Probability(min(upper, 1.0))
 
 
-def duchi_bound(epsilon: Any, tv: Any) -> float:
-    """Bound KL(PK‖QK) + KL(QK‖PK) ≤ min(4, e^{2ε})(e^ε − 1)² TV² for ε-LDP channels (Duchi et al.), rounded up.
-
-    >>> from tightlip import log_of
-    >>> duchi_bound(log_of(2), "1/2")
-    1.0
-    """
-    setting, distance = Setting.of(2, epsilon, 0), _distance(tv)
-    if not distance:
-        return 0.0
-    if setting.unbounded:
-        return math.inf
-
-    def expression() -> Ball:
-        growth = setting.growth()
-        return (growth * growth).min(4) * (growth - 1) ** 2 * ball(distance) ** 2
-
-    return enclose(expression)[1]
-
-
 def ldp_kl_bound(epsilon: Any, tv: Any, min_mass: Any) -> float:
     """Bound KL(PK‖QK) ≤ ((e^ε − 1)/(e^ε + 1))² log(1 + 2 TV²/c) for ε-LDP channels, Q of smallest mass c, rounded up.
 
@@ -438,7 +418,11 @@ def ldp_kl_bound(epsilon: Any, tv: Any, min_mass: Any) -> float:
     >>> ldp_kl_bound(1.0, 0, 0.1)
     0.0
     """
-    setting, distance, mass = Setting.of(2, epsilon, 0), _distance(tv), Fraction(number(min_mass, "min_mass"))
+    setting, distance, mass = (
+        Setting.of(2, epsilon, 0),
+        distance_of(tv),
+        Fraction(number(min_mass, "min_mass")),
+    )
     if not 0 < mass <= 1:
         raise InvalidInput(f"min_mass must be in (0, 1], got {quoted(min_mass)}; write 0.1.")
     if not distance:
@@ -454,7 +438,8 @@ def ldp_kl_bound(epsilon: Any, tv: Any, min_mass: Any) -> float:
     return enclose(expression)[1]
 
 
-def _distance(tv: Any) -> Fraction:
+def distance_of(tv: Any) -> Fraction:
+    """Read a total variation distance, exactly."""
     distance = Fraction(number(tv, "tv"))
     if not 0 <= distance <= 1:
         raise InvalidInput(f"tv must be in [0, 1], got {quoted(tv)}; it is ½ Σ|P − Q|.")

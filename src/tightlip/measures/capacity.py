@@ -15,7 +15,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tightlip.arguments import whole
 from tightlip.errors import InvalidInput, InvalidPrior, ShapeMismatch, WrongType, quoted
@@ -23,12 +22,11 @@ from tightlip.measures.joint import exact_sum
 from tightlip.measures.local import ldp
 from tightlip.model.channel import Channel, as_channel
 from tightlip.model.labels import Label
-from tightlip.model.matrix import SMALLEST, Matrix, dense_column, is_sparse, weighted_columns
+from tightlip.model.matrix import SMALLEST, dense_column, weighted_columns
 from tightlip.model.prior import Prior, PriorSet
 from tightlip.numeric.ball import log_bounds, log_exceeds
-from tightlip.numeric.display import format_down, format_python
 from tightlip.numeric.parse import number
-from tightlip.numeric.quantity import Nats, exact_level, exact_ratio, level, level_words
+from tightlip.numeric.quantity import Nats, exact_level, exact_ratio, level
 from tightlip.numeric.rounding import gamma, log_up, widen_down, widen_up
 
 _REFINED = 16
@@ -117,25 +115,6 @@ def read_min_mass(min_mass: Any, secrets: int) -> tuple[Fraction, bool]:
     return min(mass, most), exact or mass == 0
 
 
-@dataclass(frozen=True, slots=True)
-class ZeroCountCheck:
-    """Whether a channel's zeros agree with (ε, c)-PML, and why (DOB paper, Lemma 1).
-
-    Attributes
-    ----------
-    holds : whether every outcome excludes at most `allowed` secrets
-    allowed : the most zeros that a column may have
-    zeros, outcome : the most zeros in a column, and where
-    explanation : the reason in words
-    """
-
-    holds: bool
-    allowed: int
-    zeros: int
-    outcome: Label
-    explanation: str
-
-
 def allowed_zeros(n: int, epsilon: Any, min_mass: Any) -> int:
     """Count the secrets one outcome of an (ε, c)-PML channel may exclude: the largest k ≤ N − 1/(c e^ε).
 
@@ -160,36 +139,6 @@ def allowed_zeros(n: int, epsilon: Any, min_mass: Any) -> int:
         return needed <= ratio if ratio is not None else not log_exceeds(needed, own)
 
     return int(n) - 1 - bisect_left(range(1, int(n)), True, key=enough)
-
-
-def check_zero_count(channel: Channel, epsilon: Any, *, min_mass: Any) -> ZeroCountCheck:
-    """Compare the zeros of each column with what (ε, c)-PML allows (DOB paper, Lemma 1).
-
-    A failure disproves (ε, c)-PML; success alone does not prove it, `leakage_capacity` decides.
-
-    >>> from tightlip import Channel
-    >>> check_zero_count(Channel([[1, 0], [0, 1]]), 0.5, min_mass="1/4").explanation
-    'outcome 0 excludes 1 of 2 secrets, so it leaks at least -log((2 - 1) * 1/4) = 1.38629 nats > 0.5: not (ε, c)-PML.'
-    """
-    as_channel(channel)
-    size = channel.shape[0]
-    allowed = allowed_zeros(size, epsilon, min_mass)
-    mass, _ = read_min_mass(min_mass, size)
-    zeros = np.where(channel.peaks > 0, _zeros(channel.matrix), 0)
-    place = int(np.argmax(zeros))
-    worst = int(zeros[place])
-    own = level_words(epsilon if isinstance(epsilon, Fraction) else level(epsilon, allow_infinite=True))
-    who = f"outcome {quoted(channel.outputs[place])} excludes {worst} of {size} secrets"
-    leak = max(0.0, log_bounds(1 / ((size - worst) * mass))[0]) if mass else math.inf
-    shown = str(mass) if mass.denominator < 10**6 else format_python(mass)
-    formula = f"-log(({size} - {worst}) * {shown}) = {format_down(leak)} nats"
-    if worst > allowed:
-        words = f"{who}, so it leaks at least {formula} > {own}: not (ε, c)-PML."
-    elif worst:
-        words = f"{who}, so it leaks at least {formula}, within {own}; up to {allowed} zeros are allowed."
-    else:
-        words = f"no outcome excludes a secret; up to {allowed} zeros per outcome are allowed."
-    return ZeroCountCheck(worst <= allowed, allowed, worst, channel.outputs[place], words)
 
 
 def _mass_from(channel: Channel, min_mass: Any, prior_set: PriorSet | None) -> tuple[Fraction, bool]:
@@ -266,9 +215,3 @@ def _corner(channel: Channel, mass: Fraction, heaviest: int) -> Prior:
     masses = np.full(size, mass, dtype=object)
     masses[heaviest] = 1 - (size - 1) * mass
     return Prior(masses, channel.inputs)
-
-
-def _zeros(matrix: Matrix) -> NDArray[Any]:
-    if is_sparse(matrix):
-        return np.asarray(matrix.shape[0] - np.diff(matrix.tocsc().indptr))
-    return np.asarray((matrix == 0).sum(axis=0))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tightlip.contraction.bounds import duchi_bound
-from tightlip.measures.capacity import ZeroCountCheck, check_zero_count
 from tightlip.papers.comparison import (
     Comparison,
     asymptotic_ratio,
@@ -22,6 +20,7 @@ from tightlip.papers.examples import (
     env_example_3,
     pmc_countable,
 )
+from tightlip.papers.further import ZeroCountCheck, check_zero_count, duchi_bound, statistic_leakage_range
 from tightlip.papers.misspecified import (
     MisspecifiedSupport,
     misspecified_quantization_distortion,
@@ -39,7 +38,6 @@ from tightlip.papers.propositions import (
 )
 from tightlip.papers.theorem2 import theorem2_function
 from tightlip.papers.theorem5 import theorem5_bound
-from tightlip.statistic.relations import statistic_leakage_range
 
 __all__ = [
     "AppendixI",

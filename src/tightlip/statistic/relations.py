@@ -29,7 +29,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.arguments import instance, listed, whole
-from tightlip.certificate.recomputation import STATISTIC_RANGE, certify_by_recomputation
 from tightlip.errors import InvalidInput
 from tightlip.measures.distribution import add_leakages
 from tightlip.measures.maximal import channel_after, maximal_leakage
@@ -37,9 +36,9 @@ from tightlip.model.channel import Channel, align, as_channel
 from tightlip.model.labels import Label, match
 from tightlip.model.matrix import dense, dense_column, take_rows
 from tightlip.model.prior import Prior
-from tightlip.numeric.ball import Ball, ball, enclose, log_bounds
-from tightlip.numeric.quantity import Bound, Nats, exact_level, exact_ratio, largest, level
-from tightlip.numeric.rounding import gamma, log_ratio_up, log_up, sum_down, up, widen_up
+from tightlip.numeric.ball import Ball, ball, enclose
+from tightlip.numeric.quantity import Nats, exact_level, exact_ratio, largest, level
+from tightlip.numeric.rounding import gamma, log_ratio_up, log_up, up, widen_up
 from tightlip.showing import Shown, Tabled
 from tightlip.statistic.groups import Groups, Places, groups_of
 from tightlip.statistic.maximal import cost_leakage, statistic_maximal_leakage
@@ -193,24 +192,6 @@ def _by_group(rows: NDArray[Any], groups: Groups, operation: np.ufunc) -> NDArra
     order = np.argsort(groups.codes, kind="stable")
     starts = np.concatenate([[0], np.cumsum(groups.sizes())[:-1]])
     return np.asarray(operation.reduceat(rows[order], starts, axis=0))
-
-
-def statistic_leakage_range(channel: Channel, secret: Any = None) -> Bound:
-    """Bound Π by maximal leakage ℒ alone, without any search: ℒ − log max_g|Θ_g| ≤ Π ≤ min(ℒ, log s).
-
-    Worst-case min-entropy leakage is the same number as ℒ, so it gives the same range.
-
-    >>> from tightlip import Channel
-    >>> statistic_leakage_range(Channel([["3/4", "1/4"], ["1/4", "3/4"], ["1/2", "1/2"]]), ["a", "a", "b"]).upper
-    0.4054651081081644
-    """
-    groups = groups_of(channel, secret)
-    whole = maximal_leakage(channel)
-    total = Fraction(sum_down(channel.peaks)) if whole.ratio is None else whole.ratio
-    upper = min(float(whole), log_bounds(Fraction(groups.count))[1])
-    lower = log_bounds(total / int(groups.sizes().max()))[0]
-    found = Bound(min(max(0.0, lower), upper), upper, "maximal leakage")
-    return certify_by_recomputation(STATISTIC_RANGE, found, channel=channel, secret=secret)
 
 
 def ldp_to_statistic(mu: object, secrets: int) -> Nats:
