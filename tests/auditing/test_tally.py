@@ -215,3 +215,27 @@ def test_rows_of_wide_codes_are_grouped_without_overflow():
     kinds, place = group_rows(codes)
     assert place.tolist() == [2, 1, 2, 0]
     assert kinds.tolist() == [3, 1, 0]
+
+
+def test_cells_of_equal_counts_are_one_kind() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        secrets, cells = int(rng.integers(1, 5)), int(rng.integers(1, 40))
+        counts = rng.integers(0, 3, (secrets, cells))
+        counts = counts[:, counts.sum(axis=0) > 0]
+        counts = counts[counts.sum(axis=1) > 0]
+        if not counts.size:
+            continue
+        secret, cell = np.nonzero(counts)
+        tally = Tally.of(secret, cell, counts[secret, cell], counts.shape)
+        kinds, first = tally.by_kind()
+        columns = [tuple(column) for column in counts.T.tolist()]
+        distinct = list(dict.fromkeys(columns))
+        assert first.tolist() == [columns.index(column) for column in distinct]
+        assert kinds.cells.tolist() == [columns.count(column) for column in distinct]
+        assert kinds.sizes.tolist() == [sum(column) for column in distinct]
+        again, _ = kinds.by_kind()
+        assert again.cells.tolist() == kinds.cells.tolist()
+        left, places = tally.without_secrets(np.arange(len(counts)) == 0)
+        assert left.of_secret.tolist() == counts.sum(axis=1)[1:].tolist()
+        assert places.tolist() == np.flatnonzero(counts[1:].sum(axis=0)).tolist()

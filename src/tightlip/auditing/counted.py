@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.auditing.tally import Places, Tally, divide, group_rows, sum_by
+from tightlip.auditing.tally import Places, Tally, divide, equal_columns, group_rows, sum_by
 from tightlip.errors import InvalidInput
 from tightlip.numeric.parse import FloatArray
 from tightlip.table.local import LocalRecoding
@@ -268,7 +268,7 @@ class Counted:
             codes=self.codes[cells],
             holders=None if self.holders is None else self.holders[cells],
             secret_codes=self.secret_codes[secrets],
-            tally=self.tally.with_cells(np.argsort(cells)).with_secrets(np.argsort(secrets)),
+            tally=self.tally.reorder(cells, secrets),
         )
 
 
@@ -300,20 +300,7 @@ def proportional_groups(tally: Tally) -> Places:
     """
     starts = tally.starts
     divisor = np.gcd.reduceat(tally.count, starts)
-    counts = tally.count // divisor[tally.cell]
-    if counts.dtype == object:
-        names = {count: place for place, count in enumerate(dict.fromkeys(counts.tolist()))}
-        counts = np.array(
-            [names[count] for count in counts.tolist()], dtype=np.int64
-        )  # equality is all we need
-    pairs = np.column_stack([tally.secret.astype(np.int64), counts])
-    ends = np.append(starts[1:], len(pairs))
-    known: dict[bytes, int] = {}
-    found = [
-        known.setdefault(pairs[start:end].tobytes(), len(known))
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
-    ]
-    return np.array(found, dtype=np.intp)
+    return equal_columns(tally.secret, tally.count // divisor[tally.cell], starts)
 
 
 def order_by_code(counted: Counted, seed: int | None = None, *, cells: bool = True) -> Counted:

@@ -4,6 +4,9 @@ With c_xy people of secret x in cell y, n_x = Σ_y c_xy, n_y = Σ_x c_xy and n i
     K_xy = c_xy / n_x,    p_x = n_x / n,    q_y = n_y / n,    lift s_x(y) = n c_xy / (n_x n_y).
 A release with random noise is a tally of larger whole numbers (see counted.py), so nothing here is rounded
 until a logarithm is taken.
+
+Cells with equal counts say the same, so a tally may keep them as one column, whose counts are those of all of them
+together: lifts, shares and envelopes do not change. `cells` says how many there are of each kind.
 """
 
 from __future__ import annotations
@@ -34,7 +37,8 @@ _WIDEST = 2**62
 class Tally:
     """Pairs of secret and cell that occur, sorted by cell and secret, with their counts and the sums.
 
-    `count`, `of_secret` and `of_cell` are int64, or Python integers where these could overflow or round.
+    `count`, `of_secret` and `of_cell` are int64, or Python integers where these could overflow or round. Column y
+    stands for `cells[y]` released cells of equal counts, and has the counts of all of them together.
     """
 
     secret: Places
@@ -43,10 +47,13 @@ class Tally:
     of_secret: NDArray[Any]
     of_cell: NDArray[Any]
     total: int
+    cells: NDArray[np.int64]
 
     @classmethod
-    def of(cls, secret: Any, cell: Any, count: Any, shape: tuple[int, int]) -> Tally:
+    def of(cls, secret: Any, cell: Any, count: Any, shape: tuple[int, int], cells: Any = None) -> Tally:
         """Add up the counts of equal pairs; `shape` is (secrets, cells), and each of them must occur.
+
+        `cells` says how many released cells each column stands for; one where it is left out.
 
         >>> Tally.of([0, 1, 0], [0, 0, 1], [3, 1, 2], (2, 2)).of_secret
         array([5, 1])
@@ -59,7 +66,8 @@ class Tally:
         sums = sum_by(secret, merged, shape[0]), sum_by(cell, merged, shape[1])
         if any((part < 1).any() for part in (merged, *sums)):
             raise InvalidInput("counts must be at least 1 for every pair, secret and cell that is listed.")
-        return cls(secret, cell, merged, *sums, int(sums[0].sum()))
+        many = np.ones(shape[1], dtype=np.int64) if cells is None else np.asarray(cells, dtype=np.int64)
+        return cls(secret, cell, merged, *sums, int(sums[0].sum()), many)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -71,13 +79,40 @@ class Tally:
         """Where the pairs of each cell begin."""
         return np.flatnonzero(np.diff(self.cell, prepend=-1))
 
+    @property
+    def sizes(self) -> NDArray[Any]:
+        """People in one released cell of each column."""
+        return self.of_cell // self.cells
+
     def with_secrets(self, group: Places) -> Tally:
         """Count secret x as group[x]: a coarser secret, or the same in another order."""
-        return Tally.of(group[self.secret], self.cell, self.count, (int(group.max()) + 1, self.shape[1]))
+        shape = int(group.max()) + 1, self.shape[1]
+        return Tally.of(group[self.secret], self.cell, self.count, shape, self.cells)
 
     def with_cells(self, group: Places) -> Tally:
-        """Release cell y as group[y]."""
+        """Release cell y as group[y]: a coarser release."""
         return Tally.of(self.secret, group[self.cell], self.count, (self.shape[0], int(group.max()) + 1))
+
+    def reorder(self, cells: Places, secrets: Places) -> Tally:
+        """Put cells and secrets in another order: the new place i holds the old cells[i], secrets[i]."""
+        cell, secret = np.argsort(cells)[self.cell], np.argsort(secrets)[self.secret]
+        return Tally.of(secret, cell, self.count, self.shape, self.cells[cells])
+
+    def without_secrets(self, gone: NDArray[np.bool_]) -> tuple[Tally, Places]:
+        """Leave out the people of some secrets; and the places of the cells that are left, of which others are."""
+        kept = np.flatnonzero(~gone[self.secret])
+        left, cell = group_keys(self.cell[kept])
+        secret = (np.cumsum(~gone) - 1)[self.secret[kept]]
+        shape = int((~gone).sum()), len(left)
+        return Tally.of(secret, cell, self.count[kept], shape, self.cells[left]), left
+
+    def by_kind(self) -> tuple[Tally, Places]:
+        """Keep cells of equal counts as one column; and one cell of each kind, the first."""
+        each = self.count // self.cells[self.cell]
+        kind = equal_columns(self.secret, each, self.starts)
+        first = np.unique(kind, return_index=True)[1].astype(np.intp)
+        many = sum_by(kind, self.cells, len(first))
+        return Tally.of(self.secret, kind[self.cell], self.count, (self.shape[0], len(first)), many), first
 
     def lift(self, pair: int) -> Fraction:
         """s_x(y), exactly, of one pair that occurs."""
@@ -139,6 +174,31 @@ def sum_by(group: Places, values: NDArray[Any], size: int) -> NDArray[Any]:
         starts = np.flatnonzero(np.diff(ordered, prepend=-1))
         found[ordered[starts]] = np.add.reduceat(values[order], starts)
     return found
+
+
+def equal_columns(secret: Places, count: NDArray[Any], starts: Places) -> Places:
+    """Number the columns of a tally so that those with the same secrets and counts have the same number.
+
+    Columns are compared exactly, by their length and then entry by entry, all at once; the first has number 0.
+
+    >>> equal_columns(np.array([0, 1, 0, 1, 1]), np.array([2, 4, 2, 4, 2]), np.array([0, 2, 4])).tolist()
+    [0, 0, 1]
+    """
+    if count.dtype == object:
+        names = {value: place for place, value in enumerate(dict.fromkeys(count.tolist()))}
+        count = np.array(
+            [names[value] for value in count.tolist()], dtype=np.int64
+        )  # equality is all we need
+    lengths = np.diff(np.append(starts, len(count)))
+    kind = lengths.astype(np.int64)
+    for entry in range(int(lengths.max(initial=0))):
+        open_ = np.flatnonzero(lengths > entry)
+        place = starts[open_] + entry
+        rows = np.column_stack([kind[open_], secret[place], count[place]])
+        kind[open_] = group_rows(rows)[1]
+    # columns of one length were numbered last in the same round
+    first, kind = group_rows(np.column_stack([lengths, kind]))
+    return np.argsort(np.argsort(first))[kind].astype(np.intp)
 
 
 def group_keys(keys: NDArray[Any]) -> tuple[NDArray[Any], Places]:
