@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from tightlip.auditing.budget import Budget, Rule
 from tightlip.auditing.counted import Counted
-from tightlip.table.mechanism import ColumnMechanism
+from tightlip.table.budget import Rule as Asked
+from tightlip.table.mechanism import ColumnMechanism, Value
 from tightlip.table.policy import Policy
 
 Subject = tuple[str, ...]
+SKIPPED = ("columns", "envelope", "remedies", "protect")
+"""Stages that can be left out, and that a time limit ends."""
 OnStage = Callable[[str], None]
 
 
@@ -53,13 +57,45 @@ def silent(stage: str) -> None:
 
 
 def subjects_of(policy: Policy) -> list[Subject]:
-    """List what is audited: all secret columns together and, where there are several, each of them.
+    """List what is audited: each secret column and, where that is asked for, all of them together, which comes first.
 
-    >>> subjects_of(Policy(["ill", "rich"], ["age"]))
+    >>> subjects_of(Policy(["ill", "rich"], ["age"], jointly=True))
     [('ill', 'rich'), ('ill',), ('rich',)]
     """
-    secret = policy.secret
-    return [secret] if len(secret) == 1 else [secret, *((column,) for column in secret)]
+    each: list[Subject] = [(column,) for column in policy.secret]
+    return [policy.secret, *each] if policy.jointly and len(each) > 1 else each
+
+
+def left_out(policy: Policy, subject: Subject) -> Callable[[tuple[Value, ...]], bool]:
+    """Tell which secrets are none: those to whom one of the secret columns does not apply."""
+    of = {secret.column: secret for secret in policy.secrets}
+    own = [of[column] for column in subject]
+    return lambda label: any(secret.leaves_out(value) for secret, value in zip(own, label, strict=True))
+
+
+def budgets_of(policy: Policy) -> dict[Subject, Budget]:
+    """Collect the budget of each secret that is audited; those without one are left out.
+
+    A budget that names no column is about every secret that is audited, alone or jointly; a cap is about the sensitive
+    values where some are named.
+    """
+    found = {}
+    for subject in subjects_of(policy):
+        rules = [rule for given in policy.budget for rule in _rules(policy, subject, given)]
+        if rules:
+            found[subject] = Budget(tuple(rules))
+    return found
+
+
+def _rules(policy: Policy, subject: Subject, given: Asked) -> Iterator[Rule]:
+    if given.column is not None and subject != (given.column,):
+        return
+    if given.value is not None:
+        yield Rule(given.allowed, frozenset({(given.value,)}))
+        return
+    named = next((secret.values for secret in policy.secrets if subject == (secret.column,)), ())
+    sensitive = given.allowed.kind == "cap" and named
+    yield Rule(given.allowed, frozenset((value,) for value in named) if sensitive else None)
 
 
 def name_of(subject: Subject) -> str:
@@ -71,11 +107,12 @@ def stages_of(policy: Policy, *, sample: bool = False, budget: bool = False) -> 
     """List the names that `on_stage` is called with, in order; "remedies" only if the budget turns out not to be kept.
 
     >>> stages_of(Policy("ill", ["age", "zip"]), budget=True)
-    ['counting', 'columns', 'measuring ill', 'envelope ill', 'remedies']
+    ['counting', 'columns ill', 'measuring ill', 'envelope ill', 'remedies']
     """
-    found = ["counting", "columns"]
+    found = ["counting"]
     for subject in subjects_of(policy):
         name = name_of(subject)
+        found.append(f"columns {name}")
         if len(subject) == 1 and subject[0] in policy.statistic:
             found.append(f"statistic {name}")
         found += [f"measuring {name}"] if sample else [f"measuring {name}", f"envelope {name}"]

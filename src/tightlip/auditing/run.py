@@ -9,20 +9,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
-from tightlip.arguments import whole
+import numpy as np
+
+from tightlip.arguments import choice, listed, whole
+from tightlip.auditing.budget import REFERENCE, Budget
 from tightlip.auditing.counted import Counted, order_by_code
-from tightlip.auditing.leakage import cell_pml
+from tightlip.auditing.counting import Cells
+from tightlip.auditing.leakage import worst_leakage
 from tightlip.auditing.plan import (
+    SKIPPED,
     OnStage,
     Subject,
-    about,
-    apply_policy,
+    budgets_of,
     mechanisms_of,
     name_of,
     odds_of,
-    only,
     silent,
     subjects_of,
 )
@@ -32,24 +36,23 @@ from tightlip.auditing.sample import Errors, SampleMode, release_bounds
 from tightlip.auditing.view import population_view, sample_view, statistic_of
 from tightlip.envelopes.result import read_delta
 from tightlip.errors import InvalidInput, WrongType, quoted
-from tightlip.numeric.quantity import Nats, exact_level
-from tightlip.numeric.rounding import down
-from tightlip.table.counts import count_cells
+from tightlip.numeric.deadline import NEVER, Deadline
+from tightlip.numeric.parse import float_number
+from tightlip.numeric.quantity import Nats
 from tightlip.table.policy import Policy, Released
 from tightlip.table.recoding import Bins, Keep
 from tightlip.table.source import Table, open_table
-
-Measure = Callable[[Counted, Counted], Nats]
-
 
 def audit(
     table: Any,
     secret: str | Iterable[str] | None = None,
     release: Iterable[str | Released] | None = None,
     *,
-    delta: Any = 0.01,
+    delta: Any = None,
     budget: Any = None,
     sample: SampleMode | None = None,
+    seconds: float | None = None,
+    skip: str | Iterable[str] = (),
     policy: Policy | None = None,
     statistic: str | Iterable[str] | None = None,
     bins: Mapping[str, Any] | None = None,
@@ -92,154 +95,226 @@ def audit(
         about a statistic.
     """
     plan = _plan(secret, release, statistic, bins, policy)
-    if sample is not None:
-        _require_judgeable(plan, sample)  # before the table is read
+    asked = Asked.of(plan, delta=delta, budget=budget, sample=sample, seconds=seconds, skip=skip)
     if not callable(on_stage):
         raise WrongType(
             f"on_stage must be a function of a stage's name, got {quoted(on_stage)}; leave it out."
         )
     if code_seed is not None:
         whole(code_seed, "code_seed", 0, 2**63)
-    level, allowed = _read_delta(delta), None if budget is None else _read_budget(budget)
     with nullcontext(table) if isinstance(table, Table) else open_table(table) as opened:
-        kinds = opened.kinds(plan.columns)
         on_stage("counting")
-        counts = count_cells(opened, replace(plan, min_count=None))
-    counted = Counted.of(counts, plan.secret, [item.column for item in plan.release])
-    return audit_counts(
-        counted,
-        plan,
-        kinds=kinds,
-        delta=level,
-        budget=allowed,
-        sample=sample,
-        code_seed=code_seed,
-        on_stage=on_stage,
-    )
+        cells = Cells.of(opened, plan)
+        return audit_cells(cells, asked, opened.kinds(plan.columns), code_seed=code_seed, on_stage=on_stage)
 
 
-def audit_counts(
-    counted: Counted,
-    policy: Policy,
-    *,
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked about a plan, besides its budgets: δ, of a population or a sample, and how long it may take.
+
+    `seconds` is for each stage that can be stopped; `skip` names stages that are left out.
+    """
+
+    delta: Fraction
+    sample: SampleMode | None = None
+    seconds: float | None = None
+    skip: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(
+        cls, plan: Policy, *, delta: Any = None, sample: Any = None, seconds: Any = None, skip: Any = ()
+    ) -> Asked:
+        """Read the arguments of `audit`, or refuse them, before the table is read."""
+        if sample is not None:
+            _require_judgeable(plan, sample)
+        names = [skip] if isinstance(skip, str) else listed(skip, "skip", "stages")
+        for name in names:
+            choice(name, "skip", SKIPPED)
+        if seconds is not None and float_number(seconds, "seconds") < 0:
+            raise InvalidInput(f"seconds must not be negative, got {quoted(seconds)}; leave it out.")
+        level = plan.delta if delta is None else _read_delta(delta)
+        return cls(
+            Fraction(1, 100) if level is None else level,
+            sample,
+            None if seconds is None else float(seconds),
+            frozenset(names),
+        )
+
+
+def audit_cells(
+    cells: Cells,
+    asked: Asked,
     kinds: Mapping[str, str],
-    delta: Fraction,
-    budget: Nats | None,
-    sample: SampleMode | None = None,
+    *,
     code_seed: int | None = None,
     on_stage: OnStage = silent,
 ) -> Audit:
-    """Audit a policy, given the counts of its columns before small cells are hidden."""
-    if sample is not None:
-        _require_judgeable(policy, sample)
-    release = order_by_code(apply_policy(counted, policy), code_seed)
-    job = _Job(counted, release, policy, delta, budget, code_seed, on_stage)
-    return _audit_population(job, kinds) if sample is None else _audit_sample(job, sample)
+    """Audit a plan, given its cells."""
+    job = _Job(cells, asked, budgets_of(cells.policy), code_seed, on_stage)
+    return _audit_population(job, kinds) if asked.sample is None else _audit_sample(job, asked.sample, kinds)
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """What is audited: the counts before small cells are hidden, the release in code order, and what is asked."""
+    """What is audited: the cells of the plan, what is asked, and the budget of each secret."""
 
-    counted: Counted
-    release: Counted
-    policy: Policy
-    delta: Fraction
-    budget: Nats | None
+    cells: Cells
+    asked: Asked
+    budgets: Mapping[Subject, Budget]
     code_seed: int | None
     on_stage: OnStage
 
-    def view_of(self, subject: Subject) -> Counted:
-        """Marginalise the release to some secret columns, in the order of their own codes; cells keep theirs."""
-        if subject == self.release.secret_columns:
-            return self.release
-        return order_by_code(about(self.release, subject), self.code_seed, cells=False)
+    def seen(self, subject: Subject, *, kinds: bool = True) -> Counted:
+        """The release as one secret sees it, in the order of its codes."""
+        return order_by_code(self.cells.release(subject, kinds=kinds), self.code_seed)
+
+    def deadline(self, stage: str) -> Deadline:
+        """Tell that a stage begins; when it has to end."""
+        self.on_stage(stage)
+        if stage.partition(" ")[0] in self.asked.skip:
+            return Deadline.after(0.0)
+        return NEVER if self.asked.seconds is None else Deadline.after(self.asked.seconds)
+
+    def budget_of(self, subject: Subject, seen: Counted) -> Budget | None:
+        """The budget of a secret, which some release must be able to keep."""
+        budget = self.budgets.get(subject)
+        if budget is not None:
+            budget.require_possible(seen)
+        return budget
 
 
 def _audit_population(job: _Job, kinds: Mapping[str, str]) -> Audit:
-    policy, budget = job.policy, job.budget
-    subjects = subjects_of(policy)
-    job.on_stage("columns")
-    effects = column_effects(job.counted, policy, subjects, lambda _, seen: worst_leakage(seen))
-    total = job.counted.tally.total
-    scale = Fraction(total, job.release.tally.total)
+    policy, cells, asked = job.cells.policy, job.cells, job.asked
     views: dict[str, SecretView] = {}
-    for subject in subjects:
-        seen, sml = job.view_of(subject), None
+    for subject in subjects_of(policy):
+        name = name_of(subject)
+        seen, sml = job.seen(subject), None
+        budget = job.budget_of(subject, seen)
+        measure = partial(population_effect, cells, subject, budget or REFERENCE)
+        effects = column_effects(cells, measure, job.deadline(f"columns {name}"))
         if len(subject) == 1 and subject[0] in policy.statistic:
-            job.on_stage(f"statistic {name_of(subject)}")
-            sml = statistic_of(job.release, seen)
-        views[name_of(subject)] = population_view(
-            seen, scale, job.delta, budget, columns=effects[subject], sml=sml, on_stage=job.on_stage
+            job.on_stage(f"statistic {name}")
+            sml = statistic_of(cells.release(policy.secret), seen)
+        views[name] = population_view(
+            seen,
+            cells.scale,
+            asked.delta,
+            budget,
+            columns=effects,
+            sml=sml,
+            left_out=cells.left_out(subject),
+            begin=job.deadline,
         )
-    verdict = None if budget is None else not next(iter(views.values())).share_above_budget
+    verdict = _verdict(views)
     remedies = Remedies()
-    if budget is not None and verdict is False:
-        job.on_stage("remedies")
-        remedies = remedies_for(job.counted, policy, budget, kinds)
+    if verdict is False and cells.counted is not None and "remedies" not in asked.skip:
+        until = job.deadline("remedies")
+        remedies = remedies_for(cells.counted, policy, job.budgets, kinds, until)
     return Audit(
         policy=policy,
-        total=total,
-        delta=job.delta,
-        budget=budget,
+        total=cells.rows,
+        delta=asked.delta,
         mode="population",
         confidence=None,
         views=views,
         remedies=remedies.found,
         verdict=verdict,
-        counted=job.counted,
+        counted=cells.counted,
         closest=remedies.closest,
         kinds=kinds,
+        skipped=asked.skip,
     )
 
 
-def _audit_sample(job: _Job, mode: SampleMode) -> Audit:
+def _audit_sample(job: _Job, mode: SampleMode, kinds: Mapping[str, str]) -> Audit:
     """Every secret gets an equal part of the error: a quarter for its priors, which all releases share, three eighths
     for the release, and as much for what leaves columns out, in equal parts.
     """
-    policy, delta, budget = job.policy, job.delta, job.budget
+    policy, cells, delta = job.cells.policy, job.cells, job.asked.delta
     subjects = subjects_of(policy)
     error = float(1 - mode.level) * (1 - 2**-50) / len(subjects)
     trials = 2 * len(policy.release) + len(departures(policy))
     main, each = Errors(error / 4, error * 3 / 8), Errors(error / 4, error * 3 / 8 / trials)
     odds = odds_of(policy)
-    job.on_stage("columns")
-    effects = column_effects(
-        job.counted,
-        policy,
-        subjects,
-        lambda plain, seen: release_bounds(plain, seen, odds, each, mode).upper_envelope(delta),
-    )
+
+    def bound(subject: Subject, columns: Sequence[str]) -> Effect:
+        plain, seen = cells.before_noise(subject, columns), cells.release(subject, columns, kinds=not odds)
+        return Effect(release_bounds(plain, seen, odds, each, mode).upper_envelope(delta))
+
     views: dict[str, SecretView] = {}
     for subject in subjects:
-        job.on_stage(f"measuring {name_of(subject)}")
-        plain, seen = about(job.counted, subject), job.view_of(subject)
-        views[name_of(subject)] = sample_view(
-            plain, seen, odds, delta, budget, errors=main, mode=mode, columns=effects[subject]
+        name, seen = name_of(subject), job.seen(subject, kinds=not odds)
+        budget = job.budget_of(subject, seen)
+        effects = column_effects(cells, partial(bound, subject), job.deadline(f"columns {name}"))
+        job.on_stage(f"measuring {name}")
+        views[name] = sample_view(
+            cells.before_noise(subject),
+            seen,
+            odds,
+            delta,
+            budget,
+            errors=main,
+            mode=mode,
+            columns=effects,
+            left_out=cells.left_out(subject),
         )
-    verdict = None if budget is None else all(_keeps_budget(view, delta) for view in views.values())
+    verdict = _verdict(views)
     remedies: tuple[Remedy, ...] = ()
-    if budget is not None and verdict is False:
+    if verdict is False and "remedies" not in job.asked.skip:
         job.on_stage("remedies")
-        remedies = sample_remedies(job.counted, policy, subjects, budget, delta, each, mode)
-    total = job.counted.tally.total
+        remedies = sample_remedies(cells, job.budgets, delta, each, mode)
     return Audit(
-        policy, total, delta, budget, "sample", mode.confidence, views, remedies, verdict, job.counted
+        policy=policy,
+        total=cells.rows,
+        delta=delta,
+        mode="sample",
+        confidence=mode.confidence,
+        views=views,
+        remedies=remedies,
+        verdict=verdict,
+        counted=cells.counted,
+        kinds=kinds,
+        skipped=job.asked.skip,
     )
 
 
-def worst_leakage(release: Counted) -> Nats:
-    """Compute the worst leakage of any cell, exactly."""
-    leak = cell_pml(release.tally)
-    return leak.value(leak.worst_first(1)[0])
+def _verdict(views: Mapping[str, SecretView]) -> bool | None:
+    """Whether every secret that has a budget keeps it; None where none has."""
+    judged = [view.verdict for view in views.values() if view.verdict is not None]
+    return all(judged) if judged else None
 
 
-def _keeps_budget(view: SecretView, delta: Fraction) -> bool:
-    """Whether a leakage above the budget is proved to have probability at most δ.
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What some columns give away: the worst leakage, and the share of people above the budget where it is known."""
 
-    In a sample each view must say so: secrets in scope may be made of joint ones that are too rare to be.
+    leakage: Nats
+    over: Fraction | None = None
+
+
+def population_effect(cells: Cells, subject: Subject, budget: Budget, columns: Sequence[str]) -> Effect:
+    """Measure some columns, exactly."""
+    seen = cells.release(subject, columns)
+    return Effect(worst_leakage(seen.tally), seen.tally.share_of(np.flatnonzero(budget.over(seen))))
+
+
+def column_effects(
+    cells: Cells, measure: Callable[[Sequence[str]], Effect], until: Deadline
+) -> tuple[ColumnEffect, ...]:
+    """Measure each released column alone and the release without it, the one that is missed most first.
+
+    Suppression and noise are applied anew to the columns that are left; releasing nothing leaks nothing. Columns for
+    which no time is left are not listed.
     """
-    return view.share_above_budget is not None and view.share_above_budget <= delta
+    found = []
+    for name in cells.columns:
+        if until.left() <= 0:
+            break
+        others = [other for other in cells.columns if other != name]
+        without = measure(others) if others else Effect(Nats(0.0, Fraction(1)), Fraction(0))
+        alone = without if not others else measure([name])
+        found.append(ColumnEffect(name, alone.leakage, without.leakage, alone.over, without.over))
+    return tuple(sorted(found, key=lambda effect: (effect.over_without or 0, float(effect.without), -float(effect.alone))))
 
 
 def _plan(secret: Any, release: Any, statistic: Any, bins: Any, policy: Policy | None) -> Policy:
@@ -315,40 +390,3 @@ def _require_judgeable(policy: Policy, sample: object) -> None:
             f"the statistic {quoted(policy.statistic[0])} is audited for a population only; leave it out: maximal "
             "leakage about all secret columns together bounds its SML."
         )
-
-
-def column_effects(
-    counted: Counted, policy: Policy, subjects: Sequence[tuple[str, ...]], measure: Measure
-) -> dict[tuple[str, ...], tuple[ColumnEffect, ...]]:
-    """Rank the released columns for each secret (a tuple of secret columns), the one that is missed most first.
-
-    `measure` is given the counts of some columns before anything is hidden or randomised, and their release.
-    Suppression and noise are applied anew to the columns that are left; releasing nothing leaks nothing.
-    """
-    names = [item.column for item in policy.release]
-
-    def both(columns: list[str]) -> tuple[Counted, Counted]:
-        return counted.select(columns), apply_policy(counted, only(policy, columns))
-
-    alone = {name: both([name]) for name in names}
-    without = {name: both([other for other in names if other != name]) for name in names if len(names) > 1}
-
-    def amount(found: tuple[Counted, Counted] | None, subject: tuple[str, ...]) -> Nats:
-        if found is None:
-            return Nats(0.0, Fraction(1))
-        return measure(about(found[0], subject), about(found[1], subject))
-
-    return {
-        subject: _rank_effects(
-            [
-                ColumnEffect(name, amount(alone[name], subject), amount(without.get(name), subject))
-                for name in names
-            ]
-        )
-        for subject in subjects
-    }
-
-
-def _rank_effects(effects: list[ColumnEffect]) -> tuple[ColumnEffect, ...]:
-    """By how far the leakage falls without the column, then by what it leaks alone."""
-    return tuple(sorted(effects, key=lambda effect: (float(effect.without), -float(effect.alone))))

@@ -93,6 +93,12 @@ class Tally:
         """Release cell y as group[y]: a coarser release."""
         return Tally.of(self.secret, group[self.cell], self.count, (self.shape[0], int(group.max()) + 1))
 
+    def join_cells(self, joined: NDArray[np.bool_]) -> tuple[Tally, Places]:
+        """Release some cells as one, the last; and the place of each column before."""
+        place = np.where(joined, int((~joined).sum()), np.cumsum(~joined) - 1).astype(np.intp)
+        many = np.append(self.cells[~joined], 1) if joined.any() else self.cells
+        return Tally.of(self.secret, place[self.cell], self.count, (self.shape[0], len(many)), many), place
+
     def reorder(self, cells: Places, secrets: Places) -> Tally:
         """Put cells and secrets in another order: the new place i holds the old cells[i], secrets[i]."""
         cell, secret = np.argsort(cells)[self.cell], np.argsort(secrets)[self.secret]

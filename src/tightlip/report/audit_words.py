@@ -11,7 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
+from tightlip.auditing.budget import REFERENCE, Budget, Rule
 from tightlip.auditing.counted import SMALL
+from tightlip.auditing.plan import name_of
 from tightlip.auditing.result import AttackGroup, Audit, Remedy, SecretView, largest_posterior
 from tightlip.numeric.display import (
     format_about,
@@ -27,14 +31,14 @@ from tightlip.report.amounts import (
     at_least,
     at_most,
     both_sides,
-    budget_given,
-    budget_words,
+    People,
     by_factor,
     exact_share,
     factor,
+    factor_first,
     join_names,
-    leakage,
     no_more,
+    people,
     percent,
     posterior_share,
     posterior_words,
@@ -44,9 +48,9 @@ from tightlip.report.disclosure import Names, veil_audit
 from tightlip.showing import Unit
 from tightlip.table.policy import Policy
 from tightlip.table.policy_file import policy_flags
-from tightlip.table.recoding import Keep
 
 _MOST_REMEDIES = 3
+_MOST_SECRETS = 3  # that a headline names
 _MOST_GROUPS = 3
 _MOST_CELLS = 3
 _TYPICAL = Fraction(1, 20)
@@ -54,56 +58,102 @@ _TOLD_FACTORS = frozenset({2, 5, 10, 100})
 
 
 def headline(audit: Audit, *, show_values: bool = False, unit: Unit = "nats") -> str:
-    """Say in one sentence the worst that the release does."""
-    audit = audit if show_values else veil_audit(audit)
-    view = audit.joint
+    """Answer in one sentence whether the release may go out as planned, and for how many people not."""
+    view = audit.deciding
     if audit.mode == "sample":
-        return _sample_headline(audit, view)
-    if not view.worst.leakage:
-        return f"The release gives nothing away about {view.name}."
-    names, worst = Names(audit, view, show_values), view.worst
-    small = "" if names.shows(worst.cell) else f" (fewer than {SMALL} people)"
-    up_to = "" if worst.least is None else "at most "
-    return (
-        f"In the worst case, {names.cell(worst.cell)}{small}, the release raises the probability of "
-        f"{names.secret(worst.secret)} from {about(worst.prior)} to {posterior_words(worst.posterior, worst.least)}: "
-        f"{up_to}{factor(worst.leakage)} times as likely, a leakage of {up_to}{leakage(worst.leakage, unit)}."
+        return _sample_headline(audit)
+    if not any(other.worst.leakage for other in audit.views.values()):
+        return f"The release gives nothing away about {join_names(list(audit.views))}."
+    if view.budget is None:
+        told = people_over(view, REFERENCE, show_values=show_values)
+        start = f"For {told.words}" if told.count != 0 else "For nobody"
+        return (
+            f"No budget was set, so there is no verdict. {start} the released values make some {view.name} more than "
+            "twice as likely."
+        )
+    if audit.verdict:
+        return f"Can be published as planned: {_kept_words(audit)}."
+    others = [other for other in audit.views.values() if other.verdict is False and other is not view]
+    also = "".join(
+        f"; {_effect_words(other, more=True)} for {people_over(other, show_values=show_values).words}"
+        for other in others[:_MOST_SECRETS]
     )
+    return (
+        f"Do not publish as planned: for {people_over(view, show_values=show_values).words} the released values make "
+        f"{_effect_words(view, more=True)}{also}."
+    )
+
+
+def people_over(view: SecretView, budget: Budget | None = None, *, show_values: bool) -> People:
+    """Count the people whose cell says more than the budget of a view allows, or another one."""
+    share = view.share_above_budget
+    if budget is not None:
+        share = Probability.of(view.counted.tally.share_of(np.flatnonzero(budget.over(view.counted))))
+    assert share is not None
+    exact = share.fraction if share.fraction is not None else Fraction(share)
+    return people(math.ceil(exact * view.people), view.people, show=show_values, least=SMALL)
+
+
+def allowed_words(budget: Budget) -> str:
+    """Write a budget as it was given: "3x", or "3x and 50%"."""
+    given = [rule.allowed.given + ("" if rule.labels is None else " for some values") for rule in budget.rules]
+    return join_names(list(dict.fromkeys(given)))
+
+
+def _effect_words(view: SecretView, *, more: bool) -> str:
+    """What the budget of a view is about: some disease more than 3 times as likely."""
+    parts = [_rule_words(rule) for rule in view.budget.rules] if view.budget else []
+    than = "more than " if more else "at most "
+    return f"some {view.name} " + " or ".join(dict.fromkeys(than + part for part in parts))
+
+
+def _rule_words(rule: Rule) -> str:
+    if rule.allowed.kind == "cap":
+        return f"{format_exactly(100 * Fraction(rule.allowed.level))} % certain"
+    return f"{factor(rule.allowed.nats())} times as likely"
+
+
+def _kept_words(audit: Audit) -> str:
+    judged = [view for view in audit.views.values() if view.budget is not None]
+    said = [f"nobody's {view.name} becomes {' or '.join('more than ' + _rule_words(rule) for rule in view.budget.rules)}" for view in judged if view.budget]
+    return "; ".join(said)
 
 
 def paragraphs(audit: Audit, *, show_values: bool = False, unit: Unit = "nats") -> list[str]:
-    """Say the audit in a few paragraphs: verdict, each view, then what to change and what the numbers mean."""
-    audit = audit if show_values else veil_audit(audit)
-    found = [verdict(audit, unit=unit)] if audit.verdict is not None else []
-    for view in audit.views.values():
-        said = ViewWords(audit, view, show_values, unit).sentences()
+    """Say the audit in a few paragraphs: verdict, what to change, each view, and what the numbers mean."""
+    told = audit if show_values else veil_audit(audit)
+    found = [verdict(told, unit=unit)] if audit.verdict is not None else []
+    found += remedy_words(told, unit=unit)
+    for view in told.views.values():
+        said = ViewWords(told, view, show_values, unit).sentences()
         found += [f"About {view.name}: {sentence}" for sentence in said]
-    return [*found, *remedy_words(audit, unit=unit), *notes(audit, show_values=show_values)]
+    return [*found, *notes(audit, show_values=show_values)]
 
 
 def verdict(audit: Audit, *, unit: Unit = "nats") -> str:
-    """Say whether the budget is kept, and by how many people not."""
-    view, budget = audit.joint, audit.budget
-    if budget is None or view.share_above_budget is None:
+    """Say how far each secret is from its budget."""
+    judged = [view for view in audit.views.values() if view.budget is not None]
+    if not judged:
         return "No budget was set, so there is no verdict."
-    share = max(view.share_above_budget or Probability(0.0) for view in audit.views.values())
-    kept = audit.verdict is True
-    allowed = f"{budget_words(budget, unit, kept=kept)} ({by_factor(budget, up=kept)})"
-    known = f"it is at most {at_most(share)}" if share else "nobody has one"
+    return " ".join(_judgement(audit, view, unit) for view in judged)
+
+
+def _judgement(audit: Audit, view: SecretView, unit: Unit) -> str:
+    """Say whether one secret keeps its budget, and its worst case."""
+    assert view.budget is not None
+    allowed, share = allowed_words(view.budget), view.share_above_budget or Probability(0.0)
     if audit.mode == "sample":
-        proved = "is proved to be" if audit.verdict else "could not be proved to be"
+        known = f"it is at most {at_most(share)}" if share else "nobody has one"
+        proved = "is proved to be" if view.verdict else "could not be proved to be"
         return (
-            f"The chance of a leak above the budget of {allowed} {proved} at most {both_sides(audit.delta)[kept]}: "
-            f"with {sure(audit)} confidence {known}."
+            f"{view.name}: the chance of a leak above the budget of {allowed} {proved} at most "
+            f"{both_sides(audit.delta)[view.verdict is True]}: with {sure(audit)} confidence {known}."
         )
-    worst = leakage(view.worst.leakage, unit)
     up_to = "" if view.worst.least is None else "at most "
-    if audit.verdict:
-        return f"Within the budget of {allowed}: no released value leaks more than {worst}."
-    return (
-        f"Over the budget of {allowed}: the worst released value leaks {up_to}{worst}, "
-        f"and {no_more(share)} of people have one that leaks more than the budget."
-    )
+    worst = f"{up_to}{factor_first(view.worst.leakage, unit)}"
+    if view.verdict:
+        return f"{view.name}: within the budget of {allowed}; the worst released value leaks {worst}."
+    return f"{view.name}: over the budget of {allowed} for {no_more(share)} of people; the worst leaks {worst}."
 
 
 def remedy_words(audit: Audit, *, unit: Unit = "nats") -> list[str]:
@@ -116,7 +166,7 @@ def remedy_words(audit: Audit, *, unit: Unit = "nats") -> list[str]:
         "worst leakage" if audit.mode == "population" else f"envelope at {both_sides(audit.delta)[1]} at most"
     )
     return [
-        f"To meet the budget: {change_words(audit.policy, remedy)}; {after} {leakage(remedy.leakage, unit)}, "
+        f"To meet the budget: {change_words(audit.policy, remedy)}; {after} {factor_first(remedy.leakage, unit)}, "
         f"keeps {about(remedy.kept)} of the information ({kind_words(audit.policy, remedy)})."
         for remedy in audit.remedies[:_MOST_REMEDIES]
     ]
@@ -124,8 +174,8 @@ def remedy_words(audit: Audit, *, unit: Unit = "nats") -> list[str]:
 
 def change_note(audit: Audit, *, unit: Unit = "nats") -> str:
     """Say what the list of changes holds; without a capital, so that it can follow "What to change: "."""
-    allowed = "" if audit.budget is None else f" of {budget_words(audit.budget, unit)}"
-    return f"each of these alone meets the budget{allowed}; the one that keeps most information comes first"
+    every = "the budget" if sum(view.budget is not None for view in audit.views.values()) == 1 else "all budgets"
+    return f"each of these alone meets {every}; the one that keeps most information comes first"
 
 
 def no_remedy_words(audit: Audit, *, unit: Unit = "nats") -> str:
@@ -137,7 +187,7 @@ def no_remedy_words(audit: Audit, *, unit: Unit = "nats") -> str:
     if audit.closest is None:
         return said
     change = change_words(audit.policy, audit.closest)
-    return f"{said} The closest: {change}; it still leaks {leakage(audit.closest.leakage, unit)}."
+    return f"{said} The closest: {change}; it still leaks {factor_first(audit.closest.leakage, unit)}."
 
 
 def notes(audit: Audit, *, show_values: bool = False) -> list[str]:
@@ -153,6 +203,13 @@ def notes(audit: Audit, *, show_values: bool = False) -> list[str]:
 
 def no_change_words(audit: Audit, option: str, *, unit: Unit = "nats") -> str:
     """Why no change is listed; `option` is how a budget is set."""
+    if audit.verdict is False and "remedies" in audit.skipped:
+        return "Changes of the plan were not searched for, as asked."
+    if audit.verdict is False and audit.counted is None:
+        return (
+            "There are too many cells to search for changes of the plan; coarsen columns (bins, prefixes, groups) or "
+            "leave out those at the top of the list, and audit again."
+        )
     if audit.verdict is None:
         return f"Without a budget no change is needed; add {option} to have changes searched for."
     if audit.verdict:
@@ -187,16 +244,12 @@ def no_lead_words(reason: str, run: str) -> str:
 def protect_call(audit: Audit, table: str, *, python: bool) -> str:
     """Write the call that protects the table of an audit under its budget."""
     policy = audit.policy
-    level = "" if audit.budget is None else budget_given(audit.budget)
-    plain = all(item.recoding == Keep() for item in policy.release) and policy.min_count is None
-    flags = policy_flags(policy)
-    released = [item.column for item in policy.release]
     if python:
-        given = f"{list(policy.secret)!r}, {released!r}" if plain else "policy=policy"
-        return f'tl.protect(table, {given}, budget="{level}")'
+        return "tl.protect(table, policy=audit.policy)"
+    flags = policy_flags(policy)
     # what no flag says can only have come from a policy file
     words = ["tightlip", "protect", table, *(["--policy", "FILE"] if flags is None else flags)]
-    return shlex.join([*words, "--budget", level, "--out", "safe.parquet"])
+    return shlex.join([*words, "--out", "safe.parquet"])
 
 
 def plan_words(policy: Policy) -> list[str]:
@@ -297,7 +350,18 @@ def sure(audit: Audit) -> str:
     return f"{format_down(100 * Fraction(repr(audit.confidence or 0.0)))} %"
 
 
-def _sample_headline(audit: Audit, view: SecretView) -> str:
+def _sample_headline(audit: Audit) -> str:
+    """Answer for a sample: what is proved of the population."""
+    view = audit.deciding
+    if view.budget is not None:
+        share = view.share_above_budget or Probability(0.0)
+        start = "Can be published as planned" if audit.verdict else "Not shown to be safe as planned"
+        few = f"for at most {at_most(share)} of people" if share else "for nobody"
+        accepted = both_sides(audit.delta)[audit.verdict is True]
+        return (
+            f"{start}: with {sure(audit)} confidence, {few} the released values make {_effect_words(view, more=True)} "
+            f"({accepted} is accepted)."
+        )
     known = [(view.worst.leakage, Probability(0.0))]
     known += [(point.level, point.above) for point in view.tail if point.above <= audit.delta]
     level, above = min(known)
@@ -371,6 +435,10 @@ def kind_words(plan: Policy, remedy: Remedy) -> str:
     return f"{said}: {reason}" if reason else said
 
 
+def _be(count: int) -> str:
+    return "are" if count > 1 else "is"
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """A measure as a line of a table: its name, its value with a unit, and what that means."""
@@ -402,20 +470,23 @@ class ViewWords:
         return [told.sentence for told in self._findings()]
 
     def figures(self) -> list[Figure]:
-        """List the measures, the worst leakage first, and how many people are above the budget."""
-        return [*(figure for told in self._findings() for figure in told.figures), *self._above_budget()]
+        """List the measures: people first, then the worst case and what researchers ask for."""
+        return [figure for told in self._findings() for figure in told.figures]
 
     def _findings(self) -> Iterator[Told]:
         """Everything there is to say; a new measure is one more line here."""
-        yield self._worst()
+        yield from self._above_budget()
+        yield from self._exposed()
         yield Told(self._tail())
+        yield self._worst()
         yield self._envelope()
         yield from map(Told, self.attack())
         yield self._ruled_out()
         yield self._average()
         yield from self._statistic()
-        yield Told(self._columns())
+        yield from map(Told, self._columns())
         yield from map(Told, self._sample_limits())
+        yield from map(Told, self._left_out())
 
     def _figure(self, name: str, amount: Nats, meaning: str) -> Figure:
         value = self._amount(amount)
@@ -432,7 +503,40 @@ class ViewWords:
         return Names(self.audit, self.view, self.show_values)
 
     def _amount(self, amount: Nats) -> str:
-        return leakage(amount, self.unit)
+        return factor_first(amount, self.unit)
+
+    def _people(self, count: int) -> str:
+        """So many of the people to whom the secret applies; with noise, as many as are expected."""
+        whole = self.view.counted.tally.total
+        expected = round(Fraction(count * self.view.people, whole))
+        return people(expected, self.view.people, show=self.show_values, least=SMALL).words
+
+    def _exposed(self) -> Iterator[Told]:
+        """Who is alone with the released values, and whose secret is found out."""
+        risk = self.view.risk
+        if risk is None:
+            return
+        identity = risk.classical.identity
+        if identity is not None:
+            alone = self._people(identity.unique)
+            said = f"{alone} {_be(identity.unique)} unique: nobody else has the same released values."
+            yield Told(said, (Figure("Unique people", alone, "nobody else has the same released values"),))
+        for found in risk.found_out:
+            level = f"{format_exactly(100 * found.level)} %"
+            known = self._people(found.people)
+            said = f"{known} {_be(found.people)} found out: their secret is at least {level} certain, and was not before."
+            meaning = "their own secret becomes that likely, and was not before"
+            yield Told(said, (Figure(f"Found out at {level}", known, meaning),))
+
+    def _left_out(self) -> list[str]:
+        """People to whom the secret does not apply."""
+        if not self.view.left_out:
+            return []
+        held = ", ".join(
+            f"{'(missing)' if value is None else value}: {people(count, self.audit.total, show=self.show_values, least=SMALL).words}"
+            for value, count in self.view.left_out.items()
+        )
+        return [f"not counted, since {self.view.name} does not apply to them: {held}; they are taken to be known as such."]
 
     def _worst(self) -> Told:
         worst, names = self.view.worst, self._names
@@ -557,7 +661,7 @@ class ViewWords:
         found = self.view.sml
         if found is None:
             return []
-        whole, attained = self.audit.joint.name, self._amount(Nats(found.lower, rounding="down"))
+        whole, attained = name_of(self.audit.policy.secret), self._amount(Nats(found.lower, rounding="down"))
         apart = "" if found.exact else f"; some prior reaches {attained}"
         easier = f"at most {factor(found.value)} times as easy to guess"
         said = (
@@ -567,22 +671,36 @@ class ViewWords:
         meaning = f"{self.view.name} gets {easier}, whatever is believed about {whole}{apart}"
         return [Told(said, (self._figure("As a statistic (SML)", found.value, meaning),))]
 
-    def _above_budget(self) -> list[Figure]:
-        share, budget = self.view.share_above_budget, self.audit.budget
+    def _above_budget(self) -> Iterator[Told]:
+        share, budget = self.view.share_above_budget, self.view.budget
         if share is None or budget is None:
-            return []
-        meaning = f"their released value leaks more than {budget_words(budget, self.unit)}"
-        return [
-            Figure("People above the budget", f"at most {percent(share)}" if share else "nobody", meaning)
-        ]
+            return
+        if self.audit.mode == "sample":
+            value = f"at most {percent(share)} of people" if share else "nobody"
+        else:
+            value = people_over(self.view, show_values=self.show_values).words
+        meaning = f"the released values make {_effect_words(self.view, more=True)}"
+        yield Told(f"over the budget of {allowed_words(budget)}: {value}.", (Figure("Over the budget", value, meaning),))
 
-    def _columns(self) -> str:
-        what = "worst leakage" if self.audit.mode == "population" else "bound on the envelope"
-        parts = [
-            f"{effect.column} (alone {self._amount(effect.alone)}, without it {self._amount(effect.without)})"
-            for effect in self.view.columns
-        ]
-        return f"released columns by what they add, {what}: {'; '.join(parts)}."
+    def _columns(self) -> list[str]:
+        """What each column adds: people above the budget without it, then the worst leakage."""
+        effects = self.view.columns
+        if not effects:
+            return []
+        if effects[0].over_without is None:
+            parts = [
+                f"{effect.column} (alone {self._amount(effect.alone)}, without it {self._amount(effect.without)})"
+                for effect in effects
+            ]
+            return [f"released columns by what they add to the bound on the envelope: {'; '.join(parts)}."]
+        over = "over the budget" if self.view.budget is not None else "above a factor of 2"
+        parts = [f"{self._share_over(effect.over_without)} without {effect.column}" for effect in effects]
+        return [f"people {over} if one column is left out: {'; '.join(parts)}."]
+
+    def _share_over(self, share: Fraction | None) -> str:
+        return people(
+            math.ceil((share or Fraction(0)) * self.view.people), self.view.people, show=self.show_values, least=SMALL
+        ).words
 
     def _sample_limits(self) -> list[str]:
         """What a sample cannot say."""

@@ -28,7 +28,7 @@ Codes = NDArray[np.int64]
 Label = str | None
 
 GAP_BITS = 60  # of a mask, so that it stays a positive 64-bit number
-_GROUPS_PER_CELL = 20
+GROUPS_PER_CELL = 20  # pairs of secret and cell, on average, that a limit on cells allows
 MAX_CELLS = 250_000
 MOST_CELLS = 10**12  # that can be asked for: engines count in 64 bits
 _DENSE = 10_000_000
@@ -79,15 +79,20 @@ def keys_of(table: Table, policy: Policy) -> list[Key]:
     return keys
 
 
-def count_groups(table: Table, keys: Sequence[Key], max_cells: int) -> Groups:
+class TooManyCells(InvalidInput):
+    """There are more cells than are worth bringing to Python; the engine can still count their kinds."""
+
+
+def count_groups(table: Table, keys: Sequence[Key], limit: int) -> Groups:
     """Count the rows of each combination of keys in the engine.
 
     Raises
     ------
+    TooManyCells
+        When there are more combinations than the limit; they are not even fetched.
     InvalidInput
-        When there are no rows, or too many combinations to be worth bringing to Python.
+        When there are no rows.
     """
-    limit = max_cells * _GROUPS_PER_CELL
     names = [f"k{place}" for place in range(len(keys))]
     chosen = table.expression.select(**{name: key.expression for name, key in zip(names, keys, strict=True)})
     tallied = chosen.group_by(names).aggregate(n=chosen.count())
@@ -95,22 +100,15 @@ def count_groups(table: Table, keys: Sequence[Key], max_cells: int) -> Groups:
         arrow = table.fetch(tallied.select(**without_gaps(tallied, names), n=tallied["n"]).limit(limit + 1))
     table.require_unchanged()
     if arrow.num_rows > limit:
-        raise too_many_cells(
-            f"over {format_count(limit)} combinations of secret and released values", max_cells
+        raise TooManyCells(
+            f"release must have at most {format_count(limit)} combinations of secret and released values, got more; "
+            "coarsen or drop columns."
         )
     if not arrow.num_rows:
         raise InvalidInput(f"{table.name} has no rows; there is nothing to count.")
     found = [_encode(arrow, place, key) for place, key in enumerate(keys)]
     count = arrow["n"].to_numpy().astype(np.int64)
     return Groups([labels for labels, _ in found], [codes for _, codes in found], count, arrow)
-
-
-def too_many_cells(got: str, max_cells: int) -> InvalidInput:
-    """Refuse a release that is nearly the table itself; returns the error."""
-    return InvalidInput(
-        f"release must have at most {format_count(max_cells)} combinations of values, got {got}; "
-        "coarsen or drop columns."
-    )
 
 
 def without_gaps(expression: Any, names: Sequence[str]) -> dict[str, Any]:
@@ -206,7 +204,7 @@ def count_cells(table: Table, policy: Policy, *, max_cells: int = MAX_CELLS) -> 
     whole(max_cells, "max_cells", 1, MOST_CELLS)
     instance(table, Table, "table", "use open_table(path)")
     instance(policy, Policy, "policy", "write Policy(secret, release)")
-    groups = count_groups(table, keys_of(table, policy), max_cells)
+    groups = count_groups(table, keys_of(table, policy), max_cells * GROUPS_PER_CELL)
     return cells_of_groups(groups, policy, max_cells)[0]
 
 
@@ -216,7 +214,7 @@ def count_values(table: Table, names: Sequence[str]) -> Groups:
     A field of a CSV file is called what the file writes, whatever else is in its column; elsewhere the column's type,
     which no row decides, says how values are called.
     """
-    return count_groups(table, _plain_keys(table, names), _MOST_KEPT)
+    return count_groups(table, _plain_keys(table, names), _MOST_KEPT * GROUPS_PER_CELL)
 
 
 def first_row(table: Table, names: Sequence[str], found: Groups, place: int) -> int | None:
@@ -244,20 +242,28 @@ def _plain_keys(table: Table, names: Sequence[str]) -> list[Key]:
 def cells_of_groups(groups: Groups, policy: Policy, max_cells: int) -> tuple[CellCounts, Codes]:
     """Counted cells, and for each group the place of its triple."""
     secret_columns = len(policy.secret)
-    for name, labels in zip(policy.secret, groups.labels, strict=False):
-        if len(labels) < 2:
-            raise InvalidInput(
-                f"secret column {quoted(name)} must have at least two values, got one; name another."
-            )
-    secrets, secret_of = _combine(groups.labels[:secret_columns], groups.codes[:secret_columns])
-    cells, cell_of = _combine(groups.labels[secret_columns:], groups.codes[secret_columns:])
+    require_two_values(policy.secret, groups)
+    secrets, secret_of = combine(groups.labels[:secret_columns], groups.codes[:secret_columns])
+    cells, cell_of = combine(groups.labels[secret_columns:], groups.codes[secret_columns:])
     if len(cells) > max_cells:
-        raise too_many_cells(format_count(len(cells)), max_cells)
+        raise TooManyCells(
+            f"release must have at most {format_count(max_cells)} combinations of values, got "
+            f"{format_count(len(cells))}; coarsen or drop columns."
+        )
     counts, triple_of = _add_up(secrets, cells, secret_of, cell_of, groups.count)
     if policy.min_count is None:
         return counts, triple_of
     hidden, place = _hide_cells(counts, policy.min_count)
     return hidden, place[triple_of]
+
+
+def require_two_values(names: Sequence[str], groups: Groups) -> None:
+    """Refuse secret columns, the first keys of the groups, of one value."""
+    for name, labels in zip(names, groups.labels, strict=False):
+        if len(labels) < 2:
+            raise InvalidInput(
+                f"secret column {quoted(name)} must have at least two values, got one; name another."
+            )
 
 
 def hide_small_cells(counts: CellCounts, min_count: int | None) -> CellCounts:
@@ -296,15 +302,20 @@ def _add_up(
     return counts, triple_of
 
 
-def _combine(labels: Sequence[list[Label]], codes: Sequence[Codes]) -> tuple[list[tuple[Label, ...]], Codes]:
-    """The distinct combinations of some keys in order, and which one each group has."""
-    combined, span = codes[0], len(labels[0])
-    for more, names in zip(codes[1:], labels[1:], strict=True):
-        if span * len(names) >= 2**62:
+def combine_codes(codes: Sequence[Codes], widths: Sequence[int]) -> tuple[Codes, Codes]:
+    """The distinct combinations of some codes in order, each below its width, and which one each entry has."""
+    combined, span = codes[0], widths[0]
+    for more, width in zip(codes[1:], widths[1:], strict=True):
+        if span * width >= 2**62:
             distinct, combined = _distinct(combined, span)
             span = len(distinct)
-        combined, span = combined * len(names) + more, span * len(names)
-    distinct, place = _distinct(combined, span)
+        combined, span = combined * width + more, span * width
+    return _distinct(combined, span)
+
+
+def combine(labels: Sequence[list[Label]], codes: Sequence[Codes]) -> tuple[list[tuple[Label, ...]], Codes]:
+    """List the distinct combinations of some keys in order, and which one each group has."""
+    distinct, place = combine_codes(codes, [len(names) for names in labels])
     first = np.empty(len(distinct), dtype=np.int64)
     first[place[::-1]] = np.arange(len(place))[::-1]
     columns = [

@@ -27,6 +27,7 @@ from tightlip.numeric.randomness import RandomSource
 from tightlip.table.chance import NOTHING, CellKernel, NoiseKernel, PairCounts, Part, Places
 from tightlip.table.counts import (
     GAP_BITS,
+    GROUPS_PER_CELL,
     MAX_CELLS,
     MOST_CELLS,
     CellCounts,
@@ -167,7 +168,7 @@ class _Plan:
         """Count the table, and decide what its cells publish."""
         kept = _require_kept(table, policy, keep)
         kinds = dict(zip(kept, (kind for _, kind in _plain_columns(table, kept)), strict=True))
-        groups = count_groups(table, keys_of(table, policy), max_cells)
+        groups = count_groups(table, keys_of(table, policy), max_cells * GROUPS_PER_CELL)
         counts, triple_of = cells_of_groups(groups, replace(policy, min_count=None), max_cells)
         parts = parts_of(policy, counts)
         secret = policy.secret if flag(with_secret, "with_secret") else ()

@@ -19,6 +19,7 @@ from tightlip.errors import InvalidInput, ShapeMismatch, quoted
 from tightlip.files import whole_file
 from tightlip.numeric.display import format_count
 from tightlip.table.counts import (
+    GROUPS_PER_CELL,
     MAX_CELLS,
     MOST_CELLS,
     CellCounts,
@@ -225,7 +226,7 @@ def _lookup(table: Table, policy: Policy, risks: CellRisks, max_cells: int) -> A
     import ibis
     import pyarrow as pa
 
-    groups = count_groups(table, keys_of(table, policy), max_cells)
+    groups = count_groups(table, keys_of(table, policy), max_cells * GROUPS_PER_CELL)
     counts, triple_of = cells_of_groups(groups, policy, max_cells)
     if not counts.same_as(risks.counts):
         raise _refuse_changed(table)

@@ -1,0 +1,117 @@
+"""Count the cells of a plan for each question about it: in memory where they fit, otherwise in the engine each time.
+
+In memory there is one count, by all secret columns together; fewer columns, hidden cells, noise and single secrets are
+worked out from it. Where that is too large, the engine is asked for the kinds of cells (table/cells.py) of each secret
+and each set of columns: whatever the number of cells, few numbers come back. Noise and cell-by-cell recodings need the
+cells themselves and are refused there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from tightlip.auditing.counted import Counted
+from tightlip.auditing.plan import Subject, about, apply_policy, left_out, mechanisms_of, only
+from tightlip.errors import InvalidInput, quoted
+from tightlip.table.cells import count_kinds
+from tightlip.table.counts import MAX_CELLS, TooManyCells, count_cells
+from tightlip.table.mechanism import Value
+from tightlip.table.policy import Policy
+from tightlip.table.source import Table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """The cells of a plan.
+
+    Attributes
+    ----------
+    policy : the plan
+    rows : how many rows are counted
+    counted : the counts before small cells are hidden and columns randomised; None where only the engine has them
+    table : where they are counted
+    """
+
+    policy: Policy
+    rows: int
+    counted: Counted | None
+    table: Table | None = None
+    _released: dict[tuple[str, ...], Counted] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, table: Table, policy: Policy, *, max_cells: int = MAX_CELLS) -> Cells:
+        """Count a plan in memory, or leave its cells to the engine.
+
+        Raises
+        ------
+        InvalidInput
+            When the plan does not fit the table, or needs more cells in memory than `max_cells`.
+        """
+        try:
+            counts = count_cells(table, replace(policy, min_count=None), max_cells=max_cells)
+        except TooManyCells as error:
+            _require_countable(policy, error)
+            return cls(policy, table.rows(), None, table)
+        counted = Counted.of(counts, policy.secret, [item.column for item in policy.release])
+        return cls(policy, counts.total, counted, table)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The released columns."""
+        return tuple(item.column for item in self.policy.release)
+
+    @property
+    def scale(self) -> Fraction:
+        """The number of people behind a count of 1; noise counts in smaller parts."""
+        return Fraction(1) if self.counted is None else Fraction(self.rows, self._release(self.columns).tally.total)
+
+    def release(self, subject: Subject, columns: Sequence[str] | None = None, *, kinds: bool = True) -> Counted:
+        """Count what some columns of the plan release about some secret columns, for those to whom they apply.
+
+        Small cells are hidden and columns randomised anew; cells of equal counts are one where `kinds` is set.
+        """
+        found = self._about(subject, self.columns if columns is None else tuple(columns))
+        applicable, _ = found.leave_out(left_out(self.policy, subject))
+        return applicable.by_kind() if kinds else applicable
+
+    def before_noise(self, subject: Subject, columns: Sequence[str] | None = None) -> Counted:
+        """Count the same before columns are randomised; every cell for itself where any is."""
+        noisy = mechanisms_of(self.policy)
+        if not noisy:
+            return self.release(subject, columns)
+        quiet = tuple(replace(item, mechanism=None) for item in self.policy.release)
+        return replace(self, policy=replace(self.policy, release=quiet), _released={}).release(
+            subject, columns, kinds=False
+        )
+
+    def left_out(self, subject: Subject) -> dict[Value, int]:
+        """Count the people to whom a secret column does not apply, by value; of one secret column only."""
+        if len(subject) > 1 or not self.policy.secret_of(subject[0]).not_secret:
+            return {}
+        gone, found = left_out(self.policy, subject), self._about(subject, self.columns[:1])
+        labels = [found.secret_label(place) for place in range(found.tally.shape[0])]
+        people = [int(held * self.rows // found.tally.total) for held in found.tally.of_secret.tolist()]
+        return {label[0]: count for label, count in zip(labels, people, strict=True) if gone(label)}
+
+    def _about(self, subject: Subject, columns: tuple[str, ...]) -> Counted:
+        if self.counted is not None:
+            return about(self._release(columns), subject)
+        assert self.table is not None
+        kinds = count_kinds(self.table, self.policy, subject, columns)
+        return Counted.of_kinds(kinds, subject, columns).suppress(self.policy.min_count)
+
+    def _release(self, columns: tuple[str, ...]) -> Counted:
+        assert self.counted is not None
+        if columns not in self._released:
+            self._released[columns] = apply_policy(self.counted, only(self.policy, columns))
+        return self._released[columns]
+
+
+def _require_countable(policy: Policy, error: TooManyCells) -> None:
+    """Refuse plans that need their cells in memory."""
+    if policy.local is not None or policy.statistic:
+        raise error
+    for column, mechanism in mechanisms_of(policy).items():
+        raise InvalidInput(f"{mechanism.words()} on {quoted(column)}: {error}") from error

@@ -1,0 +1,178 @@
+"""Count the kinds of released cells in the engine, whatever their number.
+
+Everything that is said about a cell follows from how many people of each secret are in it. Cells with the same counts
+are of one kind, and there are few kinds: ten million cells of some ten people each and two secrets have a few hundred.
+The engine groups the rows by cell, with a column of counts for each secret, and those cells by their counts:
+
+    SELECT n₀, n₁, …, COUNT(*) FROM (SELECT COUNT(*) FILTER (secret = 0) AS n₀, … GROUP BY cell) GROUP BY n₀, n₁, …
+
+Only kinds come to Python. With more secrets than a query has room for, pairs of secret and cell do, and kinds are found
+here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightlip.errors import InvalidInput, quoted
+from tightlip.numeric.display import format_count
+from tightlip.table.counts import (
+    GAP_BITS,
+    Codes,
+    Groups,
+    Key,
+    Label,
+    combine,
+    combine_codes,
+    count_groups,
+    keys_of,
+    require_two_values,
+)
+from tightlip.table.failure import engine_work
+from tightlip.table.policy import Policy
+from tightlip.table.source import Table
+
+MOST_COLUMNS = 64  # of counts in one query; each takes 8 bytes for every cell that the engine holds
+MOST_SECRETS = 5_000_000
+MOST_PAIRS = 50_000_000  # of secret and cell that fit into memory here
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellKinds:
+    """Kinds of cells: count[i] people have the secret secrets[secret_of[i]] in all the cells of kind kind_of[i].
+
+    Attributes
+    ----------
+    secrets : the distinct secret values, one entry for each secret column; None is missing
+    secret_of, kind_of, count : int64 arrays
+    cells : how many cells there are of each kind
+    total : number of rows
+    """
+
+    secrets: list[tuple[Label, ...]]
+    secret_of: Codes
+    kind_of: Codes
+    count: Codes
+    cells: Codes
+    total: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellQuery:
+    """The cells of a release as the engine has them: an Ibis table with a row for each cell.
+
+    Its columns are the released keys k0, k1, … and the counts n0, n1, … of the groups of secret values in `secrets`.
+    """
+
+    table: Table
+    keys: list[Key]
+    secrets: Groups
+    per_cell: Any
+
+    @property
+    def counted(self) -> list[str]:
+        """The names of the columns of counts."""
+        return [f"n{place}" for place in range(len(self.secrets.count))]
+
+    @classmethod
+    def of(cls, table: Table, policy: Policy, secret: Sequence[str], release: Sequence[str]) -> CellQuery:
+        """Ask for the cells of some released columns, about some secret columns."""
+        keys = {key.column: key for key in keys_of(table, policy)}
+        held = [keys[name] for name in secret]
+        groups = count_groups(table, held, MOST_SECRETS)
+        require_two_values(secret, groups)
+        shown = [keys[name] for name in release]
+        return cls(table, shown, groups, _cells(table, held, shown, groups))
+
+
+def count_kinds(table: Table, policy: Policy, secret: Sequence[str], release: Sequence[str]) -> CellKinds:
+    """Count the kinds of cells of some released columns of a policy, about some of its secret columns.
+
+    Small cells are not hidden and nothing is randomised; both can be worked out from the kinds.
+
+    Raises
+    ------
+    InvalidInput
+        When a column is not there or of no use, the table is empty or changes meanwhile, a secret column has one value
+        only, or secrets and cells are so many that pairs of them do not fit into memory.
+    """
+    query = CellQuery.of(table, policy, secret, release)
+    secrets, place = combine(query.secrets.labels, query.secrets.codes)
+    if len(place) <= MOST_COLUMNS:
+        secret_of, kind_of, count, cells = _kinds_by_engine(query)
+    else:
+        keys = {key.column: key for key in keys_of(table, policy)}
+        return _kinds_by_pairs(table, [keys[name] for name in secret], query.keys)
+    found = CellKinds(secrets, place[secret_of], kind_of, count, cells, int(count.sum()))
+    held = np.bincount(secret_of, count, len(place)).astype(np.int64)
+    if not np.array_equal(held, query.secrets.count):
+        raise InvalidInput(f"{table.name} has changed while it was counted; audit it again.")
+    return found
+
+
+def _cells(table: Table, held: Sequence[Key], shown: Sequence[Key], groups: Groups) -> Any:
+    """An Ibis table of the cells with their counts by group of secret values."""
+    names = [f"k{place}" for place in range(len(shown))]
+    own = [f"s{place}" for place in range(len(held))]
+    chosen = {name: key.expression for name, key in zip(names, shown, strict=True)}
+    chosen |= {name: key.expression for name, key in zip(own, held, strict=True)}
+    rows = table.expression.select(**chosen)
+    if len(groups.count) > MOST_COLUMNS:
+        return None
+    counts = {f"n{place}": rows.count(where=_has(rows, own, groups, place)) for place in range(len(groups.count))}
+    return rows.group_by(names).aggregate(**counts)
+
+
+def _has(rows: Any, names: Sequence[str], groups: Groups, place: int) -> Any:
+    """The test for one group of secret values, missing ones included."""
+    import ibis
+
+    tests = []
+    for number, name in enumerate(names):
+        mask = groups.arrow[f"m{number // GAP_BITS}"][place].as_py()
+        if mask >> (number % GAP_BITS) & 1:
+            tests.append(rows[name].isnull())
+        else:
+            value = ibis.literal(groups.arrow[f"k{number}"][place].as_py(), rows[name].type())
+            tests.append(rows[name].notnull() & (rows[name] == value))
+    return reduce(and_, tests)
+
+
+def _kinds_by_engine(query: CellQuery) -> tuple[Codes, Codes, Codes, Codes]:
+    cells, names = query.per_cell, query.counted
+    kinds = cells.group_by(names).aggregate(cells=cells.count())
+    with engine_work(query.table.name, "counted"):
+        arrow = query.table.fetch(kinds)
+    query.table.require_unchanged()
+    many = arrow["cells"].to_numpy().astype(np.int64)
+    parts: list[tuple[int, NDArray[np.int64], NDArray[np.int64]]] = []
+    for place, name in enumerate(names):
+        each = arrow[name].to_numpy().astype(np.int64)
+        kind = np.flatnonzero(each)
+        parts.append((place, kind, each[kind] * many[kind]))
+    secret = np.concatenate([np.full(len(kind), place) for place, kind, _ in parts])
+    kind = np.concatenate([kind for _, kind, _ in parts])
+    return secret, kind, np.concatenate([count for *_, count in parts]), many
+
+
+def _kinds_by_pairs(table: Table, held: Sequence[Key], shown: Sequence[Key]) -> CellKinds:
+    """Every cell as a kind of its own, from pairs of secret and cell."""
+    try:
+        groups = count_groups(table, [*held, *shown], MOST_PAIRS)
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"secret and released values must have at most {format_count(MOST_PAIRS)} combinations where secrets "
+            f"have more than {MOST_COLUMNS} values, got more in {quoted(table.name)}; name the sensitive values, put "
+            "the secret in bins, or judge secret columns one at a time."
+        ) from error
+    secrets, secret_of = combine(groups.labels[: len(held)], groups.codes[: len(held)])
+    distinct, cell_of = combine_codes(groups.codes[len(held) :], [len(own) for own in groups.labels[len(held) :]])
+    many = np.ones(len(distinct), dtype=np.int64)
+    return CellKinds(secrets, secret_of, cell_of, groups.count, many, int(groups.count.sum()))
