@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from tightlip.auditing.counted import SMALL
@@ -42,9 +42,8 @@ from tightlip.report.amounts import (
 )
 from tightlip.report.disclosure import Names, veil_audit
 from tightlip.showing import Unit
+from tightlip.table.flags import policy_flags
 from tightlip.table.policy import Policy
-from tightlip.table.policy_file import policy_flags
-from tightlip.table.recoding import Keep
 
 _MOST_REMEDIES = 3
 _MOST_GROUPS = 3
@@ -186,11 +185,11 @@ def no_lead_words(reason: str, run: str) -> str:
 
 def protect_call(audit: Audit, table: str, *, python: bool) -> str:
     """Write the call that protects the table of an audit under its budget."""
-    policy = audit.policy
+    policy = replace(audit.policy, budget=(), delta=None)
     level = "" if audit.budget is None else budget_given(audit.budget)
-    plain = all(item.recoding == Keep() for item in policy.release) and policy.min_count is None
     flags = policy_flags(policy)
     released = [item.column for item in policy.release]
+    plain = policy == Policy(policy.secret, released)
     if python:
         given = f"{list(policy.secret)!r}, {released!r}" if plain else "policy=policy"
         return f'tl.protect(table, {given}, budget="{level}")'
