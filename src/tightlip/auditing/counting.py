@@ -15,7 +15,7 @@ from fractions import Fraction
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.plan import Subject, about, apply_policy, left_out, mechanisms_of, only
 from tightlip.errors import InvalidInput, quoted
-from tightlip.table.cells import count_kinds
+from tightlip.table.cells import check_secrets, count_kinds
 from tightlip.table.counts import MAX_CELLS, TooManyCells, count_cells
 from tightlip.table.mechanism import Value
 from tightlip.table.policy import Policy
@@ -53,7 +53,7 @@ class Cells:
             counts = count_cells(table, replace(policy, min_count=None), max_cells=max_cells)
         except TooManyCells as error:
             _require_countable(policy, error)
-            return cls(policy, table.rows(), None, table)
+            return cls(policy, check_secrets(table, policy), None, table)
         counted = Counted.of(counts, policy.secret, [item.column for item in policy.release])
         return cls(policy, counts.total, counted, table)
 

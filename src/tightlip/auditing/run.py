@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -39,25 +39,26 @@ from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.deadline import NEVER, Deadline
 from tightlip.numeric.parse import float_number
 from tightlip.numeric.quantity import Nats
+from tightlip.table.plan import PlanKeywords, planned
 from tightlip.table.policy import Policy, Released
-from tightlip.table.recoding import Bins, Keep
 from tightlip.table.source import Table, open_table
 
 def audit(
     table: Any,
-    secret: str | Iterable[str] | None = None,
+    secret: Any = None,
     release: Iterable[str | Released] | None = None,
     *,
     delta: Any = None,
     budget: Any = None,
+    policy: Policy | None = None,
+    min_count: int | None = None,
+    statistic: str | Iterable[str] | None = None,
     sample: SampleMode | None = None,
     seconds: float | None = None,
     skip: str | Iterable[str] = (),
-    policy: Policy | None = None,
-    statistic: str | Iterable[str] | None = None,
-    bins: Mapping[str, Any] | None = None,
     code_seed: int | None = None,
     on_stage: OnStage = silent,
+    **plan: Unpack[PlanKeywords],
 ) -> Audit:
     """Audit a planned release of a table: what it gives away about its secret columns.
 
@@ -65,24 +66,29 @@ def audit(
     ----------
     table : Table or anything `open_table` takes
         A path, a database URL, a data frame, an Ibis table.
-    secret, release : column names (or Released), or
-    policy : Policy
-        The same with recodings, noise and min_count.
-    delta : probability in (0, 1]; a float is read as the decimal it shows, 0.01 as one in a hundred
-        Of the envelope.
-    budget : level, optional
-        Worst leakage allowed: a number of nats, or text like "3x", "log(3)" or "2 bits"; changes of the plan that meet
-        it are searched for where it does not.
-    sample : SampleMode, optional
-        The rows are a sample; all numbers are then confidence bounds. By default the table is the population.
+    secret : column names, `Secret` objects, or {"DPHY": ["1"]}: a column and its sensitive values
+    release : column names, or `Released` objects
+    delta : probability in (0, 1]; a float is read as the decimal it shows, 0.01 as one in a hundred; 0.01 if left out
+        Of the envelope, and the share of people that may be above the budget in the population of a sample.
+    budget : level, cap, or mapping of secret columns to such; optional
+        "3x": nobody's secret becomes more than 3 times as likely; "50%": nobody's becomes more than that likely. Each
+        secret column is judged against its own. Changes that meet all budgets are searched for where one is not kept.
+    policy : Policy, optional
+        A plan; what else is given adds to it.
+    min_count : cells of fewer people are hidden
     statistic : column names, optional
         Of several secret columns those that are a statistic of all of them together; SML about each is added.
-    bins : mapping of released column to a number, the width of its bins, or to the edges between them; optional
-        Other recodings are in a policy, or `Released("zip", Prefix(3))` among `release`.
+    sample : SampleMode, optional
+        The rows are a sample; all numbers are then confidence bounds. By default the table is the population.
+    seconds : how long each stage may take: "columns", "envelope" and "remedies"; what is proved by then is told
+    skip : stages to leave out, of "columns", "envelope", "remedies" and "protect"
     code_seed : int, optional
         Makes the codes of equally frequent values repeatable; who has it and knows the values can undo them.
     on_stage : callable, optional
         Is told the name of each stage when it begins; `stages_of` lists them.
+    plan : what the flags of `tightlip audit` say, as keywords
+        bins={"age": 10}, prefix=, top=, bottom=, mapping=, suppress=, randomize=, where="age >= 18",
+        missing={"age": ["-9"]}, not_secret=["N"], jointly=True, weight="w"; see `table.planned`.
 
     Returns
     -------
@@ -93,9 +99,16 @@ def audit(
     InvalidInput
         When the plan does not fit the table, or a sample is asked of a plan whose cells depend on it (min_count), or
         about a statistic.
+
+    >>> import pyarrow
+    >>> rows = pyarrow.table({"age": [31, 35, 47, 48], "ill": ["no", "yes", "no", "no"]})
+    >>> audit(rows, "ill", ["age"], bins={"age": 10}, budget="3x").verdict
+    True
     """
-    plan = _plan(secret, release, statistic, bins, policy)
-    asked = Asked.of(plan, delta=delta, budget=budget, sample=sample, seconds=seconds, skip=skip)
+    planned_ = planned(
+        secret, release, policy, min_count=min_count, statistic=statistic, budget=budget, **plan
+    )
+    asked = Asked.of(planned_, delta=delta, sample=sample, seconds=seconds, skip=skip)
     if not callable(on_stage):
         raise WrongType(
             f"on_stage must be a function of a stage's name, got {quoted(on_stage)}; leave it out."
@@ -104,8 +117,9 @@ def audit(
         whole(code_seed, "code_seed", 0, 2**63)
     with nullcontext(table) if isinstance(table, Table) else open_table(table) as opened:
         on_stage("counting")
-        cells = Cells.of(opened, plan)
-        return audit_cells(cells, asked, opened.kinds(plan.columns), code_seed=code_seed, on_stage=on_stage)
+        cells = Cells.of(opened, planned_)
+        kinds = opened.under(planned_).kinds(planned_.columns)
+        return audit_cells(cells, asked, kinds, code_seed=code_seed, on_stage=on_stage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,56 +331,9 @@ def column_effects(
     return tuple(sorted(found, key=lambda effect: (effect.over_without or 0, float(effect.without), -float(effect.alone))))
 
 
-def _plan(secret: Any, release: Any, statistic: Any, bins: Any, policy: Policy | None) -> Policy:
-    if policy is None:
-        if secret is None or release is None:
-            raise InvalidInput("secret and release must both be given, or a policy; name the columns.")
-        plan = Policy(secret, release, statistic=() if statistic is None else statistic)
-        return plan if bins is None else _in_bins(plan, bins)
-    if not isinstance(policy, Policy):
-        raise WrongType(f"policy must be a Policy, got {quoted(policy)}; use Policy.from_toml(path).")
-    if any(given is not None for given in (secret, release, statistic, bins)):
-        raise InvalidInput(
-            "policy already says what is secret, released, recoded and a statistic; leave these arguments out."
-        )
-    return policy
-
-
-def _in_bins(plan: Policy, bins: Any) -> Policy:
-    """The plan with some of its columns in bins, of a width or between edges."""
-    if not isinstance(bins, Mapping):
-        raise WrongType(f'bins must map columns to widths, got {quoted(bins)}; write {{"age": 10}}.')
-    columns = [item.column for item in plan.release]
-    for name in bins:
-        if name not in columns:
-            raise InvalidInput(f"bins must be of released columns, got {quoted(name)}; release it too.")
-    return replace(plan, release=tuple(_bin_column(item, bins.get(item.column)) for item in plan.release))
-
-
-def _bin_column(item: Released, size: Any) -> Released:
-    if size is None:
-        return item
-    if item.recoding != Keep():
-        raise InvalidInput(
-            f"bins must be of columns without another recoding, got {quoted(item.column)}; leave one of them out."
-        )
-    if isinstance(size, (list, tuple)):
-        return replace(item, recoding=Bins(edges=size))
-    return replace(item, recoding=Bins(width=size))
-
-
 def _read_delta(delta: Any) -> Fraction:
     """A float is the decimal it shows: people are counted exactly, and 0.01 is meant to be one in a hundred."""
     return read_delta(repr(float(delta)) if isinstance(delta, float) else delta)
-
-
-def _read_budget(budget: Any) -> Nats:
-    """Never more than was given: rationals and text become the double at or below them."""
-    amount = exact_level(budget, "budget", rounding="down")
-    if isinstance(amount, Nats):
-        return amount
-    nearest = float(amount)
-    return Nats(nearest if Fraction(nearest) <= amount else down(nearest))
 
 
 def _require_judgeable(policy: Policy, sample: object) -> None:
@@ -384,6 +351,12 @@ def _require_judgeable(policy: Policy, sample: object) -> None:
             raise InvalidInput(
                 f"a sample can bound randomised response only, got {mechanism.words()} on {quoted(column)}; audit the "
                 "column without: worst leakage, envelope and maximal leakage bound the release with any noise too."
+            )
+    for subject, budget in budgets_of(policy).items():
+        if any(rule.allowed.kind == "cap" or rule.labels is not None for rule in budget.rules):
+            raise InvalidInput(
+                f"a sample is judged by a factor about every value, got a cap or a budget of one value for "
+                f"{quoted(name_of(subject))}; write budget 3x, or audit it as a population."
             )
     if policy.statistic:
         raise InvalidInput(

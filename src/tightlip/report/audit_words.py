@@ -46,8 +46,8 @@ from tightlip.report.amounts import (
 )
 from tightlip.report.disclosure import Names, veil_audit
 from tightlip.showing import Unit
+from tightlip.table.flags import policy_flags
 from tightlip.table.policy import Policy
-from tightlip.table.policy_file import policy_flags
 
 _MOST_REMEDIES = 3
 _MOST_SECRETS = 3  # that a headline names

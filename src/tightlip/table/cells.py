@@ -33,7 +33,7 @@ from tightlip.table.counts import (
     combine_codes,
     count_groups,
     keys_of,
-    require_two_values,
+    require_secrets,
 )
 from tightlip.table.failure import engine_work
 from tightlip.table.policy import Policy
@@ -66,30 +66,53 @@ class CellKinds:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellQuery:
-    """The cells of a release as the engine has them: an Ibis table with a row for each cell.
+    """The cells of some released columns, about some secret columns, as the engine has them.
 
-    Its columns are the released keys k0, k1, … and the counts n0, n1, … of the groups of secret values in `secrets`.
+    Attributes
+    ----------
+    table : the rows of the plan
+    held, shown : keys of the secret and the released columns
+    secrets : the groups of secret values that occur
     """
 
     table: Table
-    keys: list[Key]
+    held: list[Key]
+    shown: list[Key]
     secrets: Groups
-    per_cell: Any
 
     @property
     def counted(self) -> list[str]:
         """The names of the columns of counts."""
         return [f"n{place}" for place in range(len(self.secrets.count))]
 
+    def cells(self) -> Any:
+        """Ask for the cells, as an Ibis table: the released keys k0, k1, … and the counts n0, n1, … by secret."""
+        names = [f"k{place}" for place in range(len(self.shown))]
+        own = [f"s{place}" for place in range(len(self.held))]
+        keys = zip([*names, *own], [*self.shown, *self.held], strict=True)
+        rows = self.table.select({name: key.expression for name, key in keys})
+        counts = {
+            name: rows.count(where=_has(rows, own, self.secrets, place))
+            for place, name in enumerate(self.counted)
+        }
+        return rows.group_by(names).aggregate(**counts)
+
     @classmethod
     def of(cls, table: Table, policy: Policy, secret: Sequence[str], release: Sequence[str]) -> CellQuery:
         """Ask for the cells of some released columns, about some secret columns."""
-        keys = {key.column: key for key in keys_of(table, policy)}
+        rows = table.under(policy)
+        keys = {key.column: key for key in keys_of(rows, policy)}
         held = [keys[name] for name in secret]
-        groups = count_groups(table, held, MOST_SECRETS)
-        require_two_values(secret, groups)
+        groups = count_groups(rows, held, MOST_SECRETS)
         shown = [keys[name] for name in release]
-        return cls(table, shown, groups, _cells(table, held, shown, groups))
+        return cls(rows, held, shown, groups)
+
+
+def check_secrets(table: Table, policy: Policy) -> int:
+    """Refuse secrets of one value and named values that nobody has; returns the number of rows of the plan."""
+    found = [CellQuery.of(table, policy, [column], ()).secrets for column in policy.secret]
+    require_secrets(policy, [groups.labels[0] for groups in found])
+    return int(found[0].count.sum())
 
 
 def count_kinds(table: Table, policy: Policy, secret: Sequence[str], release: Sequence[str]) -> CellKinds:
@@ -105,29 +128,13 @@ def count_kinds(table: Table, policy: Policy, secret: Sequence[str], release: Se
     """
     query = CellQuery.of(table, policy, secret, release)
     secrets, place = combine(query.secrets.labels, query.secrets.codes)
-    if len(place) <= MOST_COLUMNS:
-        secret_of, kind_of, count, cells = _kinds_by_engine(query)
-    else:
-        keys = {key.column: key for key in keys_of(table, policy)}
-        return _kinds_by_pairs(table, [keys[name] for name in secret], query.keys)
-    found = CellKinds(secrets, place[secret_of], kind_of, count, cells, int(count.sum()))
+    if len(place) > MOST_COLUMNS:
+        return _kinds_by_pairs(query)
+    secret_of, kind_of, count, cells = _kinds_by_engine(query)
     held = np.bincount(secret_of, count, len(place)).astype(np.int64)
     if not np.array_equal(held, query.secrets.count):
         raise InvalidInput(f"{table.name} has changed while it was counted; audit it again.")
-    return found
-
-
-def _cells(table: Table, held: Sequence[Key], shown: Sequence[Key], groups: Groups) -> Any:
-    """An Ibis table of the cells with their counts by group of secret values."""
-    names = [f"k{place}" for place in range(len(shown))]
-    own = [f"s{place}" for place in range(len(held))]
-    chosen = {name: key.expression for name, key in zip(names, shown, strict=True)}
-    chosen |= {name: key.expression for name, key in zip(own, held, strict=True)}
-    rows = table.expression.select(**chosen)
-    if len(groups.count) > MOST_COLUMNS:
-        return None
-    counts = {f"n{place}": rows.count(where=_has(rows, own, groups, place)) for place in range(len(groups.count))}
-    return rows.group_by(names).aggregate(**counts)
+    return CellKinds(secrets, place[secret_of], kind_of, count, cells, int(count.sum()))
 
 
 def _has(rows: Any, names: Sequence[str], groups: Groups, place: int) -> Any:
@@ -146,7 +153,7 @@ def _has(rows: Any, names: Sequence[str], groups: Groups, place: int) -> Any:
 
 
 def _kinds_by_engine(query: CellQuery) -> tuple[Codes, Codes, Codes, Codes]:
-    cells, names = query.per_cell, query.counted
+    cells, names = query.cells(), query.counted
     kinds = cells.group_by(names).aggregate(cells=cells.count())
     with engine_work(query.table.name, "counted"):
         arrow = query.table.fetch(kinds)
@@ -162,8 +169,9 @@ def _kinds_by_engine(query: CellQuery) -> tuple[Codes, Codes, Codes, Codes]:
     return secret, kind, np.concatenate([count for *_, count in parts]), many
 
 
-def _kinds_by_pairs(table: Table, held: Sequence[Key], shown: Sequence[Key]) -> CellKinds:
+def _kinds_by_pairs(query: CellQuery) -> CellKinds:
     """Every cell as a kind of its own, from pairs of secret and cell."""
+    table, held, shown = query.table, query.held, query.shown
     try:
         groups = count_groups(table, [*held, *shown], MOST_PAIRS)
     except InvalidInput as error:

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from tightlip.arguments import instance, whole
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.display import format_count
+from tightlip.table.condition import conditions_text
 from tightlip.table.embedded import ROW
 from tightlip.table.failure import engine_work
 from tightlip.table.kinds import Kind
-from tightlip.table.policy import Policy
+from tightlip.table.policy import MISSING, OTHER, Policy, Secret
 from tightlip.table.recoding import BottomCode, Keep, Recoding, TopCode
 from tightlip.table.source import Table
 
@@ -33,19 +34,26 @@ MAX_CELLS = 250_000
 MOST_CELLS = 10**12  # that can be asked for: engines count in 64 bits
 _DENSE = 10_000_000
 _MOST_KEPT = 5_000_000  # of 20 groups each: more do not fit into memory here
+_MOST_NAMED = 1_000_000  # values of a secret of which some are named: each is called by its name here
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Key:
-    """A recoded column, as an Ibis expression on the table, and how its values are called."""
+    """A recoded column, as an Ibis expression on the table, and how its values are called.
+
+    Of a secret with named values the key is a place among `names`.
+    """
 
     column: str
     expression: Any
     recoding: Recoding
     kind: Kind
+    names: tuple[Label, ...] | None = None
 
-    def label(self, value: Any) -> str:
-        """Return the released value as people read it."""
+    def label(self, value: Any) -> Label:
+        """Return the released value as people read it; None for a missing one that has a name of its own."""
+        if self.names is not None:
+            return self.names[value]
         try:
             return self.recoding.label(value, self.kind)
         except InvalidInput as error:
@@ -63,8 +71,12 @@ class Groups:
 
 
 def keys_of(table: Table, policy: Policy) -> list[Key]:
-    """List the keys to count by: the secret columns as they are, then the released ones after their recodings."""
-    recodings = [*(Keep() for _ in policy.secret), *(item.recoding for item in policy.release)]
+    """List the keys to count by: the secret columns, then the released ones, after their recodings.
+
+    The table must be the one of the policy, `table.under(policy)`.
+    """
+    assert table is table.under(policy)
+    recodings = [item.recoding for item in (*policy.secrets, *policy.release)]
     plain = table.plain_columns(policy.columns)
     kept = [
         name
@@ -76,7 +88,41 @@ def keys_of(table: Table, policy: Policy) -> list[Key]:
     for name, recoding, (column, kind) in zip(policy.columns, recodings, plain, strict=True):
         recoding.require(name, kind)
         keys.append(Key(name, recoding.key(column, kind), recoding, kind))
-    return keys
+    named = [_named_key(table, key, item) for key, item in zip(keys, policy.secrets, strict=False)]
+    return [*named, *keys[len(named) :]]
+
+
+def _named_key(table: Table, key: Key, secret: Secret) -> Key:
+    """The key of a secret: where values are named, the place of the named one, or of what all others count as.
+
+    Which keys have which names is asked of the engine first: only `label` knows, and the order of values is that of
+    keys.
+    """
+    import ibis
+
+    if not secret.values:
+        return key
+    found = table.select({"k": key.expression})
+    with engine_work(table.name, "counted"):
+        distinct = table.fetch(found.filter(found["k"].notnull()).distinct().limit(_MOST_NAMED + 1))["k"]
+    if len(distinct) > _MOST_NAMED:
+        raise InvalidInput(
+            f"secret column {quoted(secret.column)} must have at most {format_count(_MOST_NAMED)} values, got more; "
+            "recode it, with bins or a prefix."
+        )
+    labels = {value: key.label(value) for value in sorted(distinct.to_pylist())}
+    members = {value: label for value, label in labels.items() if label in secret.named}
+    places = {label: place for place, label in enumerate(dict.fromkeys(members.values()))}
+    branches = [(key.expression == value, places[label]) for value, label in members.items()]
+    names: list[Label] = [*places, OTHER]
+    if MISSING in secret.named:
+        branches.append((key.expression.isnull(), len(names)))
+        names.append(None)
+    rest = ibis.literal(len(places), "int64")
+    if not branches:
+        return Key(key.column, ibis.ifelse(key.expression.isnull(), rest, rest), Keep(), "integer", (OTHER,))
+    chosen = ibis.cases(*branches, else_=rest).cast("int64")
+    return Key(key.column, chosen, Keep(), "integer", tuple(names))
 
 
 class TooManyCells(InvalidInput):
@@ -94,7 +140,7 @@ def count_groups(table: Table, keys: Sequence[Key], limit: int) -> Groups:
         When there are no rows.
     """
     names = [f"k{place}" for place in range(len(keys))]
-    chosen = table.expression.select(**{name: key.expression for name, key in zip(names, keys, strict=True)})
+    chosen = table.select({name: key.expression for name, key in zip(names, keys, strict=True)})
     tallied = chosen.group_by(names).aggregate(n=chosen.count())
     with engine_work(table.name, "counted"):
         arrow = table.fetch(tallied.select(**without_gaps(tallied, names), n=tallied["n"]).limit(limit + 1))
@@ -103,6 +149,11 @@ def count_groups(table: Table, keys: Sequence[Key], limit: int) -> Groups:
         raise TooManyCells(
             f"release must have at most {format_count(limit)} combinations of secret and released values, got more; "
             "coarsen or drop columns."
+        )
+    if not arrow.num_rows and table.where:
+        raise InvalidInput(
+            f"where must be satisfied by some row, got none in {table.name} for {conditions_text(table.where)}; "
+            "check columns and values."
         )
     if not arrow.num_rows:
         raise InvalidInput(f"{table.name} has no rows; there is nothing to count.")
@@ -204,7 +255,8 @@ def count_cells(table: Table, policy: Policy, *, max_cells: int = MAX_CELLS) -> 
     whole(max_cells, "max_cells", 1, MOST_CELLS)
     instance(table, Table, "table", "use open_table(path)")
     instance(policy, Policy, "policy", "write Policy(secret, release)")
-    groups = count_groups(table, keys_of(table, policy), max_cells * GROUPS_PER_CELL)
+    rows = table.under(policy)
+    groups = count_groups(rows, keys_of(rows, policy), max_cells * GROUPS_PER_CELL)
     return cells_of_groups(groups, policy, max_cells)[0]
 
 
@@ -242,7 +294,7 @@ def _plain_keys(table: Table, names: Sequence[str]) -> list[Key]:
 def cells_of_groups(groups: Groups, policy: Policy, max_cells: int) -> tuple[CellCounts, Codes]:
     """Counted cells, and for each group the place of its triple."""
     secret_columns = len(policy.secret)
-    require_two_values(policy.secret, groups)
+    require_secrets(policy, groups.labels)
     secrets, secret_of = combine(groups.labels[:secret_columns], groups.codes[:secret_columns])
     cells, cell_of = combine(groups.labels[secret_columns:], groups.codes[secret_columns:])
     if len(cells) > max_cells:
@@ -257,12 +309,31 @@ def cells_of_groups(groups: Groups, policy: Policy, max_cells: int) -> tuple[Cel
     return hidden, place[triple_of]
 
 
-def require_two_values(names: Sequence[str], groups: Groups) -> None:
-    """Refuse secret columns, the first keys of the groups, of one value."""
-    for name, labels in zip(names, groups.labels, strict=False):
-        if len(labels) < 2:
+def require_secrets(policy: Policy, labels: Sequence[list[Label]]) -> None:
+    """Refuse secrets of one value, and named values that nobody has: one that was mistyped would count as others."""
+    for secret, known in zip(policy.secrets, labels, strict=False):
+        names = {MISSING if label is None else label for label in known}
+        if None in known and MISSING in known:
             raise InvalidInput(
-                f"secret column {quoted(name)} must have at least two values, got one; name another."
+                f"secret column {quoted(secret.column)} must not have the value {quoted(MISSING)} beside missing ones; "
+                "map it to another."
+            )
+        for value in secret.named:
+            if value not in names and value not in policy.not_secret:
+                raise InvalidInput(
+                    f"secret column {quoted(secret.column)} must have every value that is named, got none that is "
+                    f"{quoted(value)}; check how it is written."
+                )
+        if sum(not secret.leaves_out(label) for label in known) < 2:
+            left = " besides those that are not secret" if secret.not_secret else ""
+            raise InvalidInput(
+                f"secret column {quoted(secret.column)} must have at least two values{left}, got one; name another."
+            )
+    everywhere = {MISSING if label is None else label for own in labels[: len(policy.secrets)] for label in own}
+    for value in policy.not_secret:
+        if value not in everywhere:
+            raise InvalidInput(
+                f"not_secret must occur in a secret column, got {quoted(value)} in none; check how it is written."
             )
 
 

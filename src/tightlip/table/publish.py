@@ -121,6 +121,7 @@ def publish(
     output = path if isinstance(path, Output) else output_of(path)
     whole(max_cells, "max_cells", 1, MOST_CELLS)
     randomness = RandomSource(seed_for_tests=seed_for_tests)
+    table = table.under(policy)
     with output.draft(force=flag(force, "force")) as draft:
         plan = _Plan.of(table, policy, listed(keep, "keep", "columns"), with_secret, max_cells)
         if counts is not None and not plan.counts.same_as(counts):
@@ -357,6 +358,7 @@ def _rows(table: Table, plan: _Plan) -> Iterator[Any]:
 
 def rows_of(table: Table, policy: Policy, max_cells: int) -> tuple[Groups, NDArray[np.int32]]:
     """Group the rows of a table by the columns of a policy, and tell the group of each row in its order."""
+    table = table.under(policy)
     plan = _Plan.of(table, policy, (), False, max_cells)
     found = [rows[_GROUP].to_numpy().astype(np.int32) for rows in _rows(table, plan)]
     return plan.groups, np.concatenate(found)

@@ -184,6 +184,7 @@ def write_risks(
     path = arguments.path(path, "path")
     if path.suffix.lower() not in (".csv", ".parquet"):
         raise InvalidInput(f"risk file must end with .csv or .parquet, got {quoted(str(path))}.")
+    table = table.under(policy)
     with whole_file(path, force=force, private=True) as partial:
         lookup = _lookup(table, policy, risks, max_cells)
         numbered = table.in_order()
@@ -253,7 +254,7 @@ def _identity(table: Table, policy: Policy, id_column: str | None, total: int) -
     ((column, kind),) = table.plain_columns([id_column])
     if table.ordered_by is None:
         with engine_work(table.name):
-            distinct = table.fetch(table.expression.select(i=column).aggregate(n=lambda t: t["i"].nunique()))
+            distinct = table.fetch(table.select({"i": column}).aggregate(n=lambda t: t["i"].nunique()))
         if distinct["n"][0].as_py() != total:
             raise InvalidInput(
                 f"id_column must have a distinct value in every row, got {quoted(id_column)} with "

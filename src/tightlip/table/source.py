@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tightlip import arguments
 from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.table.condition import Condition
 from tightlip.table.csv_file import CsvFile
 from tightlip.table.csv_kinds import cast_text, detect_kinds, refuse_spellings
 from tightlip.table.embedded import (
@@ -26,9 +27,21 @@ from tightlip.table.embedded import (
 )
 from tightlip.table.failure import engine_work, load_ibis
 from tightlip.table.frame import read_frame
-from tightlip.table.kinds import Kind, check_columns, kind_of, plain, refuse_twins, refuse_type
+from tightlip.table.kinds import (
+    Kind,
+    check_columns,
+    kind_of,
+    plain,
+    plain_codes,
+    refuse_twins,
+    refuse_type,
+    without_codes,
+)
 from tightlip.table.parquet_file import ParquetFile
 from tightlip.table.policy import require_known
+
+if TYPE_CHECKING:
+    from tightlip.table.policy import Policy
 
 _POSTGRES = ("postgres://", "postgresql://")
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
@@ -60,6 +73,7 @@ class Table:
     refused : columns that cannot be read, and their type
     loose : whether columns may hold what their types do not say
     owned : whether we made the connection, and so close it
+    where, absent : the conditions that rows satisfy, and the codes that mean missing, by column; see `under`
     """
 
     name: str
@@ -73,6 +87,8 @@ class Table:
     refused: dict[str, str] = field(default_factory=dict)
     loose: bool = False
     owned: bool = True
+    where: tuple[Condition, ...] = ()
+    absent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     _kinds: dict[str, Kind] = field(default_factory=dict)
     _spelled: set[str] = field(default_factory=set)
 
@@ -87,6 +103,40 @@ class Table:
         self._learn([*known])
         schema = self.expression.schema()
         return {name: self._kinds.get(name) or str(schema[column]) for name, column in known.items()}
+
+    def under(self, policy: Policy) -> Table:
+        """See the table as a plan does: codes that mean missing are missing, and other rows are left out.
+
+        Whatever counts, joins, writes or compares rows for a policy does it on this table, so that all of them see the
+        same rows and values.
+
+        Raises
+        ------
+        InvalidInput
+            When a column with such codes is not there.
+        """
+        absent = dict(policy.missing)
+        if (self.where, self.absent) == (policy.where, absent):
+            return self
+        for name in absent:
+            require_known(name, [*self.physical, *self.refused], f"column of {self.name}")
+        changed = {name for name in {*absent, *self.absent} if absent.get(name) != self.absent.get(name)}
+        known = {name: kind for name, kind in self._kinds.items() if name not in changed}
+        spelled = self._spelled - changed
+        return replace(self, where=policy.where, absent=absent, _kinds=known, _spelled=spelled)
+
+    def select(self, columns: Mapping[str, Any]) -> Any:
+        """Choose columns, as Ibis expressions, of the rows that satisfy every condition; as an Ibis table."""
+        if not self.where:
+            return self.expression.select(**columns)
+        used = self.plain_columns([condition.column for condition in self.where])
+        tests = {
+            f"holds_{place}": condition.holds(column, kind)
+            for place, (condition, (column, kind)) in enumerate(zip(self.where, used, strict=True))
+        }
+        # tested where they stand, since an engine's row number is no column that a filter hands on
+        chosen = self.expression.select(**columns, **tests)
+        return chosen.filter([chosen[name] for name in tests]).select(*columns)
 
     def in_order(self) -> Table:
         """Number the rows, where there is an order of them."""
@@ -113,7 +163,8 @@ class Table:
         with engine_work(self.name):
             if self.csv is not None:
                 self.csv.load(())
-            return int(self.fetch(self.expression.aggregate(n=self.expression.count()))["n"][0].as_py())
+            rows = self.select({"one": load_ibis().literal(1)}) if self.where else self.expression
+            return int(self.fetch(rows.aggregate(n=rows.count()))["n"][0].as_py())
 
     def plain_columns(self, names: Sequence[str]) -> list[tuple[Any, Kind]]:
         """Columns in plain form (see `kinds`) with their kinds.
@@ -152,7 +203,7 @@ class Table:
         new = {name: (self.physical[name], self._kinds[name]) for name in names if name not in self._spelled}
         with engine_work(self.name):
             if self.csv is not None:
-                refuse_spellings(self.csv, new)
+                refuse_spellings(self.csv, self._fields(), new)
             else:
                 refuse_twins(self.backend, self.expression, new)
         self._spelled.update(new)
@@ -162,18 +213,25 @@ class Table:
         return self.backend.to_pyarrow(expression)
 
     def _plain(self, name: str) -> Any:
-        column, kind = self.expression[self.physical[name]], self._kinds[name]
+        column, kind, codes = self.expression[self.physical[name]], self._kinds[name], self.absent.get(name, ())
         if self.csv is not None:
-            column = cast_text(column, kind)
+            column = cast_text(without_codes(column, codes), kind)
             kind = "text" if kind == "date" else kind
-        return plain(column, kind, self.backend.name)
+        found = plain(column, kind, self.backend.name)
+        return without_codes(found, plain_codes(codes, name, kind, strict=self.csv is None))
+
+    def _fields(self) -> Any:
+        """The fields of a CSV file as text, codes that mean missing left out: what the others are decides the kind."""
+        columns = {self.physical[name]: codes for name, codes in self.absent.items() if name in self.physical}
+        changed = {name: without_codes(self.expression[name], codes) for name, codes in columns.items()}
+        return self.expression.mutate(**changed) if changed else self.expression
 
     def _learn(self, names: Sequence[str]) -> None:
         new = [name for name in names if name not in self._kinds]
         if self.csv is not None:
             with engine_work(self.name):
                 self.csv.load([int(self.physical[name].removeprefix("c")) for name in new])
-                found = detect_kinds(self.backend, self.expression, [self.physical[name] for name in new])
+                found = detect_kinds(self.backend, self._fields(), [self.physical[name] for name in new])
             self._kinds.update(zip(new, found, strict=True))
             return
         schema = self.expression.schema()
