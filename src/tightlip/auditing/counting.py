@@ -65,9 +65,15 @@ class Cells:
     @property
     def scale(self) -> Fraction:
         """The number of people behind a count of 1; noise counts in smaller parts."""
-        return Fraction(1) if self.counted is None else Fraction(self.rows, self._release(self.columns).tally.total)
+        return (
+            Fraction(1)
+            if self.counted is None
+            else Fraction(self.rows, self._release(self.columns).tally.total)
+        )
 
-    def release(self, subject: Subject, columns: Sequence[str] | None = None, *, kinds: bool = True) -> Counted:
+    def release(
+        self, subject: Subject, columns: Sequence[str] | None = None, *, kinds: bool = True
+    ) -> Counted:
         """Count what some columns of the plan release about some secret columns, for those to whom they apply.
 
         Small cells are hidden and columns randomised anew; cells of equal counts are one where `kinds` is set.

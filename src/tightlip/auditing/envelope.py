@@ -49,7 +49,7 @@ _CURVE_PAIRS = 5_000  # beyond it eight more envelopes take seconds; a picture i
 
 
 def tally_envelope(
-    tally: Tally, delta: Fraction, *, limits: Limits = LIMITS
+    tally: Tally, delta: Fraction, *, seconds: float | None = None, limits: Limits = LIMITS
 ) -> tuple[Envelope, tuple[AttackGroup, ...]]:
     """Solve for ε_c(δ) of the release, with sound ends, and group the cells of its attack, the likeliest first.
 

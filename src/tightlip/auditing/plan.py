@@ -68,9 +68,14 @@ def subjects_of(policy: Policy) -> list[Subject]:
 
 def left_out(policy: Policy, subject: Subject) -> Callable[[tuple[Value, ...]], bool]:
     """Tell which secrets are none: those to whom one of the secret columns does not apply."""
-    of = {secret.column: secret for secret in policy.secrets}
-    own = [of[column] for column in subject]
+    own = [policy.secret_of(column) for column in subject]
     return lambda label: any(secret.leaves_out(value) for secret, value in zip(own, label, strict=True))
+
+
+def sensitive_of(policy: Policy, subject: Subject) -> Callable[[tuple[Value, ...]], bool]:
+    """Tell which secrets are sensitive: those with a named value in some column, or all where none is named."""
+    own = [policy.secret_of(column) for column in subject]
+    return lambda label: any(secret.is_sensitive(value) for secret, value in zip(own, label, strict=True))
 
 
 def budgets_of(policy: Policy) -> dict[Subject, Budget]:

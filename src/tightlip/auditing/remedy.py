@@ -49,9 +49,7 @@ _MOST_CHECKS = 200
 _SLOWER = 20  # times, sums of large whole numbers than of others
 
 
-def min_counts(
-    counted: Counted, budgets: Budgets, policy: Policy, *, noise: bool
-) -> Iterator[int]:
+def min_counts(counted: Counted, budgets: Budgets, policy: Policy, *, noise: bool) -> Iterator[int]:
     """List the values of min_count above the planned one that may meet the budgets, each hiding more cells, in order.
 
     `counted` has the cells before any is hidden. A value that is passed over surely does not meet them; with noise
@@ -147,7 +145,9 @@ class _Search:
 
     def worst(self, release: Counted) -> Nats:
         """Compute the worst leakage about any of the secrets that have a budget."""
-        seen = (about(release, subject).leave_out(left_out(self.policy, subject))[0] for subject in self.budgets)
+        seen = (
+            about(release, subject).leave_out(left_out(self.policy, subject))[0] for subject in self.budgets
+        )
         return max(worst_leakage(each.tally) for each in seen)
 
     def measure_if_met(self, counted: Counted, policy: Policy, kind: Kind, among: Among) -> Remedy | None:
@@ -390,7 +390,8 @@ def sample_remedies(
             for subject, budget in budgets.items()
         ]
         levels = [budget.level for budget in budgets.values()]
-        if all(bound.above_level(level) <= delta for bound, level in zip(bounds, levels, strict=True)):
+        pairs = zip(bounds, levels, strict=True)
+        if all(level is None or bound.above_level(level) <= delta for bound, level in pairs):
             kept = _detail(cells, kept_columns) / whole if whole else 0.0
             leakage = max(bound.upper_envelope(delta) for bound in bounds)
             changed = only(policy, kept_columns)

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tightlip.arguments import choice, instance
-from tightlip.auditing.budget import Budget
 from tightlip.auditing.counted import Counted, counts_digest
 from tightlip.envelopes.result import Envelope
 from tightlip.errors import InvalidInput
@@ -28,7 +27,7 @@ from tightlip.table.mechanism import Value
 from tightlip.table.policy import Policy
 
 if TYPE_CHECKING:
-    from tightlip.auditing.certainty import FoundOut
+    from tightlip.auditing.budget import Budget
     from tightlip.auditing.classical import Classical
     from tightlip.auditing.risk import AuditRisks
 
@@ -139,14 +138,17 @@ class PeopleAtRisk:
     Attributes
     ----------
     classical : the measures that officers know
-    found_out : the people whose own secret is at least so likely in their cell and was not before, at each level
+    holders : the people who have something to be found out: one of the sensitive values where some are named,
+        otherwise a secret that less than half of all people have
+    found_out : of these, those whose own secret is at least so likely in their cell, at each level
     by_factor : people by the factor e^PML of their cell, between the edges `view.FACTORS`
     certainty : of the people who hold each of the most frequent secrets, how many become how certain, between the
         edges `view.CERTAINTY`
     """
 
     classical: Classical
-    found_out: tuple[FoundOut, ...]
+    holders: int
+    found_out: tuple[tuple[Fraction, int], ...]
     by_factor: tuple[int, ...]
     certainty: tuple[tuple[int, ...], ...]
 

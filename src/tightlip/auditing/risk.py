@@ -51,6 +51,10 @@ def cell_risks(counts: CellCounts, policy: Policy) -> CellRisks:
 def suppress_counts(audit: Audit) -> CellCounts:
     """Suppress the plan's small cells in what an audit counted: risks found from it agree with the report."""
     counted = audit.counted
+    if counted is None:
+        raise InvalidInput(
+            "risks can be listed only of cells that fit into memory, got more; write them to a file with --risks."
+        )
     tally = counted.tally
     counts = CellCounts(
         [counted.secret_label(secret) for secret in range(tally.shape[0])],

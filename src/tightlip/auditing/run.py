@@ -27,6 +27,7 @@ from tightlip.auditing.plan import (
     mechanisms_of,
     name_of,
     odds_of,
+    sensitive_of,
     silent,
     subjects_of,
 )
@@ -42,6 +43,7 @@ from tightlip.numeric.quantity import Nats
 from tightlip.table.plan import PlanKeywords, planned
 from tightlip.table.policy import Policy, Released
 from tightlip.table.source import Table, open_table
+
 
 def audit(
     table: Any,
@@ -217,6 +219,7 @@ def _audit_population(job: _Job, kinds: Mapping[str, str]) -> Audit:
             columns=effects,
             sml=sml,
             left_out=cells.left_out(subject),
+            sensitive=sensitive_of(policy, subject),
             begin=job.deadline,
         )
     verdict = _verdict(views)
@@ -328,7 +331,11 @@ def column_effects(
         without = measure(others) if others else Effect(Nats(0.0, Fraction(1)), Fraction(0))
         alone = without if not others else measure([name])
         found.append(ColumnEffect(name, alone.leakage, without.leakage, alone.over, without.over))
-    return tuple(sorted(found, key=lambda effect: (effect.over_without or 0, float(effect.without), -float(effect.alone))))
+    return tuple(
+        sorted(
+            found, key=lambda effect: (effect.over_without or 0, float(effect.without), -float(effect.alone))
+        )
+    )
 
 
 def _read_delta(delta: Any) -> Fraction:

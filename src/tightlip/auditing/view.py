@@ -22,7 +22,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tightlip.auditing.budget import Budget
+from tightlip.auditing.budget import Budget, Label
 from tightlip.auditing.certainty import certainty_of_holders, found_out, people_by_factor
 from tightlip.auditing.classical import classical_measures
 from tightlip.auditing.counted import Counted, proportional_groups
@@ -100,6 +100,7 @@ def population_view(
     columns: tuple[ColumnEffect, ...],
     sml: StatisticLeakage | None = None,
     left_out: Mapping[Value, int] = {},  # noqa: B006 (only read)
+    sensitive: Callable[[Label], bool] = lambda _: True,
     begin: Callable[[str], Deadline] = lambda _: NEVER,
 ) -> SecretView:
     """Measure the release as one secret sees it; `scale` is the number of people behind a count of 1."""
@@ -130,17 +131,24 @@ def population_view(
         budget=budget,
         verdict=None if over is None else not over,
         left_out=left_out,
-        risk=people_at_risk(gain),
+        risk=people_at_risk(counted, gain, sensitive),
     )
 
 
-def people_at_risk(gain: CellLeakage) -> PeopleAtRisk:
-    """Count the people whom a release exposes."""
+def people_at_risk(counted: Counted, gain: CellLeakage, sensitive: Callable[[Label], bool]) -> PeopleAtRisk:
+    """Count the people whom a release exposes; `sensitive` tells which secrets are worth finding out."""
     tally = gain.tally
+    meant = [
+        secret
+        for secret in range(tally.shape[0])
+        if sensitive(counted.secret_label(secret)) and 2 * int(tally.of_secret[secret]) < tally.total
+    ]
+    found = {level: found_out(tally, level).by_secret for level in FOUND_OUT}
     told = range(min(tally.shape[0], _TOLD_SECRETS))
     return PeopleAtRisk(
         classical=classical_measures(tally),
-        found_out=tuple(found_out(tally, level) for level in FOUND_OUT),
+        holders=int(tally.of_secret[meant].sum()),
+        found_out=tuple((level, sum(held[secret] for secret in meant)) for level, held in found.items()),
         by_factor=people_by_factor(gain, FACTORS),
         certainty=tuple(certainty_of_holders(tally, secret, CERTAINTY) for secret in told),
     )

@@ -11,6 +11,7 @@ from tightlip.errors import InvalidInput, SolverFailure
 from tightlip.protection.levels import choose_levels
 from tightlip.protection.result import Protection
 from tightlip.protection.run import Request, protect_counts
+from tightlip.table.budget import as_given
 
 MOST_PAIRS = 40_000  # of cell and combination of levels; the bound alone then takes a few seconds
 _GAP = 1e-2  # of the bound: an advice is not the last word
@@ -30,7 +31,7 @@ def advise(audit: Audit, *, seconds: float = 2.0, most_pairs: int = MOST_PAIRS) 
     -------
     Protection, or why there is none; None where nothing has to change
     """
-    if audit.verdict is not False or audit.budget is None:
+    if audit.verdict is not False:
         return None
     if audit.mode == "sample":
         return "sample"
@@ -38,11 +39,15 @@ def advise(audit: Audit, *, seconds: float = 2.0, most_pairs: int = MOST_PAIRS) 
         return "noise"
     if audit.policy.local is not None:
         return "local"
+    if audit.counted is None:
+        return "large"
     try:
         levels = choose_levels(audit.policy, audit.counted, audit.kinds, None)
         if math.prod(len(column.words) for column in levels) * len(audit.counted.codes) > most_pairs:
             return "large"
-        asked = Request(audit.budget, least=audit.policy.min_count or 1, gap=_GAP, seconds=seconds)
+        asked = Request(
+            as_given(audit.policy.budget), least=audit.policy.min_count or 1, gap=_GAP, seconds=seconds
+        )
         return protect_counts(audit.counted, audit.policy, levels, asked)
     except (InvalidInput, SolverFailure):
         # an audit does not fail because there is no advice

@@ -356,7 +356,9 @@ def people(count: int, of: int, *, show: bool, least: int) -> People:
         return People(None, of, f"fewer than {least} of {several(of, 'person', 'people')}")
     if count == of:
         return People(count, of, f"all {format_count(of)} people" if of > 1 else "the one person")
-    return People(count, of, f"{format_count(count)} of {format_count(of)} people ({about(Fraction(count, of))})")
+    return People(
+        count, of, f"{format_count(count)} of {format_count(of)} people ({about(Fraction(count, of))})"
+    )
 
 
 def posterior_share(found: Finding | CellRisk) -> Share:

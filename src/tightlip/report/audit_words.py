@@ -7,22 +7,25 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tightlip.auditing.budget import REFERENCE, Budget, Rule
 from tightlip.auditing.counted import SMALL
-from tightlip.auditing.plan import name_of
+from tightlip.auditing.plan import name_of, sensitive_of
 from tightlip.auditing.result import AttackGroup, Audit, Remedy, SecretView, largest_posterior
+from tightlip.auditing.view import FACTORS
 from tightlip.numeric.display import (
     format_about,
     format_count,
     format_down,
     format_exactly,
     format_sides,
+    format_up,
     several,
 )
 from tightlip.numeric.quantity import Nats, Probability
@@ -37,6 +40,7 @@ from tightlip.report.amounts import (
     factor,
     factor_first,
     join_names,
+    leakage,
     no_more,
     people,
     percent,
@@ -48,6 +52,9 @@ from tightlip.report.disclosure import Names, veil_audit
 from tightlip.showing import Unit
 from tightlip.table.flags import policy_flags
 from tightlip.table.policy import Policy
+
+if TYPE_CHECKING:
+    from tightlip.auditing.classical import Classical
 
 _MOST_REMEDIES = 3
 _MOST_SECRETS = 3  # that a headline names
@@ -96,7 +103,9 @@ def people_over(view: SecretView, budget: Budget | None = None, *, show_values: 
 
 def allowed_words(budget: Budget) -> str:
     """Write a budget as it was given: "3x", or "3x and 50%"."""
-    given = [rule.allowed.given + ("" if rule.labels is None else " for some values") for rule in budget.rules]
+    given = [
+        rule.allowed.given + ("" if rule.labels is None else " for some values") for rule in budget.rules
+    ]
     return join_names(list(dict.fromkeys(given)))
 
 
@@ -115,7 +124,11 @@ def _rule_words(rule: Rule) -> str:
 
 def _kept_words(audit: Audit) -> str:
     judged = [view for view in audit.views.values() if view.budget is not None]
-    said = [f"nobody's {view.name} becomes {' or '.join('more than ' + _rule_words(rule) for rule in view.budget.rules)}" for view in judged if view.budget]
+    said = [
+        f"nobody's {view.name} becomes {' or '.join('more than ' + _rule_words(rule) for rule in view.budget.rules)}"
+        for view in judged
+        if view.budget
+    ]
     return "; ".join(said)
 
 
@@ -153,7 +166,9 @@ def _judgement(audit: Audit, view: SecretView, unit: Unit) -> str:
     worst = f"{up_to}{factor_first(view.worst.leakage, unit)}"
     if view.verdict:
         return f"{view.name}: within the budget of {allowed}; the worst released value leaks {worst}."
-    return f"{view.name}: over the budget of {allowed} for {no_more(share)} of people; the worst leaks {worst}."
+    return (
+        f"{view.name}: over the budget of {allowed} for {no_more(share)} of people; the worst leaks {worst}."
+    )
 
 
 def remedy_words(audit: Audit, *, unit: Unit = "nats") -> list[str]:
@@ -172,9 +187,39 @@ def remedy_words(audit: Audit, *, unit: Unit = "nats") -> list[str]:
     ]
 
 
+def todo(audit: Audit, lead: str | None, *, unit: Unit = "nats") -> list[str]:
+    """Say what to do next, the best way first; empty where nothing is wrong or asked."""
+    if audit.verdict is not False:
+        return []
+    return [*([] if lead is None else [lead]), *remedy_words(audit, unit=unit)]
+
+
+def summary_lines(audit: Audit, *, show_values: bool, unit: Unit) -> Iterator[dict[str, Any]]:
+    """Say every secret in one line of a table."""
+    for view in audit.views.values():
+        words = ViewWords(audit, view, show_values, unit)
+        verdicts = {True: "within budget", False: "over budget", None: "no budget"}
+        risk, over = view.risk, words.over()
+        identity = None if risk is None else risk.classical.identity
+        yield {
+            "secret": view.name,
+            "budget": "none" if view.budget is None else allowed_words(view.budget),
+            "over": "" if over is None else over.words,
+            "worst": words.amount(view.worst.leakage),
+            "unique": "" if identity is None else words.people(identity.unique).words,
+            "found_out": ()
+            if risk is None
+            else tuple(words.people(found, risk.holders).words for _, found in risk.found_out),
+            "verdict": verdicts[view.verdict],
+            "met": view.verdict,
+        }
+
+
 def change_note(audit: Audit, *, unit: Unit = "nats") -> str:
     """Say what the list of changes holds; without a capital, so that it can follow "What to change: "."""
-    every = "the budget" if sum(view.budget is not None for view in audit.views.values()) == 1 else "all budgets"
+    every = (
+        "the budget" if sum(view.budget is not None for view in audit.views.values()) == 1 else "all budgets"
+    )
     return f"each of these alone meets {every}; the one that keeps most information comes first"
 
 
@@ -435,6 +480,62 @@ def kind_words(plan: Policy, remedy: Remedy) -> str:
     return f"{said}: {reason}" if reason else said
 
 
+def classical_words(
+    found: Classical, count: Callable[[int], People], *, unit: Unit
+) -> Iterator[tuple[str, str, str]]:
+    """Say the measures that officers know: name, value, and how each relates to the leakage."""
+    who = found.identity
+    if who is not None:
+        yield (
+            "k-anonymity",
+            f"{who.k}",
+            "k people or more share every released value; says nothing about the secret",
+        )
+        yield "unique people", count(who.unique).words, "cells of one person; each leaks all there is"
+        for least, people in who.below.items():
+            yield (
+                f"people in cells below {least}",
+                count(people).words,
+                f"risk of being picked out above 1 in {least}",
+            )
+    yield (
+        "l-diversity, distinct",
+        f"{found.distinct_l}",
+        "fewest secrets in a cell; below all of them, some are ruled out (PMC infinite)",
+    )
+    yield (
+        "l-diversity, entropy",
+        format_down(found.entropy_l, 3),
+        "at least 1/(e^PML × the largest share of a secret)",
+    )
+    yield "t-closeness", format_up(found.t_equal, 3), "total variation; at most 1 − e^−PML"
+    if found.t_ordered is not None:
+        yield "t-closeness, ordered", format_up(found.t_ordered, 3), "never more than the one above"
+    yield "β-likeness", format_up(found.basic_beta, 3), "e^PML − 1, of the same worst cell"
+    yield "δ-disclosure", leakage(found.delta, unit, 3), "the larger of PML and PMC"
+    yield (
+        "α of (α, k)",
+        at_most(found.alpha),
+        "largest certainty about anybody's secret; at most e^PML × its share",
+    )
+    if who is not None:
+        yield (
+            "prosecutor risk",
+            at_most(who.prosecutor),
+            "1/k; about who somebody is: e^PML/n of the identity",
+        )
+        yield (
+            "journalist risk",
+            at_most(who.journalist),
+            "the same in the population, by sampling weights where given",
+        )
+        yield (
+            "marketer risk",
+            at_most(who.marketer),
+            "share that linking everybody names right; e^(maximal leakage)/n",
+        )
+
+
 def _be(count: int) -> str:
     return "are" if count > 1 else "is"
 
@@ -489,7 +590,7 @@ class ViewWords:
         yield from map(Told, self._left_out())
 
     def _figure(self, name: str, amount: Nats, meaning: str) -> Figure:
-        value = self._amount(amount)
+        value = self.amount(amount)
         return Figure(name, value if math.isinf(amount) else f"at most {value}", meaning)
 
     def attack(self) -> list[str]:
@@ -502,14 +603,75 @@ class ViewWords:
     def _names(self) -> Names:
         return Names(self.audit, self.view, self.show_values)
 
-    def _amount(self, amount: Nats) -> str:
+    def amount(self, amount: Nats) -> str:
+        """Write an amount, its factor first."""
         return factor_first(amount, self.unit)
 
-    def _people(self, count: int) -> str:
-        """So many of the people to whom the secret applies; with noise, as many as are expected."""
+    def people(self, count: int, of: int | None = None) -> People:
+        """So many of the people to whom the secret applies, or of others; with noise, as many as are expected."""
         whole = self.view.counted.tally.total
-        expected = round(Fraction(count * self.view.people, whole))
-        return people(expected, self.view.people, show=self.show_values, least=SMALL).words
+        scale = Fraction(self.view.people, whole)
+        expected, all_ = round(count * scale), round((whole if of is None else of) * scale)
+        return people(expected, all_, show=self.show_values, least=SMALL)
+
+    def over(self) -> People | None:
+        """The people over the budget of the view; in a sample a bound on their share of the rows."""
+        if self.view.share_above_budget is None:
+            return None
+        if self.audit.mode == "population":
+            return people_over(self.view, show_values=self.show_values)
+        share = self.view.share_above_budget
+        words = f"at most {percent(share)} of people" if share else "nobody"
+        return People(None, self.view.people, words)
+
+    def share_over(self, share: Fraction | None) -> People | None:
+        """The people over the budget where some column is left out."""
+        if share is None:
+            return None
+        count = math.ceil(share * self.view.people)
+        return people(count, self.view.people, show=self.show_values, least=SMALL)
+
+    def left_out(self) -> Iterator[People]:
+        """The people to whom the secret does not apply, by value."""
+        for value, count in self.view.left_out.items():
+            told = people(count, self.audit.total, show=self.show_values, least=SMALL)
+            yield replace(told, words=f"{'(missing)' if value is None else value}: {told.words}")
+
+    def by_factor(self) -> Iterator[tuple[float, float | None, str, People]]:
+        """People by the factor of their cell, the bars of a histogram."""
+        if self.view.risk is None:
+            return
+        edges = [None, *FACTORS, None]
+        for place, count in enumerate(self.view.risk.by_factor):
+            low, high = edges[place], edges[place + 1]
+            words = (
+                "no more likely"
+                if low is None
+                else f"over {format_about(float(low))}x"
+                if high is None
+                else f"{format_about(float(low))} to {format_about(float(high))}x"
+            )
+            yield float(low or 1), None if high is None else float(high), words, self.people(count)
+
+    def certainty(self) -> Iterator[tuple[int, People, list[tuple[float, float, str, People]]]]:
+        """How certain the holders of each sensitive secret become: place, holders, and bars."""
+        risk, counted = self.view.risk, self.view.counted
+        for place, bins in enumerate(() if risk is None else risk.certainty):
+            held = int(counted.tally.of_secret[place])
+            if 2 * held < counted.tally.total and self._is_sensitive(counted.secret_label(place)):
+                told = [
+                    (at / 10, (at + 1) / 10, f"{10 * at} to {10 * at + 10} %", self.people(count, held))
+                    for at, count in enumerate((*bins[:9], bins[9] + bins[10]))
+                ]
+                yield place, self.people(held), told
+
+    def _is_sensitive(self, label: tuple[str | None, ...]) -> bool:
+        return sensitive_of(self.audit.policy, self.view.counted.secret_columns)(label)
+
+    def classical(self) -> Iterator[tuple[str, str, str]]:
+        """What officers know, beside ours: name, value, and how they relate."""
+        if self.view.risk is not None:
+            yield from classical_words(self.view.risk.classical, self.people, unit=self.unit)
 
     def _exposed(self) -> Iterator[Told]:
         """Who is alone with the released values, and whose secret is found out."""
@@ -518,25 +680,31 @@ class ViewWords:
             return
         identity = risk.classical.identity
         if identity is not None:
-            alone = self._people(identity.unique)
+            alone = self.people(identity.unique).words
             said = f"{alone} {_be(identity.unique)} unique: nobody else has the same released values."
             yield Told(said, (Figure("Unique people", alone, "nobody else has the same released values"),))
-        for found in risk.found_out:
-            level = f"{format_exactly(100 * found.level)} %"
-            known = self._people(found.people)
-            said = f"{known} {_be(found.people)} found out: their secret is at least {level} certain, and was not before."
-            meaning = "their own secret becomes that likely, and was not before"
-            yield Told(said, (Figure(f"Found out at {level}", known, meaning),))
+        whose = "hold a sensitive value" if self._named else "have a secret that less than half share"
+        for level, found in risk.found_out if risk.holders else ():
+            certain = f"{format_exactly(100 * level)} %"
+            known = self.people(found, risk.holders).words
+            said = f"of those who {whose}, {known} {_be(found)} found out with at least {certain} certainty."
+            meaning = f"of those who {whose}: their own secret becomes that likely"
+            yield Told(said, (Figure(f"Found out at {certain}", known, meaning),))
+
+    @property
+    def _named(self) -> bool:
+        """Whether sensitive values are named."""
+        policy = self.audit.policy
+        return any(policy.secret_of(column).values for column in self.view.counted.secret_columns)
 
     def _left_out(self) -> list[str]:
         """People to whom the secret does not apply."""
-        if not self.view.left_out:
+        told = "; ".join(group.words for group in self.left_out())
+        if not told:
             return []
-        held = ", ".join(
-            f"{'(missing)' if value is None else value}: {people(count, self.audit.total, show=self.show_values, least=SMALL).words}"
-            for value, count in self.view.left_out.items()
-        )
-        return [f"not counted, since {self.view.name} does not apply to them: {held}; they are taken to be known as such."]
+        return [
+            f"not counted, since {self.view.name} is no secret for them, and taken to be known as such: {told}."
+        ]
 
     def _worst(self) -> Told:
         worst, names = self.view.worst, self._names
@@ -550,12 +718,12 @@ class ViewWords:
         )
         if self.audit.mode == "sample":
             proved = self.view.at_least
-            known = f" The worst leaks at least {self._amount(proved)}." if proved else ""
-            said = f"no released value leaks more than {self._amount(worst.leakage)}.{cap}{known}"
+            known = f" The worst leaks at least {self.amount(proved)}." if proved else ""
+            said = f"no released value leaks more than {self.amount(worst.leakage)}.{cap}{known}"
         else:
             up_to = "" if worst.least is None else "at most "
             said = (
-                f"the worst leakage is {up_to}{self._amount(worst.leakage)}, {names.cell(worst.cell)}, where "
+                f"the worst leakage is {up_to}{self.amount(worst.leakage)}, {names.cell(worst.cell)}, where "
                 f"{names.secret(worst.secret)} rises from {about(worst.prior)} to "
                 f"{posterior_words(worst.posterior, worst.least)}.{cap}"
             )
@@ -578,11 +746,11 @@ class ViewWords:
 
     def _envelope(self) -> Told:
         found = self.view.envelope
-        attained = self._amount(Nats(found.lower, rounding="down"))
+        attained = self.amount(Nats(found.lower, rounding="down"))
         below, above = both_sides(self.audit.delta)
         often = "" if below == above else f" with probability {below}"
         said = (
-            f"whatever is done with the release, a leakage above {self._amount(found.value)} stays less likely than "
+            f"whatever is done with the release, a leakage above {self.amount(found.value)} stays less likely than "
             f"{above} (envelope; at least {attained} can be reached{often})."
         )
         name = f"Exceeded with probability below {format_sides(found.delta)[1]}, whatever values are grouped (envelope)"
@@ -629,17 +797,17 @@ class ViewWords:
             )
         return (
             f"nothing can be ruled out; {cell} makes {secret} less likely by at most {by_factor(cost.leakage)} "
-            f"(PMC {self._amount(cost.leakage)})."
+            f"(PMC {self.amount(cost.leakage)})."
         )
 
     def _average(self) -> Told:
-        local = self._amount(self.view.ldp)
+        local = self.amount(self.view.ldp)
         if math.isinf(self.view.ldp):
             local += (
                 f": some cell {'excludes' if self.audit.mode == 'population' else 'may exclude'} a secret"
             )
         whole = self.view.maximal_leakage
-        said = f"maximal leakage (average) is at most {self._amount(whole)}; local differential privacy is {local}."
+        said = f"maximal leakage (average) is at most {self.amount(whole)}; local differential privacy is {local}."
         meaning = f"guessing gets at most {factor(whole)} times as easy"
         average = self._figure("Average over released values (maximal leakage)", whole, meaning)
         return Told(said, (average, *self._ldp_figures()))
@@ -661,26 +829,23 @@ class ViewWords:
         found = self.view.sml
         if found is None:
             return []
-        whole, attained = name_of(self.audit.policy.secret), self._amount(Nats(found.lower, rounding="down"))
+        whole, attained = name_of(self.audit.policy.secret), self.amount(Nats(found.lower, rounding="down"))
         apart = "" if found.exact else f"; some prior reaches {attained}"
         easier = f"at most {factor(found.value)} times as easy to guess"
         said = (
             f"as a statistic of {whole}: whatever is believed about {whole} beforehand, the release makes "
-            f"{self.view.name} {easier}, {self._amount(found.value)} (SML, {f'proved{apart}' if apart else 'exact'})."
+            f"{self.view.name} {easier}, {self.amount(found.value)} (SML, {f'proved{apart}' if apart else 'exact'})."
         )
         meaning = f"{self.view.name} gets {easier}, whatever is believed about {whole}{apart}"
         return [Told(said, (self._figure("As a statistic (SML)", found.value, meaning),))]
 
     def _above_budget(self) -> Iterator[Told]:
-        share, budget = self.view.share_above_budget, self.view.budget
-        if share is None or budget is None:
+        over, budget = self.over(), self.view.budget
+        if over is None or budget is None:
             return
-        if self.audit.mode == "sample":
-            value = f"at most {percent(share)} of people" if share else "nobody"
-        else:
-            value = people_over(self.view, show_values=self.show_values).words
         meaning = f"the released values make {_effect_words(self.view, more=True)}"
-        yield Told(f"over the budget of {allowed_words(budget)}: {value}.", (Figure("Over the budget", value, meaning),))
+        said = f"over the budget of {allowed_words(budget)}: {over.words}."
+        yield Told(said, (Figure("Over the budget", over.words, meaning),))
 
     def _columns(self) -> list[str]:
         """What each column adds: people above the budget without it, then the worst leakage."""
@@ -689,18 +854,14 @@ class ViewWords:
             return []
         if effects[0].over_without is None:
             parts = [
-                f"{effect.column} (alone {self._amount(effect.alone)}, without it {self._amount(effect.without)})"
+                f"{effect.column} (alone {self.amount(effect.alone)}, without it {self.amount(effect.without)})"
                 for effect in effects
             ]
             return [f"released columns by what they add to the bound on the envelope: {'; '.join(parts)}."]
         over = "over the budget" if self.view.budget is not None else "above a factor of 2"
-        parts = [f"{self._share_over(effect.over_without)} without {effect.column}" for effect in effects]
+        told = [(self.share_over(effect.over_without), effect.column) for effect in effects]
+        parts = [f"{people.words} without {column}" for people, column in told if people is not None]
         return [f"people {over} if one column is left out: {'; '.join(parts)}."]
-
-    def _share_over(self, share: Fraction | None) -> str:
-        return people(
-            math.ceil((share or Fraction(0)) * self.view.people), self.view.people, show=self.show_values, least=SMALL
-        ).words
 
     def _sample_limits(self) -> list[str]:
         """What a sample cannot say."""

@@ -181,6 +181,8 @@ def _kinds_by_pairs(query: CellQuery) -> CellKinds:
             "the secret in bins, or judge secret columns one at a time."
         ) from error
     secrets, secret_of = combine(groups.labels[: len(held)], groups.codes[: len(held)])
-    distinct, cell_of = combine_codes(groups.codes[len(held) :], [len(own) for own in groups.labels[len(held) :]])
+    distinct, cell_of = combine_codes(
+        groups.codes[len(held) :], [len(own) for own in groups.labels[len(held) :]]
+    )
     many = np.ones(len(distinct), dtype=np.int64)
     return CellKinds(secrets, secret_of, cell_of, groups.count, many, int(groups.count.sum()))

@@ -329,7 +329,9 @@ def require_secrets(policy: Policy, labels: Sequence[list[Label]]) -> None:
             raise InvalidInput(
                 f"secret column {quoted(secret.column)} must have at least two values{left}, got one; name another."
             )
-    everywhere = {MISSING if label is None else label for own in labels[: len(policy.secrets)] for label in own}
+    everywhere = {
+        MISSING if label is None else label for own in labels[: len(policy.secrets)] for label in own
+    }
     for value in policy.not_secret:
         if value not in everywhere:
             raise InvalidInput(

@@ -166,7 +166,11 @@ def policy_flags(policy: Policy) -> list[str] | None:
     noisy = any(item.mechanism is not None for item in policy.release)
     if noisy or policy.local is not None or policy.statistic or None in recoded:
         return None
-    words = [*_secret_flags(policy), "--release", ",".join(value_text(item.column) for item in policy.release)]
+    words = [
+        *_secret_flags(policy),
+        "--release",
+        ",".join(value_text(item.column) for item in policy.release),
+    ]
     words += [word for own in recoded for word in own or ()]
     words += [word for condition in policy.where for word in ("--where", str(condition))]
     words += [word for name, codes in policy.missing for word in ("--missing", _setting(name, codes))]

@@ -141,9 +141,7 @@ def _columns(secret: Any, release: Any, policy: Policy | None) -> Policy:
 def _joined(old: Secret, new: Secret) -> Secret:
     """A secret column that is named again: a new recoding, and values beside those that are named."""
     recoding = old.recoding if new.recoding == Keep() else new.recoding
-    return Secret(
-        old.column, recoding, (*old.values, *new.values), (*old.not_secret, *new.not_secret)
-    )
+    return Secret(old.column, recoding, (*old.values, *new.values), (*old.not_secret, *new.not_secret))
 
 
 def _refuse_local(keyword: str) -> InvalidInput:
@@ -184,7 +182,9 @@ def _setting(keyword: str, value: Any) -> dict[str, Any]:
         return {"bins": {"edges": [*value]}}
     if keyword == "mapping" and isinstance(value, (str, Path)):
         file, colon, level = str(value).rpartition(":")
-        return {"mapping": file, "level": int(level)} if colon and level.isdecimal() else {"mapping": str(value)}
+        return (
+            {"mapping": file, "level": int(level)} if colon and level.isdecimal() else {"mapping": str(value)}
+        )
     if keyword == "randomize":
         return dict(flag_setting(value)) if isinstance(value, str) else {"randomized_response": value}
     return {keyword: value}
@@ -201,9 +201,7 @@ def _recode_released(item: Released, settings: dict[str, Any] | None) -> Release
         return item
     new = read_released(item.column, settings, _ANYWHERE)
     recoded = any(key not in MECHANISMS for key in settings)
-    return Released(
-        item.column, new.recoding if recoded else item.recoding, new.mechanism or item.mechanism
-    )
+    return Released(item.column, new.recoding if recoded else item.recoding, new.mechanism or item.mechanism)
 
 
 def _read_not_secret(given: Any) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:

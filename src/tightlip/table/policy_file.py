@@ -117,7 +117,9 @@ def _policy(content: dict[str, Any], folder: Folder) -> Policy:
     elif not isinstance(release, list):
         raise WrongType(f"release must be a table or a list of columns, got {quoted(release)}.")
     if not isinstance(content.get("missing", {}), dict):
-        raise WrongType(f"missing must be a table of columns, got {quoted(content['missing'])}; write [missing].")
+        raise WrongType(
+            f"missing must be a table of columns, got {quoted(content['missing'])}; write [missing]."
+        )
     local = _read_local(content["local"], folder) if "local" in content else None
     given = {key: content[key] for key in _AS_THEY_ARE if key in content}
     return Policy(secret, release, local=local, budget=read_rules(content.get("budget"), bare=False), **given)
