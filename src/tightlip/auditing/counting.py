@@ -16,10 +16,13 @@ from tightlip.auditing.counted import Counted
 from tightlip.auditing.plan import Subject, about, apply_policy, left_out, mechanisms_of, only
 from tightlip.errors import InvalidInput, quoted
 from tightlip.table.cells import check_secrets, count_kinds
-from tightlip.table.counts import MAX_CELLS, TooManyCells, count_cells
+from tightlip.table.counts import MAX_CELLS, TooManyCells, count_cells, require_few_cells
 from tightlip.table.mechanism import Value
 from tightlip.table.policy import Policy
 from tightlip.table.source import Table
+
+
+MOST_GROUPS = 1_000_000  # pairs of secret and cell in memory, where everything takes seconds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,16 +44,20 @@ class Cells:
     _released: dict[tuple[str, ...], Counted] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, table: Table, policy: Policy, *, max_cells: int = MAX_CELLS) -> Cells:
+    def of(
+        cls, table: Table, policy: Policy, *, max_cells: int = MAX_CELLS, max_groups: int = MOST_GROUPS
+    ) -> Cells:
         """Count a plan in memory, or leave its cells to the engine.
 
         Raises
         ------
         InvalidInput
-            When the plan does not fit the table, or needs more cells in memory than `max_cells`.
+            When the plan does not fit the table, or needs its cells in memory and has more than the limits.
         """
         try:
-            counts = count_cells(table, replace(policy, min_count=None), max_cells=max_cells)
+            require_few_cells(table, policy, max_cells)
+            plain = replace(policy, min_count=None)
+            counts = count_cells(table, plain, max_cells=max_cells, max_groups=max_groups)
         except TooManyCells as error:
             _require_countable(policy, error)
             return cls(policy, check_secrets(table, policy), None, table)

@@ -234,16 +234,19 @@ class CellCounts:
         )
 
 
-def count_cells(table: Table, policy: Policy, *, max_cells: int = MAX_CELLS) -> CellCounts:
+def count_cells(
+    table: Table, policy: Policy, *, max_cells: int = MAX_CELLS, max_groups: int | None = None
+) -> CellCounts:
     """Count a table's rows by secret and released cell, after the policy's recodings and suppression.
 
     Randomised response is not applied: it turns these counts into a channel later.
 
     Raises
     ------
+    TooManyCells
+        When there are more than `max_cells` cells, or `max_groups` pairs of secret and cell.
     InvalidInput
-        When a column is not there or of no use, the table is empty, a secret column has one value only, or there are
-        more than `max_cells` cells.
+        When a column is not there or of no use, the table is empty, or a secret column has one value only.
 
     >>> import pyarrow
     >>> from tightlip import open_table
@@ -256,8 +259,34 @@ def count_cells(table: Table, policy: Policy, *, max_cells: int = MAX_CELLS) -> 
     instance(table, Table, "table", "use open_table(path)")
     instance(policy, Policy, "policy", "write Policy(secret, release)")
     rows = table.under(policy)
-    groups = count_groups(rows, keys_of(rows, policy), max_cells * GROUPS_PER_CELL)
+    limit = max_cells * GROUPS_PER_CELL if max_groups is None else max_groups
+    groups = count_groups(rows, keys_of(rows, policy), limit)
     return cells_of_groups(groups, policy, max_cells)[0]
+
+
+def require_few_cells(table: Table, policy: Policy, max_cells: int) -> None:
+    """Refuse a release of more cells than can be counted in memory; quicker than counting them.
+
+    Raises
+    ------
+    TooManyCells
+    """
+    rows = table.under(policy)
+    keys = keys_of(rows, policy)[len(policy.secret) :]
+    chosen = rows.select({f"k{place}": key.expression for place, key in enumerate(keys)})
+    some = chosen.limit(max_cells + 1)
+    with engine_work(table.name, "counted"):
+        # a small table is not asked twice
+        many = max_cells < _size(table, some) and _size(table, chosen.distinct().limit(max_cells + 1))
+    if many > max_cells:
+        raise TooManyCells(
+            f"release must have at most {format_count(max_cells)} combinations of values, got more; "
+            "coarsen or drop columns."
+        )
+
+
+def _size(table: Table, rows: Any) -> int:
+    return int(table.fetch(rows.aggregate(n=rows.count()))["n"][0].as_py())
 
 
 def count_values(table: Table, names: Sequence[str]) -> Groups:
@@ -296,12 +325,14 @@ def cells_of_groups(groups: Groups, policy: Policy, max_cells: int) -> tuple[Cel
     secret_columns = len(policy.secret)
     require_secrets(policy, groups.labels)
     secrets, secret_of = combine(groups.labels[:secret_columns], groups.codes[:secret_columns])
-    cells, cell_of = combine(groups.labels[secret_columns:], groups.codes[secret_columns:])
-    if len(cells) > max_cells:
+    widths = [len(own) for own in groups.labels[secret_columns:]]
+    many = len(combine_codes(groups.codes[secret_columns:], widths)[0])
+    if many > max_cells:
         raise TooManyCells(
-            f"release must have at most {format_count(max_cells)} combinations of values, got "
-            f"{format_count(len(cells))}; coarsen or drop columns."
+            f"release must have at most {format_count(max_cells)} combinations of values, got {format_count(many)}; "
+            "coarsen or drop columns."
         )
+    cells, cell_of = combine(groups.labels[secret_columns:], groups.codes[secret_columns:])
     counts, triple_of = _add_up(secrets, cells, secret_of, cell_of, groups.count)
     if policy.min_count is None:
         return counts, triple_of
