@@ -92,7 +92,7 @@ class CellQuery:
         keys = zip([*names, *own], [*self.shown, *self.held], strict=True)
         rows = self.table.select({name: key.expression for name, key in keys})
         counts = {
-            name: rows.count(where=_has(rows, own, self.secrets, place))
+            name: rows.count(where=has_secret([rows[key] for key in own], self.secrets, place))
             for place, name in enumerate(self.counted)
         }
         return rows.group_by(names).aggregate(**counts)
@@ -130,29 +130,33 @@ def count_kinds(table: Table, policy: Policy, secret: Sequence[str], release: Se
     secrets, place = combine(query.secrets.labels, query.secrets.codes)
     if len(place) > MOST_COLUMNS:
         return _kinds_by_pairs(query)
-    secret_of, kind_of, count, cells = _kinds_by_engine(query)
-    held = np.bincount(secret_of, count, len(place)).astype(np.int64)
-    if not np.array_equal(held, query.secrets.count):
-        raise InvalidInput(f"{table.name} has changed while it was counted; audit it again.")
-    return CellKinds(secrets, place[secret_of], kind_of, count, cells, int(count.sum()))
+    group_of, kind_of, count, cells = kinds_by_engine(query)
+    return CellKinds(secrets, place[group_of], kind_of, count, cells, int(count.sum()))
 
 
-def _has(rows: Any, names: Sequence[str], groups: Groups, place: int) -> Any:
-    """The test for one group of secret values, missing ones included."""
+def has_secret(columns: Sequence[Any], groups: Groups, place: int) -> Any:
+    """Test rows for one group of secret values, given as Ibis columns; missing values are a value."""
     import ibis
 
     tests = []
-    for number, name in enumerate(names):
+    for number, column in enumerate(columns):
         mask = groups.arrow[f"m{number // GAP_BITS}"][place].as_py()
         if mask >> (number % GAP_BITS) & 1:
-            tests.append(rows[name].isnull())
+            tests.append(column.isnull())
         else:
-            value = ibis.literal(groups.arrow[f"k{number}"][place].as_py(), rows[name].type())
-            tests.append(rows[name].notnull() & (rows[name] == value))
+            value = ibis.literal(groups.arrow[f"k{number}"][place].as_py(), column.type())
+            tests.append(column.notnull() & (column == value))
     return reduce(and_, tests)
 
 
-def _kinds_by_engine(query: CellQuery) -> tuple[Codes, Codes, Codes, Codes]:
+def kinds_by_engine(query: CellQuery) -> tuple[Codes, Codes, Codes, Codes]:
+    """Count the kinds of cells: group of secret values, kind and people of all its cells; and the cells of each kind.
+
+    Raises
+    ------
+    InvalidInput
+        When the groups of secret values have other sizes now.
+    """
     cells, names = query.cells(), query.counted
     kinds = cells.group_by(names).aggregate(cells=cells.count())
     with engine_work(query.table.name, "counted"):
@@ -164,9 +168,13 @@ def _kinds_by_engine(query: CellQuery) -> tuple[Codes, Codes, Codes, Codes]:
         each = arrow[name].to_numpy().astype(np.int64)
         kind = np.flatnonzero(each)
         parts.append((place, kind, each[kind] * many[kind]))
-    secret = np.concatenate([np.full(len(kind), place) for place, kind, _ in parts])
+    group = np.concatenate([np.full(len(kind), place) for place, kind, _ in parts])
     kind = np.concatenate([kind for _, kind, _ in parts])
-    return secret, kind, np.concatenate([count for *_, count in parts]), many
+    count = np.concatenate([count for *_, count in parts])
+    held = np.bincount(group, count, len(names)).astype(np.int64)
+    if not np.array_equal(held, query.secrets.count):
+        raise InvalidInput(f"{query.table.name} has changed while it was counted; audit it again.")
+    return group, kind, count, many
 
 
 def _kinds_by_pairs(query: CellQuery) -> CellKinds:
