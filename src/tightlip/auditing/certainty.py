@@ -28,6 +28,9 @@ from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats
 
+FACTORS = tuple(map(Fraction, ("1", "5/4", "3/2", "2", "3", "5", "10", "20", "50", "100", "1000")))
+"""The edges between which people are counted in pictures."""
+
 
 @dataclass(frozen=True, slots=True)
 class FoundOut:

@@ -12,8 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+import numpy as np
+
 from tightlip.auditing.counted import Counted
+from tightlip.auditing.leakage import cell_pml
 from tightlip.auditing.plan import Subject, about, apply_policy, left_out, mechanisms_of, only
+from tightlip.auditing.result import HeatMap
 from tightlip.errors import InvalidInput, quoted
 from tightlip.table.cells import check_secrets, count_kinds
 from tightlip.table.counts import MAX_CELLS, TooManyCells, count_cells, require_few_cells
@@ -22,6 +26,7 @@ from tightlip.table.policy import Policy
 from tightlip.table.source import Table
 
 
+_MOST_VALUES = 40  # of a column in a picture
 MOST_GROUPS = 1_000_000  # pairs of secret and cell in memory, where everything takes seconds
 
 
@@ -107,6 +112,41 @@ class Cells:
         labels = [found.secret_label(place) for place in range(found.tally.shape[0])]
         people = [int(held * self.rows // found.tally.total) for held in found.tally.of_secret.tolist()]
         return {label[0]: count for label, count in zip(labels, people, strict=True) if gone(label)}
+
+    def heat_map(self, subject: Subject, columns: Sequence[str]) -> HeatMap | None:
+        """Count the first two of some columns alone; None where there is only one, or they have many values."""
+        if len(columns) < 2 or mechanisms_of(self.policy) or self.policy.local is not None:
+            return None
+        try:
+            counted = self._with_values(subject, tuple(columns[:2]))
+        except TooManyCells:
+            return None
+        shape = tuple(len(values) for values in counted.values)
+        if max(shape) > _MOST_VALUES:
+            return None
+        people, leak = np.zeros(shape, dtype=np.int64), np.full(shape, None, dtype=object)
+        gain = cell_pml(counted.tally)
+        for cell, (row, column) in enumerate(counted.codes.tolist()):
+            people[row, column], leak[row, column] = int(counted.tally.of_cell[cell]), gain.value(cell)
+        tables = (tuple(map(tuple, table.tolist())) for table in (people, leak))
+        return HeatMap((columns[0], columns[1]), (counted.values[0], counted.values[1]), *tables)
+
+    def _with_values(self, subject: Subject, columns: tuple[str, ...]) -> Counted:
+        """Few columns with their values in order, nothing hidden, for those to whom the secret applies."""
+        if self.counted is not None:
+            found = about(self.counted.select(columns), subject)
+        else:
+            assert self.table is not None
+            secrets = tuple(self.policy.secret_of(column) for column in subject)
+            plain = Policy(
+                secrets,
+                only(self.policy, columns).release,
+                where=self.policy.where,
+                missing=self.policy.missing,
+            )
+            counts = count_cells(self.table, plain, max_cells=_MOST_VALUES**2)
+            found = Counted.of(counts, subject, columns)
+        return found.leave_out(left_out(self.policy, subject))[0]
 
     def _about(self, subject: Subject, columns: tuple[str, ...]) -> Counted:
         if self.counted is not None:

@@ -27,11 +27,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.auditing.budget import Budget
+from tightlip.auditing.certainty import FACTORS, people_by_factor
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.counting import Cells
 from tightlip.auditing.lattice import Best, Climb, Lattice, Look, Node
-from tightlip.auditing.leakage import worst_leakage
-from tightlip.auditing.plan import Subject, about, apply_policy, left_out, mechanisms_of, odds_of, only
+from tightlip.auditing.leakage import cell_pml, worst_leakage
+from tightlip.auditing.plan import (
+    Subject,
+    about,
+    apply_policy,
+    left_out,
+    mechanisms_of,
+    name_of,
+    odds_of,
+    only,
+)
 from tightlip.auditing.result import Among, Family, Kind, Remedy
 from tightlip.auditing.sample import Errors, SampleMode, release_bounds
 from tightlip.auditing.tally import Places, Tally, group_keys, sum_by
@@ -133,7 +143,20 @@ class _Search:
         kept = detail_of(release) / whole if whole else 0.0
         worst = self.worst(release)
         hidden = counted.tally.share_of(np.flatnonzero(counted.tally.of_cell < (policy.min_count or 0)))
-        return Remedy(policy, worst, min(max(kept, 0.0), 1.0), kind, among, float(hidden))
+        return Remedy(
+            policy, worst, min(max(kept, 0.0), 1.0), kind, among, float(hidden), self.by_factor(release)
+        )
+
+    def by_factor(self, release: Counted) -> dict[str, tuple[int, ...]]:
+        """Count people by the factor of their cell, for each secret that has a budget."""
+        seen = {
+            subject: about(release, subject).leave_out(left_out(self.policy, subject))[0]
+            for subject in self.budgets
+        }
+        return {
+            name_of(subject): people_by_factor(cell_pml(each.tally), FACTORS)
+            for subject, each in seen.items()
+        }
 
     def meets(self, release: Counted) -> bool:
         """Whether a release says something and keeps the budget, decided exactly."""

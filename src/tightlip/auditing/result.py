@@ -154,6 +154,20 @@ class PeopleAtRisk:
 
 
 @dataclass(frozen=True, slots=True)
+class HeatMap:
+    """Two released columns alone: for each pair of their values how many people have it, and what it leaks.
+
+    `values` are those of each column, in order; `people` and `leakage` have a row for each value of the first and a
+    column for each of the second; leakage is None where nobody has the pair.
+    """
+
+    columns: tuple[str, str]
+    values: tuple[tuple[Value, ...], tuple[Value, ...]]
+    people: tuple[tuple[int, ...], ...]
+    leakage: tuple[tuple[Nats | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SecretView:
     """Everything about one secret: a secret column, or all of them jointly.
 
@@ -178,6 +192,7 @@ class SecretView:
     certified : None in a population
     curve : the envelope at several δ, rising, where it was asked for (`Audit.with_curves`)
     risk : what else is known of people: found out, unique, by factor; None of a sample
+    heat : the two columns that expose most people, where they have few values
     """
 
     name: str
@@ -202,6 +217,7 @@ class SecretView:
     certified: Certified | None = None
     curve: tuple[Envelope, ...] = ()
     risk: PeopleAtRisk | None = None
+    heat: HeatMap | None = None
 
     @property
     def pmc(self) -> Finding:
@@ -262,6 +278,7 @@ class Remedy:
         cells, to rank remedies by; it is no guarantee
     kind, among : whether the change is proved best among some changes, and among which
     hidden : the share of people whose cells it hides, before noise
+    by_factor : people by the factor of their cell after the change, by secret, as in PeopleAtRisk
     """
 
     policy: Policy
@@ -270,6 +287,7 @@ class Remedy:
     kind: Kind
     among: Among
     hidden: float = 0.0
+    by_factor: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

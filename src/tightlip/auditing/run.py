@@ -220,6 +220,7 @@ def _audit_population(job: _Job, kinds: Mapping[str, str]) -> Audit:
             sml=sml,
             left_out=cells.left_out(subject),
             sensitive=sensitive_of(policy, subject),
+            heat=cells.heat_map(subject, [effect.column for effect in effects]),
             begin=job.deadline,
         )
     verdict = _verdict(views)

@@ -23,7 +23,7 @@ from fractions import Fraction
 import numpy as np
 
 from tightlip.auditing.budget import Budget, Label
-from tightlip.auditing.certainty import certainty_of_holders, found_out, people_by_factor
+from tightlip.auditing.certainty import FACTORS, certainty_of_holders, found_out, people_by_factor
 from tightlip.auditing.classical import classical_measures
 from tightlip.auditing.counted import Counted, proportional_groups
 from tightlip.auditing.envelope import tally_envelope, widen_ends
@@ -43,6 +43,7 @@ from tightlip.auditing.result import (
     Certified,
     ColumnEffect,
     Finding,
+    HeatMap,
     PeopleAtRisk,
     SecretView,
     TailPoint,
@@ -63,7 +64,6 @@ WORK = 1_500.0  # millions of entries for each statistic column; more may bring 
 WORST_CELLS = 200  # kinds; reports group those that are told alike
 UNSEEN = -1  # a cell outside the sample
 FOUND_OUT = Fraction(1, 2), Fraction(9, 10)  # how likely the own secret is for those who count as found out
-FACTORS = tuple(map(Fraction, ("1", "5/4", "3/2", "2", "3", "5", "10", "20", "50", "100", "1000")))
 CERTAINTY = tuple(Fraction(tenth, 10) for tenth in range(1, 11))
 _TOLD_SECRETS = 50  # the most frequent, of which is told how certain they become
 _TELLING = 0.5  # a bound says something if it is below this part of what any cell may leak, or so near to the lower one
@@ -101,6 +101,7 @@ def population_view(
     sml: StatisticLeakage | None = None,
     left_out: Mapping[Value, int] = {},  # noqa: B006 (only read)
     sensitive: Callable[[Label], bool] = lambda _: True,
+    heat: HeatMap | None = None,
     begin: Callable[[str], Deadline] = lambda _: NEVER,
 ) -> SecretView:
     """Measure the release as one secret sees it; `scale` is the number of people behind a count of 1."""
@@ -132,6 +133,7 @@ def population_view(
         verdict=None if over is None else not over,
         left_out=left_out,
         risk=people_at_risk(counted, gain, sensitive),
+        heat=heat,
     )
 
 

@@ -18,7 +18,7 @@ from tightlip.auditing.budget import REFERENCE, Budget, Rule
 from tightlip.auditing.counted import SMALL
 from tightlip.auditing.plan import name_of, sensitive_of
 from tightlip.auditing.result import AttackGroup, Audit, Remedy, SecretView, largest_posterior
-from tightlip.auditing.view import FACTORS
+from tightlip.auditing.certainty import FACTORS
 from tightlip.numeric.display import (
     format_about,
     format_count,
