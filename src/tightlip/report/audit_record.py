@@ -68,7 +68,7 @@ from tightlip.report.envelope import method_words
 
 if TYPE_CHECKING:
     from tightlip.auditing.budget import Budget
-    from tightlip.auditing.result import Audit, CellRisk, Finding, Remedy, SecretView
+    from tightlip.auditing.result import Audit, CellRisk, Finding, HeatMap, Remedy, SecretView
     from tightlip.envelopes.result import Envelope
     from tightlip.statistic.result import StatisticLeakage
 
@@ -216,6 +216,26 @@ class Certain:
 
 
 @dataclass(frozen=True, slots=True)
+class HeatCell:
+    """A pair of values of two columns: how many people have it, and what it leaks; None where that is not told."""
+
+    row: str
+    column: str
+    people: People
+    leakage: Amount | None
+
+
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """Two released columns alone; values in order."""
+
+    columns: tuple[str, str]
+    rows: tuple[str, ...]
+    values: tuple[str, ...]
+    cells: tuple[HeatCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Known:
     """A measure that officers know, and how it relates to ours."""
 
@@ -274,6 +294,7 @@ class ViewReport:
     by_factor: tuple[Bin, ...] = ()
     certainty: tuple[Certain, ...] = ()
     classical: tuple[Known, ...] = ()
+    heat: Heat | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +318,7 @@ class Change:
     kind: str
     reason: str
     policy: str | None
+    by_factor: dict[str, tuple[Bin, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -524,7 +546,24 @@ def view_report(
             for place, held, bins in words.certainty()
         ),
         classical=tuple(Known(*known) for known in words.classical()),
+        heat=None if view.heat is None else _heat(view.heat, words, unit),
     )
+
+
+def _heat(found: HeatMap, words: ViewWords, unit: Unit) -> Heat:
+    """Two columns alone; what a pair of values of fewer than ten people leaks is not told without leave."""
+    rows, columns = ([_value_name(value) for value in values] for values in found.values)
+    told = []
+    for row, people, leaks in zip(rows, found.people, found.leakage, strict=True):
+        for column, held, leak in zip(columns, people, leaks, strict=True):
+            if leak is not None:
+                shown = words.show_values or held >= SMALL
+                told.append(HeatCell(row, column, words.people(held), amount(leak, unit) if shown else None))
+    return Heat(found.columns, tuple(rows), tuple(columns), tuple(told))
+
+
+def _value_name(value: str | None) -> str:
+    return "(missing)" if value is None else value
 
 
 def told_alike(cells: Iterable[Cell]) -> tuple[Cell, ...]:
@@ -661,6 +700,13 @@ def _change(audit: Audit, remedy: Remedy, unit: Unit, show_values: bool) -> Chan
         kind=remedy.kind,
         reason=reason_words(audit.policy, remedy),
         policy=remedy_toml(audit, remedy, show_values=show_values),
+        by_factor={
+            name: tuple(
+                Bin(*bin_) for bin_ in ViewWords(audit, audit.views[name], show_values, unit).bars(counts)
+            )
+            for name, counts in remedy.by_factor.items()
+        }
+        or None,
     )
 
 

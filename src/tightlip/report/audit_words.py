@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -639,10 +639,13 @@ class ViewWords:
 
     def by_factor(self) -> Iterator[tuple[float, float | None, str, People]]:
         """People by the factor of their cell, the bars of a histogram."""
-        if self.view.risk is None:
-            return
+        if self.view.risk is not None:
+            yield from self.bars(self.view.risk.by_factor)
+
+    def bars(self, counts: Sequence[int]) -> Iterator[tuple[float, float | None, str, People]]:
+        """Bars of a histogram of people by factor."""
         edges = [None, *FACTORS, None]
-        for place, count in enumerate(self.view.risk.by_factor):
+        for place, count in enumerate(counts):
             low, high = edges[place], edges[place + 1]
             words = (
                 "no more likely"
