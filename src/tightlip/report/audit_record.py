@@ -335,6 +335,7 @@ class AuditReport:
     confidence: float | None
     delta: float
     delta_exact: str
+    budget: Amount | None
     secret_columns: tuple[str, ...]
     statistic: tuple[str, ...]
     released: tuple[str, ...]
@@ -422,6 +423,7 @@ def audit_report(
         confidence=audit.confidence,
         delta=delta["delta"],
         delta_exact=delta["delta_exact"],
+        budget=None if audit.deciding.budget is None else _budget(audit.deciding.budget, unit),
         secret_columns=policy.secret,
         statistic=policy.statistic,
         released=tuple(item.column for item in policy.release),

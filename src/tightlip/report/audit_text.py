@@ -18,7 +18,7 @@ _STYLES = {True: "bold green", False: "bold red", None: "bold"}
 def audit_text(report: AuditReport) -> RenderableType:
     """Lay the report out: the answer, what to do, and why."""
     report = printable(report)
-    parts: list[RenderableType] = [
+    parts: list[RenderableType | None] = [
         Text(report.headline, style=_STYLES[report.verdict.met]),
         Text("\n".join(report.paragraphs)),
     ]
