@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import audit_oracle as oracle
 import tightlip as tl
+from tightlip.auditing.budget import Budget, Rule
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.envelope import tally_envelope
 from tightlip.auditing.leakage import cell_pml, tail_levels
@@ -18,6 +19,7 @@ from tightlip.auditing.tally import Tally
 from tightlip.auditing.view import population_view, tail_of
 from tightlip.certificate.envelope import EnvelopeCertificate
 from tightlip.envelopes.limits import LIMITS
+from tightlip.numeric.budget import Allowed
 from tightlip.numeric.quantity import Nats
 
 ROWS = st.lists(
@@ -27,7 +29,8 @@ ROWS = st.lists(
 
 def view_of(rows, delta=Fraction(1, 10), budget=None):
     counted = Counted.of(oracle.counts_of(rows), ["s"], ["a", "b"])
-    return counted, population_view(counted, Fraction(1), delta, budget, columns=())
+    rules = None if budget is None else Budget((Rule(Allowed.read(budget)),))
+    return counted, population_view(counted, Fraction(1), delta, rules, columns=())
 
 
 @given(ROWS)

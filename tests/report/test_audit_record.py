@@ -31,7 +31,7 @@ def record_of(audit, **changes):
 
 def test_it_says_what_the_audit_found():
     audit, record = example_audit(), example_record()
-    view, said = audit.joint, record["views"][0]
+    view, said = audit.deciding, record["views"][0]
     assert json.loads(json.dumps(record, allow_nan=False)) == record
     assert (record["rows"], record["unit"], record["delta"]) == (audit.total, "nats", 0.01)
     assert said["worst"]["leakage"]["value"] == float(view.worst.leakage)
@@ -97,7 +97,7 @@ def test_a_proof_that_is_too_long_is_left_out(monkeypatch):
 
 def test_a_proof_that_does_not_hold_stops_the_report():
     audit = example_audit()
-    view = audit.joint
+    view = audit.deciding
     wrong = replace(view, envelope=replace(view.envelope, lower=0.0, upper=view.envelope.upper / 2))
     with pytest.raises(CertificateInvalid):
         record_of(replace(audit, views={view.name: wrong}))
@@ -165,9 +165,9 @@ def test_finite_costs_and_statistics_have_meanings():
     audit = example_audit()
     half = Nats.of_ratio(Fraction(3, 2))
     view = replace(
-        audit.joint,
+        audit.deciding,
         ldp=half,
-        others={"pmc": replace(audit.joint.pmc, leakage=half)},
+        others={"pmc": replace(audit.deciding.pmc, leakage=half)},
         sml=tl.statistic_maximal_leakage(tl.Channel([["1/2", "1/2"], ["1/4", "3/4"]]), ["a", "b"]),
     )
     found = {figure.name: figure for figure in ViewWords(audit, view).figures()}

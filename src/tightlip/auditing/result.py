@@ -331,6 +331,12 @@ class Audit:
             key=lambda view: (view.verdict is False, view.share_above_budget or 0.0, view.worst.leakage),
         )
 
+    @property
+    def budget(self) -> Nats | None:
+        """The largest leakage that is allowed about the secret that decides; None without a level."""
+        allowed = self.deciding.budget
+        return None if allowed is None else allowed.level
+
     def verify(self) -> None:
         """Check every proof again in rational arithmetic, without a solver.
 

@@ -157,6 +157,24 @@ class Asked:
         )
 
 
+def audit_counts(
+    counted: Counted,
+    policy: Policy,
+    *,
+    kinds: Mapping[str, str],
+    delta: Any = None,
+    budget: Any = None,
+    sample: SampleMode | None = None,
+    code_seed: int | None = None,
+    on_stage: OnStage = silent,
+) -> Audit:
+    """Audit a policy, given the counts of its columns before small cells are hidden."""
+    plan = planned(policy=policy, budget=budget)
+    asked = Asked.of(plan, delta=delta, sample=sample)
+    cells = Cells(plan, counted.tally.total, counted)
+    return audit_cells(cells, asked, kinds, code_seed=code_seed, on_stage=on_stage)
+
+
 def audit_cells(
     cells: Cells,
     asked: Asked,
