@@ -18,8 +18,8 @@ def counts_of_people(draw, least=0, secrets=None):
     return counts
 
 
-def tally_of(counts, times=1):
+def tally_of(counts, times=1, *, python=False):
     secret, cell = np.nonzero(np.array(counts, dtype=object))
     count = [counts[x][y] * times for x, y in zip(secret.tolist(), cell.tolist(), strict=True)]
-    values = np.array(count, dtype=object if sum(count) >= 2**62 else np.int64)
+    values = np.array(count, dtype=object if python or sum(count) >= 2**62 else np.int64)
     return Tally.of(secret, cell, values, np.shape(counts))

@@ -13,24 +13,28 @@ from tightlip.auditing.leakage import cell_pmc, cell_pml
 from tightlip.errors import InvalidInput, WrongType
 
 SHARES = st.fractions(Fraction(1, 20), 1, max_denominator=20)
+KINDS = st.sampled_from(
+    [(1, False), (1, True), (10**10, False), (FAR, True)]
+)  # counts times, in Python integers
 EDGES = st.sets(SHARES, min_size=1, max_size=4).map(sorted)
 FACTORS = st.sets(st.fractions(1, 6, max_denominator=6), min_size=1, max_size=4).map(sorted)
 
 
-@given(counts_of_people(), SHARES, st.sampled_from([1, 10**10, FAR]))
+@given(counts_of_people(), SHARES, KINDS)
 @settings(max_examples=100, deadline=None)
-def test_people_are_found_out_one_by_one(counts, level, times):
-    found = found_out(tally_of(counts, times), level)
+def test_people_are_found_out_one_by_one(counts, level, kind):
+    times, tally = kind[0], tally_of(counts, kind[0], python=kind[1])
+    found = found_out(tally, level)
     people = [x for x, q, p, _ in oracle.people_of(counts) if p < level <= q]
     assert found.people == len(people) * times
     assert found.by_secret == tuple(people.count(x) * times for x in range(len(counts)))
-    assert found == found_out(tally_of(counts, times).by_kind()[0], level)
+    assert found == found_out(tally.by_kind()[0], level)
 
 
-@given(counts_of_people(), EDGES, st.sampled_from([1, 10**10, FAR]))
+@given(counts_of_people(), EDGES, KINDS)
 @settings(max_examples=100, deadline=None)
-def test_holders_are_counted_one_by_one(counts, edges, times):
-    tally = tally_of(counts, times)
+def test_holders_are_counted_one_by_one(counts, edges, kind):
+    times, tally = kind[0], tally_of(counts, kind[0], python=kind[1])
     for secret in range(len(counts)):
         sure = [q for x, q, _, _ in oracle.people_of(counts) if x == secret]
         expected = tuple(many * times for many in oracle.binned(sure, edges, closed="left"))
@@ -38,10 +42,10 @@ def test_holders_are_counted_one_by_one(counts, edges, times):
         assert certainty_of_holders(tally.by_kind()[0], secret, edges) == expected
 
 
-@given(counts_of_people(), FACTORS, st.sampled_from([1, 10**10, FAR]))
+@given(counts_of_people(), FACTORS, KINDS)
 @settings(max_examples=100, deadline=None)
-def test_factors_are_counted_one_by_one(counts, edges, times):
-    tally = tally_of(counts, times)
+def test_factors_are_counted_one_by_one(counts, edges, kind):
+    times, tally = kind[0], tally_of(counts, kind[0], python=kind[1])
     factors = [factor for *_, factor in oracle.people_of(counts)]
     expected = tuple(many * times for many in oracle.binned(factors, edges, closed="right"))
     assert people_by_factor(cell_pml(tally), edges) == expected

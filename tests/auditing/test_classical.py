@@ -21,6 +21,9 @@ from tightlip.auditing.tally import Tally
 from tightlip.errors import InvalidInput, WrongType
 from tightlip.numeric.ball import log_exceeds
 
+NEAR_LOG_2 = [Fraction(111975815, 161546953), Fraction(385107953, 555593334)]  # convergents of log 2
+NEAR_LOG_2 += [Fraction(497083768, 717140287), Fraction(6847196937, 9878417065)]
+
 
 @given(counts_of_people(), st.randoms(use_true_random=False))
 @settings(max_examples=150, deadline=None)
@@ -74,15 +77,25 @@ def test_enhanced_likeness_is_basic_or_impossible(counts):
 
 
 def test_enhanced_likeness_is_decided_beyond_floats():
-    """Two gains on either side of log 2 that are one float; two secrets of prior ½ each."""
-    gains = Fraction(49180508, 70952475), Fraction(111975815, 161546953)  # convergents of log 2
-    assert float(gains[0]) == float(gains[1])
-    assert sorted(log_exceeds(Fraction(2), gain) for gain in gains) == [False, True]
-    for gain in gains:
+    """Gains on either side of log 2 that are one float; two secrets of prior ½ each."""
+    possible = [log_exceeds(Fraction(2), gain) for gain in NEAR_LOG_2]
+    assert possible == [False, True, False, True]
+    for gain, fine in zip(NEAR_LOG_2, possible, strict=True):
         h, k = gain.numerator, gain.denominator
         found = classical_measures(tally_of([[k + h, k - h], [k - h, k + h]]))
         assert found.basic_beta == gain
-        assert found.enhanced_beta == (gain if log_exceeds(Fraction(2), gain) else None)
+        assert found.enhanced_beta == (gain if fine else None)
+
+
+@pytest.mark.parametrize("python", [False, True])
+def test_fractions_that_are_one_float_are_told_apart(python):
+    assert len({float(share) for share in NEAR_LOG_2}) == 1
+    for shares in (NEAR_LOG_2, NEAR_LOG_2[::-1]):
+        held = [[q.numerator for q in shares], [q.denominator - q.numerator for q in shares]]
+        found = classical_measures(tally_of(held, python=python))
+        assert found.alpha.fraction == max(NEAR_LOG_2)
+        assert found.recursive_c == max(q / (1 - q) for q in NEAR_LOG_2)
+        assert found.t_equal.fraction == oracle.equal_distance(held)
 
 
 @given(counts_of_people())
@@ -375,6 +388,15 @@ def test_pycanon_leaves_out_people_without_a_released_value():
     frame = pd.DataFrame({"zip": ["y", "y", None], "ill": ["a", "b", "a"]})
     assert theirs(frame, ["zip"], "ill")["k"] == 2
     assert classical_measures(tally_of_frame(frame, "ill", ["zip"])).identity.k == 1
+
+
+def test_pycanon_takes_the_index_of_a_frame_for_positions():
+    """The same four rows in another order: a cell with one illness only is not seen."""
+    frame = pd.DataFrame({"zip": ["y", "y", "z", "z"], "ill": ["a", "b", "c", "c"]})
+    shuffled = frame.iloc[[0, 2, 1, 3]]
+    assert theirs(frame, ["zip"], "ill")["distinct_l"] == 1
+    assert theirs(shuffled, ["zip"], "ill")["distinct_l"] == 2
+    assert classical_measures(tally_of_frame(shuffled, "ill", ["zip"])).distinct_l == 1
 
 
 def test_pycanon_rounds_an_entropy_of_exactly_l_below_it():
