@@ -158,6 +158,18 @@ def test_near_fractions_of_large_counts_are_told_apart():
     assert found.basic_beta == max(gain for _, gain in oracle.gains(counts))
 
 
+def test_noise_beyond_the_range_of_floats():
+    far = 2**1300
+    counts = [[3 * far + 5, 3 + 5 * far], [far + 2, 1 + 2 * far], [4 * far, 4]]
+    found = classical_measures(tally_of(counts), order=[2, 0, 1], scale=Fraction(1, far + 1))
+    assert found.alpha.fraction == oracle.alpha(counts)
+    assert found.t_equal.fraction == oracle.equal_distance(counts)
+    assert found.t_ordered.fraction == oracle.ordered_distance(counts, [2, 0, 1])
+    assert found.basic_beta == max(gain for _, gain in oracle.gains(counts))
+    assert found.delta.ratio == max(max(s, 1 / s) for s in oracle.lifts(counts))
+    assert found.entropy_l == pytest.approx(7 / (5**5 * 2**2) ** (1 / 7), rel=1e-14)
+
+
 @given(counts_of_people())
 @settings(max_examples=80, deadline=None)
 def test_likeness_and_disclosure_are_pml_and_pmc(counts):
@@ -260,11 +272,11 @@ TWO = tally_of([[3, 0], [1, 2]])
         ),
         (
             lambda: classical_measures(TWO, population=PopulationSizes([8, 2], [0.4, 1])),
-            "risk must lie between",
+            r"risk\[0\] must lie between .* got 0.4; add up",
         ),
         (
             lambda: classical_measures(TWO, population=PopulationSizes([8, 2], [0.5, 1.1])),
-            "risk must lie between",
+            r"risk\[1\] must lie between .* got 1.1; add up",
         ),
         (
             lambda: classical_measures(TWO, population=PopulationSizes([8, 2], [0.5, 1]), scale="1/2"),

@@ -276,10 +276,11 @@ def _sampled(tally: Tally, population: PopulationSizes) -> tuple[Probability, Pr
     if len(small):
         raise _too_small(float(smallest[small[0]]))
     own, most = divide(tally.sizes, smallest), divide(tally.of_cell, smallest)
-    if not ((risk >= own * _NEAR) & (risk * _NEAR <= most)).all():
+    wrong = np.flatnonzero((risk < own * _NEAR) | (risk * _NEAR > most))
+    if len(wrong):
         raise InvalidInput(
-            "population.risk must lie between f/F of one cell and that of all cells of its column; "
-            "add up f/F over the cells of each column."
+            f"population.risk[{wrong[0]}] must lie between f/F of one cell and that of all cells of its column, "
+            f"got {float(risk[wrong[0]])!r}; add up f/F over the cells of each column."
         )
     named = float_above(Fraction(sum_up(risk)) / tally.total)
     return Probability(float_above(1 / Fraction(float(smallest.min())))), Probability(min(named, 1.0))
