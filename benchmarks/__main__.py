@@ -4,6 +4,7 @@ from benchmarks import (
     audit_counting,
     audit_measures,
     audit_privattacks,
+    classical_pycanon,
     contraction_speed,
     csv_wide,
     dense_measures,
@@ -27,6 +28,7 @@ BENCHMARKS = (
     csv_wide,
     audit_measures,
     audit_privattacks,
+    classical_pycanon,
     protect,
 )
 for benchmark in BENCHMARKS:

@@ -348,6 +348,26 @@ def tables() -> Iterator[Call]:
         Call(
             "table.count_cells", tl.table.count_cells, {"table": opened, "policy": POLICY, "max_cells": 100}
         ),
+        Call(
+            "auditing.classical_measures",
+            tl.auditing.classical_measures,
+            {
+                "tally": found.joint.counted.tally,
+                "order": [1, 0],
+                "population": tl.auditing.PopulationSizes([6, 2], [0.5, 0.5]),
+                "scale": 1,
+            },
+        ),
+        Call(
+            "auditing.PopulationSizes",
+            tl.auditing.PopulationSizes,
+            {"smallest": [6.0, 2.0], "risk": [0.5, 0.5]},
+        ),
+        Call(
+            "PopulationSizes.of",
+            tl.auditing.PopulationSizes.of,
+            {"tally": found.joint.counted.tally, "population": [6, 2], "column": [0, 1]},
+        ),
         Call("auditing.cell_risks", tl.auditing.cell_risks, {"counts": counts, "policy": POLICY}),
         Call(
             "table.write_risks",

@@ -139,7 +139,9 @@ def _rising(read: list[Fraction], given: object) -> list[Fraction]:
 
 
 def _least_counts(sizes: NDArray[Any], share: Fraction) -> NDArray[Any]:
-    """The smallest whole number that is at least a share of each size; equal sizes are worked out once."""
+    """The smallest whole number that is at least a share of each size; equal sizes of int64 are worked out once."""
+    if sizes.dtype == object:
+        return np.asarray(-(-share.numerator * sizes // share.denominator))
     distinct, place = np.unique(sizes, return_inverse=True)
     least = [-(-share.numerator * int(size) // share.denominator) for size in distinct.tolist()]
     return np.array(least, dtype=sizes.dtype)[place]

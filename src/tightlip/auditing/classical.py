@@ -218,7 +218,7 @@ def classical_measures(
         entropy_l=_entropy_l(tally) if fewest > 1 else 1.0,
         recursive_c=_recursive_c(tally, fewest) if fewest > 1 else Fraction(1),
         t_equal=Probability.of(_equal_distance(wide)),
-        t_ordered=None if order is None else Probability.of(_ordered_distance(wide, _places(order, tally))),
+        t_ordered=None if order is None else Probability.of(_ordered_distance(tally, _places(order, tally))),
         basic_beta=gain - 1,
         enhanced_beta=gain - 1 if _is_enhanced(wide) else None,
         delta=occurring if fewest == tally.shape[0] else Nats(math.inf),
@@ -276,10 +276,11 @@ def _sampled(tally: Tally, population: PopulationSizes) -> tuple[Probability, Pr
     if len(small):
         raise _too_small(float(smallest[small[0]]))
     own, most = divide(tally.sizes, smallest), divide(tally.of_cell, smallest)
-    if not ((risk >= own * _NEAR) & (risk * _NEAR <= most)).all():
+    wrong = np.flatnonzero((risk < own * _NEAR) | (risk * _NEAR > most))
+    if len(wrong):
         raise InvalidInput(
-            "population.risk must lie between f/F of one cell and that of all cells of its column; "
-            "add up f/F over the cells of each column."
+            f"population.risk[{wrong[0]}] must lie between f/F of one cell and that of all cells of its column, "
+            f"got {float(risk[wrong[0]])!r}; add up f/F over the cells of each column."
         )
     named = float_above(Fraction(sum_up(risk)) / tally.total)
     return Probability(float_above(1 / Fraction(float(smallest.min())))), Probability(min(named, 1.0))
@@ -302,21 +303,23 @@ def _places(order: Sequence[int], tally: Tally) -> Places:
     return np.array(read, dtype=np.intp)
 
 
-def _widened(tally: Tally) -> Tally:
-    """The same tally in Python integers where products of counts, summed over the secrets, could leave int64."""
-    if tally.count.dtype == object or 2 * tally.shape[0] * tally.total**2 < _WIDEST:
+def _widened(tally: Tally, times: int = 1) -> Tally:
+    """The same tally in Python integers where so many products of two counts could leave int64."""
+    if tally.count.dtype == object or times * tally.total**2 < _WIDEST:
         return tally
     parts = {name: getattr(tally, name).astype(object) for name in ("count", "of_secret", "of_cell")}
     return replace(tally, **parts)
 
 
 def _largest(numerator: NDArray[Any], denominator: NDArray[Any]) -> Fraction:
-    """Find the largest of many fractions of whole numbers, exactly."""
+    """Find the largest of many fractions of whole numbers, exactly; most of those that are near are the same one."""
+    best, of = 0, 1
     if numerator.dtype != object and denominator.dtype != object:
         near = divide(numerator, denominator)
-        close = np.flatnonzero(near >= near.max() * _NEAR)
-        numerator, denominator = numerator[close], denominator[close]
-    best, of = 0, 1
+        left = np.flatnonzero(near >= near.max() * _NEAR)
+        best, of = int(numerator[left[0]]), int(denominator[left[0]])
+        left = left[(numerator[left] != best) | (denominator[left] != of)]
+        numerator, denominator = numerator[left], denominator[left]
     for part, base in zip(numerator.tolist(), denominator.tolist(), strict=True):
         if part * of > best * base:
             best, of = part, base
@@ -357,6 +360,7 @@ def _ordered_distance(tally: Tally, order: Places) -> Fraction:
     m, starts, total = tally.shape[0], tally.starts, tally.total
     if m == 1:
         return Fraction(0)
+    tally = _widened(tally, 2 * m)
     rank = np.argsort(order)[tally.secret]
     pairs = np.argsort(tally.cell * m + rank, kind="stable")
     first = rank[pairs]
@@ -373,15 +377,18 @@ def _ordered_distance(tally: Tally, order: Places) -> Fraction:
     return _largest(np.add.reduceat(run, starts) + before, tally.of_cell) / (total * (m - 1))
 
 
-def _sorted_counts(tally: Tally) -> NDArray[Any]:
-    """The counts of each cell, from the largest down."""
-    by_size = group_keys(tally.count)[1]
-    return tally.count[np.lexsort((-by_size, tally.cell))]
+def _sorted_counts(cell: Places, count: NDArray[Any]) -> NDArray[Any]:
+    """The counts of each cell, from the largest down; cells are sorted."""
+    most = int(count.max())
+    narrow = count.dtype != object and (int(cell[-1]) + 1) * (most + 1) < _WIDEST
+    size = count if narrow else group_keys(count)[1]  # the order is all we need
+    key = cell * (int(size.max()) + 1) + (size.max() - size)
+    return count[np.argsort(key, kind="stable")]
 
 
 def _recursive_c(tally: Tally, l_: int) -> Fraction:
     """The largest r_1 / (r_l + … + r_m)."""
-    counts, starts = _sorted_counts(tally), tally.starts
+    counts, starts = _sorted_counts(tally.cell, tally.count), tally.starts
     late = np.arange(len(counts)) - starts[tally.cell] >= l_ - 1
     return _largest(counts[starts], sum_by(tally.cell[late], counts[late], tally.shape[1]))
 
@@ -399,8 +406,8 @@ def _entropy_l(tally: Tally) -> float:
 
 def _mixes(tally: Tally, chosen: NDArray[np.bool_]) -> Iterable[list[int]]:
     """The counts of some cells without a common divisor, sorted; each mix once."""
-    kept = chosen[tally.cell]
-    counts = _sorted_counts(tally)[kept]
+    kept = np.flatnonzero(chosen[tally.cell])
+    counts = _sorted_counts(tally.cell[kept], tally.count[kept])
     starts = np.flatnonzero(np.diff(tally.cell[kept], prepend=-1))
     lengths = np.diff(np.append(starts, len(counts)))
     counts = counts // np.repeat(np.gcd.reduceat(counts, starts), lengths)

@@ -132,12 +132,14 @@ def population_view(
         budget=budget,
         verdict=None if over is None else not over,
         left_out=left_out,
-        risk=people_at_risk(counted, gain, sensitive),
+        risk=people_at_risk(counted, gain, scale, sensitive),
         heat=heat,
     )
 
 
-def people_at_risk(counted: Counted, gain: CellLeakage, sensitive: Callable[[Label], bool]) -> PeopleAtRisk:
+def people_at_risk(
+    counted: Counted, gain: CellLeakage, scale: Fraction, sensitive: Callable[[Label], bool]
+) -> PeopleAtRisk:
     """Count the people whom a release exposes; `sensitive` tells which secrets are worth finding out."""
     tally = gain.tally
     meant = [
@@ -148,7 +150,7 @@ def people_at_risk(counted: Counted, gain: CellLeakage, sensitive: Callable[[Lab
     found = {level: found_out(tally, level).by_secret for level in FOUND_OUT}
     told = range(min(tally.shape[0], _TOLD_SECRETS))
     return PeopleAtRisk(
-        classical=classical_measures(tally),
+        classical=classical_measures(tally, scale=scale),
         holders=int(tally.of_secret[meant].sum()),
         found_out=tuple((level, sum(held[secret] for secret in meant)) for level, held in found.items()),
         by_factor=people_by_factor(gain, FACTORS),
