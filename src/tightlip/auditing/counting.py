@@ -14,12 +14,14 @@ from fractions import Fraction
 
 import numpy as np
 
+from tightlip.auditing.classical import IdentityRisks, classical_measures
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.leakage import cell_pml
 from tightlip.auditing.plan import Subject, about, apply_policy, left_out, mechanisms_of, only
 from tightlip.auditing.result import HeatMap
 from tightlip.errors import InvalidInput, quoted
-from tightlip.table.cells import check_secrets, count_kinds
+from tightlip.numeric.quantity import Probability
+from tightlip.table.cells import check_secrets, count_kinds, population_risks
 from tightlip.table.counts import MAX_CELLS, TooManyCells, count_cells, require_few_cells
 from tightlip.table.mechanism import Value
 from tightlip.table.policy import Policy
@@ -112,6 +114,18 @@ class Cells:
         labels = [found.secret_label(place) for place in range(found.tally.shape[0])]
         people = [int(held * self.rows // found.tally.total) for held in found.tally.of_secret.tolist()]
         return {label[0]: count for label, count in zip(labels, people, strict=True) if gone(label)}
+
+    def identity(self, subject: Subject) -> IdentityRisks | None:
+        """Measure how well everybody in the release can be picked out, also those to whom a secret does not apply."""
+        found = classical_measures(
+            self._about(subject, self.columns).by_kind().tally, scale=self.scale
+        ).identity
+        weighed = None if self.table is None else population_risks(self.table, self.policy)
+        if found is None or weighed is None:
+            return found
+        return replace(
+            found, journalist=Probability(weighed.journalist), marketer=Probability(weighed.marketer)
+        )
 
     def heat_map(self, subject: Subject, columns: Sequence[str]) -> HeatMap | None:
         """Count the first two of some columns alone; None where there is only one, or they have many values."""

@@ -220,7 +220,9 @@ class _Job:
 def _audit_population(job: _Job, kinds: Mapping[str, str]) -> Audit:
     policy, cells, asked = job.cells.policy, job.cells, job.asked
     views: dict[str, SecretView] = {}
-    for subject in subjects_of(policy):
+    subjects = subjects_of(policy)
+    identity = cells.identity(subjects[0])
+    for subject in subjects:
         name = name_of(subject)
         seen, sml = job.seen(subject), None
         budget = job.budget_of(subject, seen)
@@ -238,6 +240,7 @@ def _audit_population(job: _Job, kinds: Mapping[str, str]) -> Audit:
             sml=sml,
             left_out=cells.left_out(subject),
             sensitive=sensitive_of(policy, subject),
+            identity=identity,
             heat=cells.heat_map(subject, [effect.column for effect in effects]),
             begin=job.deadline,
         )

@@ -24,7 +24,7 @@ import numpy as np
 
 from tightlip.auditing.budget import Budget, Label
 from tightlip.auditing.certainty import FACTORS, certainty_of_holders, found_out, people_by_factor
-from tightlip.auditing.classical import classical_measures
+from tightlip.auditing.classical import IdentityRisks, classical_measures
 from tightlip.auditing.counted import Counted, proportional_groups
 from tightlip.auditing.envelope import tally_envelope, widen_ends
 from tightlip.auditing.leakage import (
@@ -102,6 +102,7 @@ def population_view(
     left_out: Mapping[Value, int] = {},  # noqa: B006 (only read)
     sensitive: Callable[[Label], bool] = lambda _: True,
     heat: HeatMap | None = None,
+    identity: IdentityRisks | None = None,
     begin: Callable[[str], Deadline] = lambda _: NEVER,
 ) -> SecretView:
     """Measure the release as one secret sees it; `scale` is the number of people behind a count of 1."""
@@ -132,15 +133,25 @@ def population_view(
         budget=budget,
         verdict=None if over is None else not over,
         left_out=left_out,
-        risk=people_at_risk(counted, gain, scale, sensitive),
+        risk=people_at_risk(counted, gain, scale, sensitive, identity),
         heat=heat,
     )
 
 
 def people_at_risk(
-    counted: Counted, gain: CellLeakage, scale: Fraction, sensitive: Callable[[Label], bool]
+    counted: Counted,
+    gain: CellLeakage,
+    scale: Fraction,
+    sensitive: Callable[[Label], bool],
+    identity: IdentityRisks | None,
 ) -> PeopleAtRisk:
-    """Count the people whom a release exposes; `sensitive` tells which secrets are worth finding out."""
+    """Count the people whom a release exposes.
+
+    Parameters
+    ----------
+    sensitive : tells which secrets are worth finding out
+    identity : of everybody in the release, where the secret does not apply to all of them
+    """
     tally = gain.tally
     meant = [
         secret
@@ -149,8 +160,9 @@ def people_at_risk(
     ]
     found = {level: found_out(tally, level).by_secret for level in FOUND_OUT}
     told = range(min(tally.shape[0], _TOLD_SECRETS))
+    classical = classical_measures(tally, scale=scale)
     return PeopleAtRisk(
-        classical=classical_measures(tally, scale=scale),
+        classical=classical if identity is None else replace(classical, identity=identity),
         holders=int(tally.of_secret[meant].sum()),
         found_out=tuple((level, sum(held[secret] for secret in meant)) for level, held in found.items()),
         by_factor=people_by_factor(gain, FACTORS),

@@ -206,7 +206,7 @@ def summary_lines(audit: Audit, *, show_values: bool, unit: Unit) -> Iterator[di
             "budget": "none" if view.budget is None else allowed_words(view.budget),
             "over": "" if over is None else over.words,
             "worst": words.amount(view.worst.leakage),
-            "unique": "" if identity is None else words.people(identity.unique).words,
+            "unique": "" if identity is None else words.everybody(identity.unique).words,
             "found_out": ()
             if risk is None
             else tuple(words.people(found, risk.holders).words for _, found in risk.found_out),
@@ -614,6 +614,10 @@ class ViewWords:
         expected, all_ = round(count * scale), round((whole if of is None else of) * scale)
         return people(expected, all_, show=self.show_values, least=SMALL)
 
+    def everybody(self, count: int) -> People:
+        """So many of all people in the table, whether the secret applies to them or not."""
+        return people(count, self.audit.total, show=self.show_values, least=SMALL)
+
     def over(self) -> People | None:
         """The people over the budget of the view; in a sample a bound on their share of the rows."""
         if self.view.share_above_budget is None:
@@ -674,7 +678,7 @@ class ViewWords:
     def classical(self) -> Iterator[tuple[str, str, str]]:
         """What officers know, beside ours: name, value, and how they relate."""
         if self.view.risk is not None:
-            yield from classical_words(self.view.risk.classical, self.people, unit=self.unit)
+            yield from classical_words(self.view.risk.classical, self.everybody, unit=self.unit)
 
     def _exposed(self) -> Iterator[Told]:
         """Who is alone with the released values, and whose secret is found out."""
@@ -683,7 +687,7 @@ class ViewWords:
             return
         identity = risk.classical.identity
         if identity is not None:
-            alone = self.people(identity.unique).words
+            alone = self.everybody(identity.unique).words
             said = f"{alone} {_be(identity.unique)} unique: nobody else has the same released values."
             yield Told(said, (Figure("Unique people", alone, "nobody else has the same released values"),))
         whose = "hold a sensitive value" if self._named else "have a secret that less than half share"

@@ -194,3 +194,74 @@ def _kinds_by_pairs(query: CellQuery) -> CellKinds:
     )
     many = np.ones(len(distinct), dtype=np.int64)
     return CellKinds(secrets, secret_of, cell_of, groups.count, many, int(groups.count.sum()))
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationRisks:
+    """How well people are hidden in the population that a table with sampling weights was drawn from.
+
+    A cell of f rows stands for F people, the sum of their weights.
+
+    Attributes
+    ----------
+    people : the sum of all weights
+    journalist : max 1/F, at most 1; rounded up
+    marketer : the mean of 1/F over the rows, rounded up
+    """
+
+    people: float
+    journalist: float
+    marketer: float
+
+
+def population_risks(table: Table, policy: Policy) -> PopulationRisks | None:
+    """Estimate from the sampling weights of a policy how many people share each released cell; None without weights.
+
+    Raises
+    ------
+    InvalidInput
+        When the weights are no positive numbers, or one is missing.
+    """
+    if policy.weight is None:
+        return None
+    rows = table.under(policy)
+    ((weight, kind),) = rows.plain_columns([policy.weight])
+    if kind not in ("integer", "real"):
+        raise InvalidInput(
+            f"weight must be a column of numbers, got {quoted(policy.weight)} of kind {kind}; name another."
+        )
+    keys = keys_of(rows, policy)[len(policy.secret) :]
+    chosen = {f"k{place}": key.expression for place, key in enumerate(keys)}
+    weighed = rows.select(chosen | {"w": weight.cast("float64")})
+    cells = weighed.group_by([*chosen]).aggregate(
+        rows=weighed.count(), known=weighed["w"].count(), least=weighed["w"].min(), people=weighed["w"].sum()
+    )
+    hidden = cells["rows"] < (policy.min_count or 0)
+    shown = ~hidden
+    found = cells.aggregate(
+        rows=cells["rows"].sum(),
+        known=cells["known"].sum(),
+        least=cells["least"].min(),
+        people=cells["people"].sum(),
+        fewest=cells["people"].min(where=shown),
+        risk=(cells["rows"] / cells["people"]).sum(where=shown),
+        hidden_rows=cells["rows"].sum(where=hidden),
+        hidden_people=cells["people"].sum(where=hidden),
+    )
+    with engine_work(table.name, "weighed"):
+        (sums,) = table.fetch(found).to_pylist()
+    if sums["known"] != sums["rows"] or not sums["least"] > 0 or not np.isfinite(sums["people"]):
+        raise InvalidInput(
+            f"weight must be a positive number in every row, got other values in {quoted(policy.weight)}; mend them, or "
+            "leave these rows out with --where."
+        )
+    return _population_risks(sums)
+
+
+def _population_risks(sums: dict[str, Any]) -> PopulationRisks:
+    """Join what is shown and what is hidden; sums of floats are widened by more than they may be off."""
+    people, hidden = float(sums["people"]), float(sums["hidden_people"] or 0)
+    sizes = [size for size in (float(sums["fewest"] or 0), hidden) if size > 0]
+    risk = float(sums["risk"] or 0) + (float(sums["hidden_rows"]) / hidden if hidden else 0.0)
+    wide = 1 + 1e-9
+    return PopulationRisks(people, min(wide / min(sizes), 1.0), min(wide * risk / float(sums["rows"]), 1.0))
