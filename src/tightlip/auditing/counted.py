@@ -118,8 +118,8 @@ class Counted:
 
     `codes` has a row for each cell and a column for each released column: the place of its value in `values`; −1
     throughout for the one cell that all suppressed people share, −2 throughout for kinds of cells that the engine
-    counted, whose values stay there. `secret_codes` likewise for secrets. Once there is noise, `holders` has how many people had the values of each cell before, and `noise_entropy` is H(released
-    cell | cell before) in nats.
+    counted, whose values stay there. `secret_codes` likewise for secrets. Once there is noise, `holders` has how many
+    people had the values of each cell before, and `noise_entropy` is H(released cell | cell before) in nats.
     """
 
     columns: tuple[str, ...]

@@ -27,7 +27,6 @@ from tightlip.table.mechanism import Value
 from tightlip.table.policy import Policy
 from tightlip.table.source import Table
 
-
 _MOST_VALUES = 40  # of a column in a picture
 MOST_GROUPS = 1_000_000  # pairs of secret and cell in memory, where everything takes seconds
 

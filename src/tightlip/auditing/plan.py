@@ -59,11 +59,14 @@ def silent(stage: str) -> None:
 def subjects_of(policy: Policy) -> list[Subject]:
     """List what is audited: each secret column and, where that is asked for, all of them together, which comes first.
 
+    A statistic is one of all secret columns together, and asks for that.
+
     >>> subjects_of(Policy(["ill", "rich"], ["age"], jointly=True))
     [('ill', 'rich'), ('ill',), ('rich',)]
     """
     each: list[Subject] = [(column,) for column in policy.secret]
-    return [policy.secret, *each] if policy.jointly and len(each) > 1 else each
+    jointly = policy.jointly or policy.statistic
+    return [policy.secret, *each] if jointly and len(each) > 1 else each
 
 
 def left_out(policy: Policy, subject: Subject) -> Callable[[tuple[Value, ...]], bool]:

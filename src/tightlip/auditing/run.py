@@ -350,8 +350,8 @@ def column_effects(
         if until.left() <= 0:
             break
         others = [other for other in cells.columns if other != name]
-        without = measure(others) if others else Effect(Nats(0.0, Fraction(1)), Fraction(0))
-        alone = without if not others else measure([name])
+        alone = measure([name])
+        without = measure(others) if others else Effect(Nats(0.0, Fraction(1)), alone.over and Fraction(0))
         found.append(ColumnEffect(name, alone.leakage, without.leakage, alone.over, without.over))
     return tuple(
         sorted(

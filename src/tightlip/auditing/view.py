@@ -99,7 +99,7 @@ def population_view(
     *,
     columns: tuple[ColumnEffect, ...],
     sml: StatisticLeakage | None = None,
-    left_out: Mapping[Value, int] = {},  # noqa: B006 (only read)
+    left_out: Mapping[Value, int] = {},
     sensitive: Callable[[Label], bool] = lambda _: True,
     heat: HeatMap | None = None,
     identity: IdentityRisks | None = None,
@@ -203,7 +203,7 @@ def sample_view(
     errors: Errors,
     mode: SampleMode,
     columns: tuple[ColumnEffect, ...],
-    left_out: Mapping[Value, int] = {},  # noqa: B006 (only read)
+    left_out: Mapping[Value, int] = {},
 ) -> SecretView:
     """Bound the release as one secret sees it; `plain` are the counts before noise with the odds e^ε of columns."""
     level = None if budget is None else budget.level

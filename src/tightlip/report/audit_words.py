@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tightlip.auditing.budget import REFERENCE, Budget, Rule
+from tightlip.auditing.certainty import FACTORS
 from tightlip.auditing.counted import SMALL
 from tightlip.auditing.plan import name_of, sensitive_of
 from tightlip.auditing.result import AttackGroup, Audit, Remedy, SecretView, largest_posterior
-from tightlip.auditing.certainty import FACTORS
+from tightlip.numeric.budget import Allowed
 from tightlip.numeric.display import (
     format_about,
     format_count,
@@ -30,11 +31,12 @@ from tightlip.numeric.display import (
 )
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.report.amounts import (
+    People,
     about,
     at_least,
     at_most,
     both_sides,
-    People,
+    budget_words,
     by_factor,
     exact_share,
     factor,
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from tightlip.auditing.classical import Classical
 
 _MOST_REMEDIES = 3
+_LONGEST_GIVEN = 20  # characters
 _MOST_SECRETS = 3  # that a headline names
 _MOST_GROUPS = 3
 _MOST_CELLS = 3
@@ -103,10 +106,18 @@ def people_over(view: SecretView, budget: Budget | None = None, *, show_values: 
 
 def allowed_words(budget: Budget) -> str:
     """Write a budget as it was given: "3x", or "3x and 50%"."""
-    given = [
-        rule.allowed.given + ("" if rule.labels is None else " for some values") for rule in budget.rules
+    said = [
+        _given_words(rule.allowed) + ("" if rule.labels is None else " for some values")
+        for rule in budget.rules
     ]
-    return join_names(list(dict.fromkeys(given)))
+    return join_names(list(dict.fromkeys(said)))
+
+
+def _given_words(allowed: Allowed) -> str:
+    """What was given, unless that was a number of very many digits."""
+    if len(allowed.given) <= _LONGEST_GIVEN or allowed.kind == "cap":
+        return allowed.given
+    return budget_words(allowed.nats(), "nats")
 
 
 def _effect_words(view: SecretView, *, more: bool) -> str:

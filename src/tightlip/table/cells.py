@@ -252,8 +252,8 @@ def population_risks(table: Table, policy: Policy) -> PopulationRisks | None:
         (sums,) = table.fetch(found).to_pylist()
     if sums["known"] != sums["rows"] or not sums["least"] > 0 or not np.isfinite(sums["people"]):
         raise InvalidInput(
-            f"weight must be a positive number in every row, got other values in {quoted(policy.weight)}; mend them, or "
-            "leave these rows out with --where."
+            f"weight must be a positive number in every row, got other values in {quoted(policy.weight)}; mend them, "
+            "or leave these rows out with --where."
         )
     return _population_risks(sums)
 
