@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from tightlip.errors import WrongType
 from tightlip.numeric.quantity import log_of
+from tightlip.table.flags import policy_flags, policy_from_flags
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import RandomizedResponse
 from tightlip.table.policy import Policy, Released
-from tightlip.table.flags import policy_flags, policy_from_flags
 from tightlip.table.policy_file import policy_toml
 from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Suppress, TopCode
 

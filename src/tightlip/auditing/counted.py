@@ -190,6 +190,19 @@ class Counted:
             tally=self.tally.with_secrets(kind),
         )
 
+    def without_secrets(self, gone: NDArray[np.bool_]) -> Counted:
+        """Leave out the people of some secrets, and cells that nobody else is in."""
+        if not gone.any():
+            return self
+        tally, left = self.tally.without_secrets(gone)
+        return replace(
+            self,
+            codes=self.codes[left],
+            holders=None if self.holders is None else self.holders[left],
+            secret_codes=self.secret_codes[~gone],
+            tally=tally,
+        )
+
     def publish(self, local: LocalRecoding) -> Counted:
         """Recode cell by cell: counts of what is published, in people times the recoding's scale."""
         if self.columns != local.columns:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Unpack
 
 from tightlip.arguments import whole
 from tightlip.auditing.counted import Counted, order_by_code
@@ -30,31 +30,32 @@ from tightlip.auditing.remedy import Remedies, departures, remedies_for, sample_
 from tightlip.auditing.result import Audit, ColumnEffect, Remedy, SecretView
 from tightlip.auditing.sample import Errors, SampleMode, release_bounds
 from tightlip.auditing.view import population_view, sample_view, statistic_of
-from tightlip.envelopes.result import read_delta
 from tightlip.errors import InvalidInput, WrongType, quoted
-from tightlip.numeric.quantity import Nats, exact_level
-from tightlip.numeric.rounding import down
+from tightlip.numeric.quantity import Nats
 from tightlip.table.counts import count_cells
+from tightlip.table.plan import PlanKeywords, planned
 from tightlip.table.policy import Policy, Released
-from tightlip.table.recoding import Bins, Keep
 from tightlip.table.source import Table, open_table
+
+_DELTA = Fraction(1, 100)  # where neither the call nor the policy says one
 
 Measure = Callable[[Counted, Counted], Nats]
 
 
 def audit(
     table: Any,
-    secret: str | Iterable[str] | None = None,
+    secret: Any = None,
     release: Iterable[str | Released] | None = None,
     *,
-    delta: Any = 0.01,
+    delta: Any = None,
     budget: Any = None,
     sample: SampleMode | None = None,
     policy: Policy | None = None,
     statistic: str | Iterable[str] | None = None,
-    bins: Mapping[str, Any] | None = None,
+    min_count: int | None = None,
     code_seed: int | None = None,
     on_stage: OnStage = silent,
+    **plan: Unpack[PlanKeywords],
 ) -> Audit:
     """Audit a planned release of a table: what it gives away about its secret columns.
 
@@ -62,24 +63,26 @@ def audit(
     ----------
     table : Table or anything `open_table` takes
         A path, a database URL, a data frame, an Ibis table.
-    secret, release : column names (or Released), or
+    secret, release : column names (or `Secret` and `Released`), or {"DPHY": ["1"]}: a column and its sensitive values
     policy : Policy
-        The same with recodings, noise and min_count.
+        What is planned; all else that is said of the plan adds to it (see `plan`).
     delta : probability in (0, 1]; a float is read as the decimal it shows, 0.01 as one in a hundred
-        Of the envelope.
+        Of the envelope; that of the policy where left out, or 0.01.
     budget : level, optional
         Worst leakage allowed: a number of nats, or text like "3x", "log(3)" or "2 bits"; changes of the plan that meet
-        it are searched for where it does not.
+        it are searched for where it does not. That of the policy where left out.
     sample : SampleMode, optional
         The rows are a sample; all numbers are then confidence bounds. By default the table is the population.
     statistic : column names, optional
         Of several secret columns those that are a statistic of all of them together; SML about each is added.
-    bins : mapping of released column to a number, the width of its bins, or to the edges between them; optional
-        Other recodings are in a policy, or `Released("zip", Prefix(3))` among `release`.
+    min_count : int, optional
+        Cells of fewer people are hidden.
     code_seed : int, optional
         Makes the codes of equally frequent values repeatable; who has it and knows the values can undo them.
     on_stage : callable, optional
         Is told the name of each stage when it begins; `stages_of` lists them.
+    plan : bins={"age": 10}, prefix, top, bottom, mapping, suppress, randomize, where, missing, not_secret, jointly,
+        weight; what else is planned, in the words of the flags and of policy files; see docs/policy.md.
 
     Returns
     -------
@@ -91,27 +94,28 @@ def audit(
         When the plan does not fit the table, or a sample is asked of a plan whose cells depend on it (min_count), or
         about a statistic.
     """
-    plan = _plan(secret, release, statistic, bins, policy)
+    asked = {"min_count": min_count, "statistic": statistic, "budget": budget, "delta": delta}
+    planned_release = planned(secret, release, policy, **asked, **plan)
+    _require_supported(planned_release)
     if sample is not None:
-        _require_judgeable(plan, sample)  # before the table is read
+        _require_judgeable(planned_release, sample)  # before the table is read
     if not callable(on_stage):
         raise WrongType(
             f"on_stage must be a function of a stage's name, got {quoted(on_stage)}; leave it out."
         )
     if code_seed is not None:
         whole(code_seed, "code_seed", 0, 2**63)
-    level, allowed = _read_delta(delta), None if budget is None else _read_budget(budget)
     with nullcontext(table) if isinstance(table, Table) else open_table(table) as opened:
-        kinds = opened.kinds(plan.columns)
+        kinds = opened.under(planned_release).kinds(planned_release.columns)
         on_stage("counting")
-        counts = count_cells(opened, replace(plan, min_count=None))
-    counted = Counted.of(counts, plan.secret, [item.column for item in plan.release])
+        counts = count_cells(opened, replace(planned_release, min_count=None))
+    counted = Counted.of(counts, planned_release.secret, [item.column for item in planned_release.release])
     return audit_counts(
         counted,
-        plan,
+        planned_release,
         kinds=kinds,
-        delta=level,
-        budget=allowed,
+        delta=planned_release.delta or _DELTA,
+        budget=next((rule.allowed.nats() for rule in planned_release.budget), None),
         sample=sample,
         code_seed=code_seed,
         on_stage=on_stage,
@@ -242,56 +246,18 @@ def _keeps_budget(view: SecretView, delta: Fraction) -> bool:
     return view.share_above_budget is not None and view.share_above_budget <= delta
 
 
-def _plan(secret: Any, release: Any, statistic: Any, bins: Any, policy: Policy | None) -> Policy:
-    if policy is None:
-        if secret is None or release is None:
-            raise InvalidInput("secret and release must both be given, or a policy; name the columns.")
-        plan = Policy(secret, release, statistic=() if statistic is None else statistic)
-        return plan if bins is None else _in_bins(plan, bins)
-    if not isinstance(policy, Policy):
-        raise WrongType(f"policy must be a Policy, got {quoted(policy)}; use Policy.from_toml(path).")
-    if any(given is not None for given in (secret, release, statistic, bins)):
-        raise InvalidInput(
-            "policy already says what is secret, released, recoded and a statistic; leave these arguments out."
-        )
-    return policy
-
-
-def _in_bins(plan: Policy, bins: Any) -> Policy:
-    """The plan with some of its columns in bins, of a width or between edges."""
-    if not isinstance(bins, Mapping):
-        raise WrongType(f'bins must map columns to widths, got {quoted(bins)}; write {{"age": 10}}.')
-    columns = [item.column for item in plan.release]
-    for name in bins:
-        if name not in columns:
-            raise InvalidInput(f"bins must be of released columns, got {quoted(name)}; release it too.")
-    return replace(plan, release=tuple(_bin_column(item, bins.get(item.column)) for item in plan.release))
-
-
-def _bin_column(item: Released, size: Any) -> Released:
-    if size is None:
-        return item
-    if item.recoding != Keep():
-        raise InvalidInput(
-            f"bins must be of columns without another recoding, got {quoted(item.column)}; leave one of them out."
-        )
-    if isinstance(size, (list, tuple)):
-        return replace(item, recoding=Bins(edges=size))
-    return replace(item, recoding=Bins(width=size))
-
-
-def _read_delta(delta: Any) -> Fraction:
-    """A float is the decimal it shows: people are counted exactly, and 0.01 is meant to be one in a hundred."""
-    return read_delta(repr(float(delta)) if isinstance(delta, float) else delta)
-
-
-def _read_budget(budget: Any) -> Nats:
-    """Never more than was given: rationals and text become the double at or below them."""
-    amount = exact_level(budget, "budget", rounding="down")
-    if isinstance(amount, Nats):
-        return amount
-    nearest = float(amount)
-    return Nats(nearest if Fraction(nearest) <= amount else down(nearest))
+def _require_supported(plan: Policy) -> None:
+    """Refuse what a plan says and no view takes into account yet."""
+    asked = {
+        "not_secret": any(item.not_secret for item in plan.secrets),
+        "weight": plan.weight is not None,
+        "a budget for single columns or several budgets": len(plan.budget) > 1
+        or any(rule.column is not None for rule in plan.budget),
+        "a budget that caps certainty": any(rule.allowed.kind == "cap" for rule in plan.budget),
+    }
+    for what, given in asked.items():
+        if given:
+            raise InvalidInput(f"{what} is not yet audited; leave it out.")
 
 
 def _require_judgeable(policy: Policy, sample: object) -> None:

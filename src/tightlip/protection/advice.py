@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Literal
 
 from tightlip.auditing.plan import mechanisms_of
@@ -43,7 +44,8 @@ def advise(audit: Audit, *, seconds: float = 2.0, most_pairs: int = MOST_PAIRS) 
         if math.prod(len(column.words) for column in levels) * len(audit.counted.codes) > most_pairs:
             return "large"
         asked = Request(audit.budget, least=audit.policy.min_count or 1, gap=_GAP, seconds=seconds)
-        return protect_counts(audit.counted, audit.policy, levels, asked)
+        # the verdict is about all secret columns together
+        return protect_counts(audit.counted, replace(audit.policy, jointly=True), levels, asked)
     except (InvalidInput, SolverFailure):
         # an audit does not fail because there is no advice
         return "failed"

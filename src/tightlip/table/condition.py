@@ -177,7 +177,9 @@ def listed_values(text: str, argument: str) -> list[str]:
     try:
         rows = list(csv.reader([text], skipinitialspace=True, strict=True))
     except csv.Error as error:
-        raise InvalidInput(f"{argument} must be values separated by commas, got {quoted(text)}: {error}.") from error
+        raise InvalidInput(
+            f"{argument} must be values separated by commas, got {quoted(text)}: {error}."
+        ) from error
     values = [value for row in rows for value in row]
     if not values or (not all(values) and '""' not in text):
         raise InvalidInput(

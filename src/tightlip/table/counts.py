@@ -53,9 +53,9 @@ class Key:
     def label(self, value: Any) -> Label:
         """Return the released value as people read it; None for a missing one that has a name of its own."""
         if self.names is not None:
-            return self.names[value]
+            return self.names[int(value)]
         try:
-            return self.recoding.label(value, self.kind)
+            return str(self.recoding.label(value, self.kind))
         except InvalidInput as error:
             raise InvalidInput(f"column {quoted(self.column)}: {error}") from error
 
@@ -76,7 +76,7 @@ def keys_of(table: Table, policy: Policy) -> list[Key]:
     The table must be the one of the policy, `table.under(policy)`.
     """
     assert table is table.under(policy)
-    recodings = [item.recoding for item in (*policy.secrets, *policy.release)]
+    recodings = policy.recodings
     plain = table.plain_columns(policy.columns)
     kept = [
         name
@@ -328,7 +328,9 @@ def _require_secrets(policy: Policy, labels: Sequence[list[Label]]) -> None:
             raise InvalidInput(
                 f"secret column {quoted(secret.column)} must have at least two values{left}, got one; name another."
             )
-    everywhere = {MISSING if label is None else label for own in labels[: len(policy.secrets)] for label in own}
+    everywhere = {
+        MISSING if label is None else label for own in labels[: len(policy.secrets)] for label in own
+    }
     for value in policy.not_secret:
         if value not in everywhere:
             raise InvalidInput(

@@ -213,7 +213,11 @@ class Table:
         return self.backend.to_pyarrow(expression)
 
     def _plain(self, name: str) -> Any:
-        column, kind, codes = self.expression[self.physical[name]], self._kinds[name], self.absent.get(name, ())
+        column, kind, codes = (
+            self.expression[self.physical[name]],
+            self._kinds[name],
+            self.absent.get(name, ()),
+        )
         if self.csv is not None:
             column = cast_text(without_codes(column, codes), kind)
             kind = "text" if kind == "date" else kind
