@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import tightlip as tl
 from audit_example import example_audit, example_record
-from tightlip.auditing.run import _read_budget
 from tightlip.auditing.sample import SampleMode
+from tightlip.numeric.budget import Allowed
 from tightlip.numeric.display import format_up
 from tightlip.numeric.quantity import Nats
 from tightlip.report.amounts import budget_words, factor, leakage, surely
@@ -99,7 +99,7 @@ def test_budgets_are_told_as_they_were_given():
     assert budget_words(Nats(0.12345678), "nats") == "0.123457 nats"
     for text in ("0.1 nats", "0.2 nats", "0.7 nats", "1.1 nats", "2.3 nats"):
         for kept in (True, False):
-            found = _read_budget(text)
+            found = Allowed.read(text).nats()
             assert float(found) <= float(text.split()[0])
             assert budget_words(found, "nats", kept=kept) == text
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.auditing.tally import Places, Tally, divide, equal_columns, group_rows, sum_by
-from tightlip.errors import InvalidInput, quoted
+from tightlip.errors import InvalidInput
 from tightlip.numeric.parse import FloatArray
 from tightlip.table.cells import CellKinds
 from tightlip.table.local import LocalRecoding
@@ -202,6 +202,19 @@ class Counted:
             tally=self.tally.with_secrets(kind),
         )
 
+    def without_secrets(self, gone: NDArray[np.bool_]) -> Counted:
+        """Leave out the people of some secrets, and cells that nobody else is in."""
+        if not gone.any():
+            return self
+        tally, left = self.tally.without_secrets(gone)
+        return replace(
+            self,
+            codes=self.codes[left],
+            holders=None if self.holders is None else self.holders[left],
+            secret_codes=self.secret_codes[~gone],
+            tally=tally,
+        )
+
     def publish(self, local: LocalRecoding) -> Counted:
         """Recode cell by cell: counts of what is published, in people times the recoding's scale."""
         if self.columns != local.columns:
@@ -235,23 +248,6 @@ class Counted:
             return self
         holders = None if self.holders is None else self.holders[first]
         return replace(self, codes=self.codes[first], holders=holders, tally=tally)
-
-    def leave_out(self, gone: Callable[[tuple[Value, ...]], bool]) -> tuple[Counted, Places]:
-        """Leave out the people of some secrets; and the places of the cells that others are in, which are left."""
-        out = np.array([gone(self.secret_label(secret)) for secret in range(self.tally.shape[0])], dtype=bool)
-        if not out.any():
-            return self, np.arange(self.tally.shape[1])
-        if (~out).sum() < 2:
-            raise InvalidInput(
-                f"secret {quoted(' × '.join(self.secret_columns))} must have at least two values that are secret, got "
-                "one or none; name fewer as not secret."
-            )
-        tally, left = self.tally.without_secrets(out)
-        holders = None if self.holders is None else self.holders[left]
-        kept = replace(
-            self, codes=self.codes[left], holders=holders, secret_codes=self.secret_codes[~out], tally=tally
-        )
-        return kept, left
 
     def randomise(self, mechanisms: Mapping[str, ColumnMechanism]) -> Counted:
         """Apply mechanisms to some columns; a column of one value has nothing to hide."""

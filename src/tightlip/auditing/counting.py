@@ -92,7 +92,7 @@ class Cells:
         Small cells are hidden and columns randomised anew; cells of equal counts are one where `kinds` is set.
         """
         found = self._about(subject, self.columns if columns is None else tuple(columns))
-        applicable, _ = found.leave_out(left_out(self.policy, subject))
+        applicable = found.without_secrets(left_out(found, self.policy))
         return applicable.by_kind() if kinds else applicable
 
     def before_noise(self, subject: Subject, columns: Sequence[str] | None = None) -> Counted:
@@ -109,10 +109,10 @@ class Cells:
         """Count the people to whom a secret column does not apply, by value; of one secret column only."""
         if len(subject) > 1 or not self.policy.secret_of(subject[0]).not_secret:
             return {}
-        gone, found = left_out(self.policy, subject), self._about(subject, self.columns[:1])
-        labels = [found.secret_label(place) for place in range(found.tally.shape[0])]
-        people = [int(held * self.rows // found.tally.total) for held in found.tally.of_secret.tolist()]
-        return {label[0]: count for label, count in zip(labels, people, strict=True) if gone(label)}
+        found = self._about(subject, self.columns[:1])
+        gone = np.flatnonzero(left_out(found, self.policy)).tolist()
+        held = found.tally.of_secret
+        return {found.secret_label(at)[0]: int(held[at]) * self.rows // found.tally.total for at in gone}
 
     def identity(self, subject: Subject) -> IdentityRisks | None:
         """Measure how well everybody in the release can be picked out, also those to whom a secret does not apply."""
@@ -159,7 +159,7 @@ class Cells:
             )
             counts = count_cells(self.table, plain, max_cells=_MOST_VALUES**2)
             found = Counted.of(counts, subject, columns)
-        return found.leave_out(left_out(self.policy, subject))[0]
+        return found.without_secrets(left_out(found, self.policy))
 
     def _about(self, subject: Subject, columns: tuple[str, ...]) -> Counted:
         if self.counted is not None:

@@ -6,10 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tightlip.auditing.budget import Budget, Rule
 from tightlip.auditing.counted import Counted
+from tightlip.auditing.leakage import cell_pml
+from tightlip.errors import InvalidInput, quoted
+from tightlip.numeric.quantity import Nats, largest
 from tightlip.table.budget import Rule as Asked
-from tightlip.table.mechanism import ColumnMechanism, Value
+from tightlip.table.mechanism import ColumnMechanism
 from tightlip.table.policy import Policy
 
 Subject = tuple[str, ...]
@@ -52,6 +58,73 @@ def about(release: Counted, subject: Subject) -> Counted:
     return release if subject == release.secret_columns else release.about(subject)
 
 
+def left_out(seen: Counted, policy: Policy) -> NDArray[np.bool_]:
+    """Tell which secrets have a value that is no secret: they are left out of what is said about these columns."""
+    own = [policy.secret_of(column) for column in seen.secret_columns]
+    return np.array(
+        [
+            any(secret.leaves_out(label) for secret, label in zip(own, seen.secret_label(place), strict=True))
+            for place in range(seen.tally.shape[0])
+        ],
+        dtype=bool,
+    )
+
+
+def sensitive(seen: Counted, policy: Policy) -> NDArray[np.bool_]:
+    """Tell which secrets a cap on certainty is about: those of named values, where some are named."""
+    own = [policy.secret_of(column) for column in seen.secret_columns]
+    return np.array(
+        [
+            all(
+                secret.is_sensitive(label)
+                for secret, label in zip(own, seen.secret_label(place), strict=True)
+            )
+            for place in range(seen.tally.shape[0])
+        ],
+        dtype=bool,
+    )
+
+
+def applying(release: Counted, subject: Subject, policy: Policy) -> Counted:
+    """Marginalise a release to some of its secret columns, of the people to whom all of these apply."""
+    seen = about(release, subject)
+    if not any(policy.secret_of(column).not_secret for column in subject):
+        return seen
+    return seen.without_secrets(left_out(seen, policy))
+
+
+def worst_leakage_of(release: Counted, policy: Policy) -> Nats:
+    """Compute the worst leakage of a released cell, exactly: about all secret columns together, and about each.
+
+    Each is of the people to whom it applies. Where it applies to all, together bounds each.
+    """
+    all_apply = not any(item.not_secret for item in policy.secrets)
+    subjects = [policy.secret] if all_apply else _applying_subjects(release, policy)
+    leaks = [cell_pml(applying(release, subject, policy).tally) for subject in subjects]
+    return largest(leak.value(leak.worst_first(1)[0]) for leak in leaks)
+
+
+def _applying_subjects(release: Counted, policy: Policy) -> list[Subject]:
+    """All secret columns together, if they apply to anybody together, and each, which does."""
+    found = dict.fromkeys([policy.secret, *((column,) for column in policy.secret)])
+    return [subject for subject in found if not left_out(about(release, subject), policy).all()]
+
+
+def require_unweighted(policy: Policy, what: str) -> None:
+    """Refuse sampling weights where people are counted as rows.
+
+    Raises
+    ------
+    InvalidInput
+        When the policy names a column of weights.
+    """
+    if policy.weight is not None:
+        raise InvalidInput(
+            f"weight must be left out of a plan that is {what}, got {quoted(policy.weight)}: there every row counts as "
+            "one person; audit with it."
+        )
+
+
 def silent(stage: str) -> None:
     """Tell nobody."""
 
@@ -67,18 +140,6 @@ def subjects_of(policy: Policy) -> list[Subject]:
     each: list[Subject] = [(column,) for column in policy.secret]
     jointly = policy.jointly or policy.statistic
     return [policy.secret, *each] if jointly and len(each) > 1 else each
-
-
-def left_out(policy: Policy, subject: Subject) -> Callable[[tuple[Value, ...]], bool]:
-    """Tell which secrets are none: those to whom one of the secret columns does not apply."""
-    own = [policy.secret_of(column) for column in subject]
-    return lambda label: any(secret.leaves_out(value) for secret, value in zip(own, label, strict=True))
-
-
-def sensitive_of(policy: Policy, subject: Subject) -> Callable[[tuple[Value, ...]], bool]:
-    """Tell which secrets are sensitive: those with a named value in some column, or all where none is named."""
-    own = [policy.secret_of(column) for column in subject]
-    return lambda label: any(secret.is_sensitive(value) for secret, value in zip(own, label, strict=True))
 
 
 def budgets_of(policy: Policy) -> dict[Subject, Budget]:

@@ -36,6 +36,7 @@ from tightlip.auditing.plan import (
     Subject,
     about,
     apply_policy,
+    applying,
     left_out,
     mechanisms_of,
     name_of,
@@ -82,8 +83,10 @@ def cells_over(release: Counted, budgets: Budgets, policy: Policy) -> NDArray[np
     """Decide exactly which cells of a release say more than a budget allows, about any of the secrets."""
     over = np.zeros(release.tally.shape[1], dtype=bool)
     for subject, budget in budgets.items():
-        seen, cells = about(release, subject).leave_out(left_out(policy, subject))
-        over[cells] |= budget.over(seen)
+        whole = about(release, subject)
+        gone = left_out(whole, policy)
+        cells = whole.tally.without_secrets(gone)[1] if gone.any() else slice(None)
+        over[cells] |= budget.over(whole.without_secrets(gone))
     return over
 
 
@@ -149,10 +152,7 @@ class _Search:
 
     def by_factor(self, release: Counted) -> dict[str, tuple[int, ...]]:
         """Count people by the factor of their cell, for each secret that has a budget."""
-        seen = {
-            subject: about(release, subject).leave_out(left_out(self.policy, subject))[0]
-            for subject in self.budgets
-        }
+        seen = {subject: applying(release, subject, self.policy) for subject in self.budgets}
         return {
             name_of(subject): people_by_factor(cell_pml(each.tally), FACTORS)
             for subject, each in seen.items()
@@ -168,9 +168,7 @@ class _Search:
 
     def worst(self, release: Counted) -> Nats:
         """Compute the worst leakage about any of the secrets that have a budget."""
-        seen = (
-            about(release, subject).leave_out(left_out(self.policy, subject))[0] for subject in self.budgets
-        )
+        seen = (applying(release, subject, self.policy) for subject in self.budgets)
         return max(worst_leakage(each.tally) for each in seen)
 
     def measure_if_met(self, counted: Counted, policy: Policy, kind: Kind, among: Among) -> Remedy | None:

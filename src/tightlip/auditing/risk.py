@@ -10,14 +10,14 @@ import numpy as np
 
 from tightlip.arguments import instance
 from tightlip.auditing.leakage import cell_pml
-from tightlip.auditing.plan import Subject, left_out, mechanisms_of, name_of, subjects_of
+from tightlip.auditing.plan import Subject, mechanisms_of, name_of, subjects_of
 from tightlip.auditing.result import Audit
 from tightlip.auditing.tally import Tally, divide
 from tightlip.errors import InvalidInput, quoted
 from tightlip.showing import Shown, Tabled
 from tightlip.table.cells import MOST_COLUMNS, CellQuery, kinds_by_engine
 from tightlip.table.counts import CellCounts, combine, hide_small_cells
-from tightlip.table.policy import Policy
+from tightlip.table.policy import Policy, Secret
 from tightlip.table.risk import CellRisks, KindRisks, write_kind_risks, write_risks
 from tightlip.table.source import Table
 
@@ -87,8 +87,8 @@ def kind_risks(table: Table, policy: Policy, subject: Subject, *, alone: bool = 
     secrets, place = combine(query.secrets.labels, query.secrets.codes)
     each = np.zeros((len(cells), len(place)), dtype=np.int64)
     each[kind_of, group_of] = count // cells[kind_of]
-    gone = left_out(policy, subject)
-    out = np.array([gone(label) for label in secrets], dtype=bool)
+    own = [policy.secret_of(column) for column in subject]
+    out = np.array([any(map(Secret.leaves_out, own, label)) for label in secrets], dtype=bool)
     whole = Tally.of(place[group_of], kind_of, count, (len(secrets), len(cells)), cells)
     shown, shown_at = whole.join_cells(whole.sizes < (policy.min_count or 0))
     seen, left = shown.without_secrets(out)

@@ -27,7 +27,7 @@ from tightlip.auditing.plan import (
     mechanisms_of,
     name_of,
     odds_of,
-    sensitive_of,
+    sensitive,
     silent,
     subjects_of,
 )
@@ -35,7 +35,6 @@ from tightlip.auditing.remedy import Remedies, departures, remedies_for, sample_
 from tightlip.auditing.result import Audit, ColumnEffect, Remedy, SecretView
 from tightlip.auditing.sample import Errors, SampleMode, release_bounds
 from tightlip.auditing.view import population_view, sample_view, statistic_of
-from tightlip.envelopes.result import read_delta
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.deadline import NEVER, Deadline
 from tightlip.numeric.parse import float_number
@@ -43,6 +42,8 @@ from tightlip.numeric.quantity import Nats
 from tightlip.table.plan import PlanKeywords, planned
 from tightlip.table.policy import Policy, Released
 from tightlip.table.source import Table, open_table
+
+_DELTA = Fraction(1, 100)  # where neither the call nor the policy says one
 
 
 def audit(
@@ -107,10 +108,9 @@ def audit(
     >>> audit(rows, "ill", ["age"], bins={"age": 10}, budget="3x").verdict
     True
     """
-    planned_ = planned(
-        secret, release, policy, min_count=min_count, statistic=statistic, budget=budget, **plan
-    )
-    asked = Asked.of(planned_, delta=delta, sample=sample, seconds=seconds, skip=skip)
+    given = {"min_count": min_count, "statistic": statistic, "budget": budget, "delta": delta}
+    planned_ = planned(secret, release, policy, **given, **plan)
+    asked = Asked.of(planned_, sample=sample, seconds=seconds, skip=skip)
     if not callable(on_stage):
         raise WrongType(
             f"on_stage must be a function of a stage's name, got {quoted(on_stage)}; leave it out."
@@ -137,9 +137,7 @@ class Asked:
     skip: frozenset[str] = frozenset()
 
     @classmethod
-    def of(
-        cls, plan: Policy, *, delta: Any = None, sample: Any = None, seconds: Any = None, skip: Any = ()
-    ) -> Asked:
+    def of(cls, plan: Policy, *, sample: Any = None, seconds: Any = None, skip: Any = ()) -> Asked:
         """Read the arguments of `audit`, or refuse them, before the table is read."""
         if sample is not None:
             _require_judgeable(plan, sample)
@@ -148,13 +146,8 @@ class Asked:
             choice(name, "skip", SKIPPED)
         if seconds is not None and float_number(seconds, "seconds") < 0:
             raise InvalidInput(f"seconds must not be negative, got {quoted(seconds)}; leave it out.")
-        level = plan.delta if delta is None else _read_delta(delta)
-        return cls(
-            Fraction(1, 100) if level is None else level,
-            sample,
-            None if seconds is None else float(seconds),
-            frozenset(names),
-        )
+        limit = None if seconds is None else float(seconds)
+        return cls(plan.delta or _DELTA, sample, limit, frozenset(names))
 
 
 def audit_counts(
@@ -169,8 +162,8 @@ def audit_counts(
     on_stage: OnStage = silent,
 ) -> Audit:
     """Audit a policy, given the counts of its columns before small cells are hidden."""
-    plan = planned(policy=policy, budget=budget)
-    asked = Asked.of(plan, delta=delta, sample=sample)
+    plan = planned(policy=policy, budget=budget, delta=delta)
+    asked = Asked.of(plan, sample=sample)
     cells = Cells(plan, counted.tally.total, counted)
     return audit_cells(cells, asked, kinds, code_seed=code_seed, on_stage=on_stage)
 
@@ -239,7 +232,7 @@ def _audit_population(job: _Job, kinds: Mapping[str, str]) -> Audit:
             columns=effects,
             sml=sml,
             left_out=cells.left_out(subject),
-            sensitive=sensitive_of(policy, subject),
+            sensitive=sensitive(seen, policy),
             identity=identity,
             heat=cells.heat_map(subject, [effect.column for effect in effects]),
             begin=job.deadline,
@@ -358,11 +351,6 @@ def column_effects(
             found, key=lambda effect: (effect.over_without or 0, float(effect.without), -float(effect.alone))
         )
     )
-
-
-def _read_delta(delta: Any) -> Fraction:
-    """A float is the decimal it shows: people are counted exactly, and 0.01 is meant to be one in a hundred."""
-    return read_delta(repr(float(delta)) if isinstance(delta, float) else delta)
 
 
 def _require_judgeable(policy: Policy, sample: object) -> None:

@@ -21,8 +21,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tightlip.auditing.budget import Budget, Label
+from tightlip.auditing.budget import Budget
 from tightlip.auditing.certainty import FACTORS, certainty_of_holders, found_out, people_by_factor
 from tightlip.auditing.classical import IdentityRisks, classical_measures
 from tightlip.auditing.counted import Counted, proportional_groups
@@ -100,7 +101,7 @@ def population_view(
     columns: tuple[ColumnEffect, ...],
     sml: StatisticLeakage | None = None,
     left_out: Mapping[Value, int] = {},
-    sensitive: Callable[[Label], bool] = lambda _: True,
+    sensitive: NDArray[np.bool_] | None = None,
     heat: HeatMap | None = None,
     identity: IdentityRisks | None = None,
     begin: Callable[[str], Deadline] = lambda _: NEVER,
@@ -133,31 +134,27 @@ def population_view(
         budget=budget,
         verdict=None if over is None else not over,
         left_out=left_out,
-        risk=people_at_risk(counted, gain, scale, sensitive, identity),
+        risk=people_at_risk(gain, scale, sensitive, identity),
         heat=heat,
     )
 
 
 def people_at_risk(
-    counted: Counted,
     gain: CellLeakage,
     scale: Fraction,
-    sensitive: Callable[[Label], bool],
+    sensitive: NDArray[np.bool_] | None,
     identity: IdentityRisks | None,
 ) -> PeopleAtRisk:
     """Count the people whom a release exposes.
 
     Parameters
     ----------
-    sensitive : tells which secrets are worth finding out
+    sensitive : which secrets are worth finding out; all where left out
     identity : of everybody in the release, where the secret does not apply to all of them
     """
     tally = gain.tally
-    meant = [
-        secret
-        for secret in range(tally.shape[0])
-        if sensitive(counted.secret_label(secret)) and 2 * int(tally.of_secret[secret]) < tally.total
-    ]
+    few = 2 * tally.of_secret < tally.total
+    meant = np.flatnonzero(few if sensitive is None else few & sensitive).tolist()
     found = {level: found_out(tally, level).by_secret for level in FOUND_OUT}
     told = range(min(tally.shape[0], _TOLD_SECRETS))
     classical = classical_measures(tally, scale=scale)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
@@ -19,6 +19,7 @@ from tightlip.cli.interrupt import Interrupted
 from tightlip.errors import InvalidInput, quoted
 from tightlip.model.channel_file import ChannelFile, channel_file_of
 from tightlip.model.jsonio import parse_json
+from tightlip.numeric.budget import Allowed
 from tightlip.numeric.display import format_exactly
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats, exact_level
@@ -47,36 +48,14 @@ def read_level(text: str, argument: str = "epsilon") -> Nats | Fraction:
     return found
 
 
-def read_budget(text: str) -> Nats | Fraction:
-    """Read a level not to be exceeded; a number must have its unit, since people think in factors as much.
-
-    >>> read_budget("2 bits").ratio, read_budget("1.5 bits"), read_budget("3/2 nats")
-    (Fraction(4, 1), 1.0397207708399179 nats, Fraction(3, 2))
-    """
-    found = exact_level(text, "budget", bare=False, rounding="down")
-    assert isinstance(found, (Nats, Fraction))
-    return found
-
-
-def read_cap_or_budget(text: str) -> Nats | Fraction | str:
-    """Read a cap in per cent, or a level with its unit."""
-    if text.strip().endswith("%"):
-        return text.strip()
-    try:
-        return read_budget(text)
-    except InvalidInput as error:
-        raise InvalidInput(f'{str(error).rstrip(".")}; or a cap on certainty like "50%".') from error
-
-
-def read_budgets(
-    given: Sequence[str], secrets: Sequence[str], read: Callable[[str], object], option: str = "--budget"
-) -> list[Any]:
-    """Read budgets that must all be kept: LEVEL, COLUMN=LEVEL or COLUMN=VALUE=LEVEL; `read` refuses other levels.
+def read_budgets(given: Sequence[str], secrets: Sequence[str], option: str = "--budget") -> list[Any]:
+    """Read budgets that must all be kept: LEVEL, COLUMN=LEVEL or COLUMN=VALUE=LEVEL; a level says what it is.
 
     Names and values may have "=" in them: the level is behind the last one, and the longest name that fits counts.
 
-    >>> read_budgets(["3x", "ill=50%", "ill=flu=2x"], ["ill"], read_cap_or_budget)
-    ['3x', {'ill': '50%'}, {'ill': {'flu': '2x'}}]
+    >>> [found] = read_budgets(["ill=flu=50%"], ["ill"])
+    >>> found["ill"]["flu"].kind
+    'cap'
     """
     found: list[Any] = []
     for text in given:
@@ -86,13 +65,13 @@ def read_budgets(
                 f"{option} must be LEVEL, COLUMN=LEVEL or COLUMN=VALUE=LEVEL, got {quoted(text)}; name the column."
             )
         column = named_column(head, secrets, f"{option} secret column") if equals else None
-        read(level)
+        allowed = Allowed.read(level, option, bare=False)
         if column is None:
-            found.append(level)
+            found.append(allowed)
         elif head == column:
-            found.append({column: level})
+            found.append({column: allowed})
         else:
-            found.append({column: {head.removeprefix(f"{column}="): level}})
+            found.append({column: {head.removeprefix(f"{column}="): allowed}})
     return found
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from tightlip.cli import audit_options as option
-from tightlip.cli.arguments import Unit, public_address, read_budget, read_probabilities, typed_command
+from tightlip.cli.arguments import Unit, public_address, read_probabilities, typed_command
 from tightlip.cli.audit_options import Outputs, PlanFlags, inputs_of
 from tightlip.cli.output import print_json, print_text, stage_bar
 from tightlip.errors import InvalidInput, quoted
@@ -23,6 +23,7 @@ def audit(
     context: typer.Context,
     table: option.Address,
     secret: option.Secret = None,
+    not_secret: option.NotSecret = None,
     statistic: option.Statistic = None,
     release: option.Release = None,
     policy: option.PolicyFile = None,
@@ -36,7 +37,11 @@ def audit(
     suppress: option.Suppress = None,
     randomize: option.Randomize = None,
     min_count: option.MinCount = None,
-    delta: option.Delta = "0.01",
+    where: option.Where = None,
+    missing: option.Missing = None,
+    jointly: option.Jointly = False,
+    weight: option.SamplingWeight = None,
+    delta: option.Delta = None,
     budget: option.Budget = None,
     population: option.Population = True,
     confidence: option.Confidence = None,
@@ -63,23 +68,24 @@ def audit(
     from tightlip.auditing.run import audit as run_audit
     from tightlip.report.audit_record import audit_report, now
     from tightlip.report.audit_text import audit_text
+    from tightlip.table.flags import column_names
     from tightlip.table.source import open_table
 
     made = now()
     sample = _sample_mode(population, confidence)
-    recodings = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "map": mapping}
-    recodings |= {"suppress": suppress, "randomize": randomize}
-    plan = PlanFlags(policy, mappings_anywhere, secret, statistic, release, min_count, recodings).plan()
+    flags: dict[str, Any] = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "mapping": mapping}
+    flags |= {"suppress": suppress, "randomize": randomize, "where": where, "missing": missing}
+    flags |= {"not_secret": not_secret, "weight": weight, "jointly": jointly or None, "min_count": min_count}
+    flags |= {"statistic": None if statistic is None else column_names(statistic)}
+    flags |= {"delta": None if delta is None else _delta(delta)}
+    plan = PlanFlags(policy, mappings_anywhere, secret, release, budget, flags).plan()
     outputs = Outputs(html, risks, write_policy, id_column, force)
-    outputs.check(inputs_of(table, policy, plan), population=population, budget=budget)
-    allowed = None if budget is None else read_budget(budget)
-    stages = stages_of(plan, sample=sample is not None, budget=allowed is not None)
+    outputs.check(inputs_of(table, policy, plan), population=population, budget=bool(plan.budget))
+    stages = stages_of(plan, sample=sample is not None, budget=bool(plan.budget))
     with stage_bar([*stages, "report", "writing"]) as tell, open_table(table, table=name) as opened:
         found = run_audit(
             opened,
             policy=plan,
-            delta=_delta(delta),
-            budget=allowed,
             sample=sample,
             code_seed=seed,
             on_stage=tell,

@@ -10,8 +10,8 @@ import numpy as np
 import typer
 
 from tightlip.cli.arguments import Command, Unit, read_level, typed_command
-from tightlip.cli.audit_options import Address, MappingsAnywhere, TableName
-from tightlip.cli.audit_options import columns as columns_of
+from tightlip.cli.audit_options import Address, MappingsAnywhere, Missing, PlanFlags, TableName
+from tightlip.cli.audit_options import Where as WhereRows
 from tightlip.cli.output import complain, print_json, print_text
 from tightlip.cli.protect_options import Keep, OutTable, ReceiptFile, SeedForTests, WithSecret
 from tightlip.errors import BudgetExceeded, InvalidInput, quoted
@@ -148,6 +148,8 @@ def whole_table(
     keep: Keep = None,
     with_secret: WithSecret = False,
     mappings_anywhere: MappingsAnywhere = False,
+    where: WhereRows = None,
+    missing: Missing = None,
     unit: Annotated[Unit, typer.Option(help="Unit of the printed leakage.")] = Unit.nats,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
@@ -163,8 +165,8 @@ def whole_table(
     """
     from tightlip.auditing.releasing import Facts, write_release
     from tightlip.report.table_release import table_release_record, table_release_text
+    from tightlip.table.flags import column_names
     from tightlip.table.outputs import output_of
-    from tightlip.table.policy import Policy
     from tightlip.table.source import open_table
 
     output = output_of(out, out_table)
@@ -172,7 +174,8 @@ def whole_table(
     require_apart([output.path, beside], {"the table": [table], "the policy": [policy]})
     output.prepare(force=force)
     prepare_output(beside, force=force)
-    plan = Policy.from_toml(policy, mappings_anywhere=mappings_anywhere)
+    flags = {"where": where, "missing": missing}
+    plan = PlanFlags(policy, mappings_anywhere, None, None, None, flags).plan()
     facts = Facts(command=typed_command(context, "release", "table"), files={"policy": policy})
     try:
         with open_table(table, table=name) as opened:
@@ -183,7 +186,7 @@ def whole_table(
                 receipt,
                 facts,
                 out_table=out_table,
-                keep=[] if keep is None else columns_of(keep),
+                keep=[] if keep is None else column_names(keep),
                 with_secret=with_secret,
                 force=force,
                 seed_for_tests=seed_for_tests,

@@ -54,9 +54,9 @@ class Allowed:
         text = level.strip() if isinstance(level, str) else None
         if text is not None and text.endswith("%"):
             return cls("cap", _share(text, argument), text)
-        if not bare and not isinstance(level, Nats):
-            _require_unit(level, text, argument)
         read = exact_level(level, argument, rounding="down")
+        if not bare and not isinstance(level, Nats):
+            _require_unit(str(level) if text is None else text, argument)
         return cls("pml", read, _given(read, text))
 
     def nats(self) -> Nats:
@@ -76,17 +76,13 @@ def _share(text: str, argument: str) -> Fraction:
     return share
 
 
-def _require_unit(level: Any, text: str | None, argument: str) -> None:
+def _require_unit(words: str, argument: str) -> None:
     """Refuse a number that does not say what it is."""
-    words = str(level) if text is None else text
-    try:
-        number(words, argument)
-    except InvalidInput:  # no bare number; whether it is a level is found out later
-        return
-    raise InvalidInput(
-        f"{argument} must say what it is, got {words}; write {quoted(words + 'x')} (a factor), "
-        f"{quoted(words + ' nats')}, or {quoted(words + '%')} (a cap on certainty)."
-    )
+    if _is_number(words):
+        raise InvalidInput(
+            f"{argument} must say what it is, got {words}; write {quoted(words + 'x')} (a factor), "
+            f"{quoted(words + ' nats')}, or {quoted(words + '%')} (a cap on certainty)."
+        )
 
 
 def _given(read: float | Fraction, text: str | None) -> str:

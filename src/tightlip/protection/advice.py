@@ -11,7 +11,6 @@ from tightlip.errors import InvalidInput, SolverFailure
 from tightlip.protection.levels import choose_levels
 from tightlip.protection.result import Protection
 from tightlip.protection.run import Request, protect_counts
-from tightlip.table.budget import as_given
 
 MOST_PAIRS = 40_000  # of cell and combination of levels; the bound alone then takes a few seconds
 _GAP = 1e-2  # of the bound: an advice is not the last word
@@ -45,9 +44,7 @@ def advise(audit: Audit, *, seconds: float = 2.0, most_pairs: int = MOST_PAIRS) 
         levels = choose_levels(audit.policy, audit.counted, audit.kinds, None)
         if math.prod(len(column.words) for column in levels) * len(audit.counted.codes) > most_pairs:
             return "large"
-        asked = Request(
-            as_given(audit.policy.budget), least=audit.policy.min_count or 1, gap=_GAP, seconds=seconds
-        )
+        asked = Request(audit.policy.budget, least=audit.policy.min_count or 1, gap=_GAP, seconds=seconds)
         return protect_counts(audit.counted, audit.policy, levels, asked)
     except (InvalidInput, SolverFailure):
         # an audit does not fail because there is no advice

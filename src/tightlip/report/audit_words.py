@@ -17,7 +17,7 @@ import numpy as np
 from tightlip.auditing.budget import REFERENCE, Budget, Rule
 from tightlip.auditing.certainty import FACTORS
 from tightlip.auditing.counted import SMALL
-from tightlip.auditing.plan import name_of, sensitive_of
+from tightlip.auditing.plan import name_of, sensitive
 from tightlip.auditing.result import AttackGroup, Audit, Remedy, SecretView, largest_posterior
 from tightlip.numeric.budget import Allowed
 from tightlip.numeric.display import (
@@ -674,17 +674,15 @@ class ViewWords:
     def certainty(self) -> Iterator[tuple[int, People, list[tuple[float, float, str, People]]]]:
         """How certain the holders of each sensitive secret become: place, holders, and bars."""
         risk, counted = self.view.risk, self.view.counted
+        meant = sensitive(counted, self.audit.policy)
         for place, bins in enumerate(() if risk is None else risk.certainty):
             held = int(counted.tally.of_secret[place])
-            if 2 * held < counted.tally.total and self._is_sensitive(counted.secret_label(place)):
+            if 2 * held < counted.tally.total and meant[place]:
                 told = [
                     (at / 10, (at + 1) / 10, f"{10 * at} to {10 * at + 10} %", self.people(count, held))
                     for at, count in enumerate((*bins[:9], bins[9] + bins[10]))
                 ]
                 yield place, self.people(held), told
-
-    def _is_sensitive(self, label: tuple[str | None, ...]) -> bool:
-        return sensitive_of(self.audit.policy, self.view.counted.secret_columns)(label)
 
     def classical(self) -> Iterator[tuple[str, str, str]]:
         """What officers know, beside ours: name, value, and how they relate."""

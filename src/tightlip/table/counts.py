@@ -53,9 +53,9 @@ class Key:
     def label(self, value: Any) -> Label:
         """Return the released value as people read it; None for a missing one that has a name of its own."""
         if self.names is not None:
-            return self.names[value]
+            return self.names[int(value)]
         try:
-            return self.recoding.label(value, self.kind)
+            return str(self.recoding.label(value, self.kind))
         except InvalidInput as error:
             raise InvalidInput(f"column {quoted(self.column)}: {error}") from error
 
@@ -76,7 +76,7 @@ def keys_of(table: Table, policy: Policy) -> list[Key]:
     The table must be the one of the policy, `table.under(policy)`.
     """
     assert table is table.under(policy)
-    recodings = [item.recoding for item in (*policy.secrets, *policy.release)]
+    recodings = policy.recodings
     plain = table.plain_columns(policy.columns)
     kept = [
         name

@@ -161,8 +161,8 @@ def policy_flags(policy: Policy) -> list[str] | None:
     >>> policy_flags(Policy("ill", [Released("age", Bins(width=10)), "income, net"], min_count=5))
     ['--secret', 'ill', '--release', 'age,"income, net"', '--bins', 'age=10', '--min-count', '5']
     """
-    items = (*policy.secrets, *policy.release)
-    recoded = [_recoding_flags(item.column, item.recoding) for item in items]
+    pairs = zip(policy.columns, policy.recodings, strict=True)
+    recoded = [_recoding_flags(column, recoding) for column, recoding in pairs]
     noisy = any(item.mechanism is not None for item in policy.release)
     if noisy or policy.local is not None or policy.statistic or None in recoded:
         return None
@@ -185,7 +185,8 @@ def _secret_flags(policy: Policy) -> list[str]:
     """The secret columns in their order, neighbours without named values in one flag; then what is no secret."""
     words: list[str] = []
     for named, own in groupby(policy.secrets, key=lambda item: bool(item.values)):
-        texts = [_setting(item.column, item.values) for item in own] if named else [_plain_names(own)]
+        run = list(own)
+        texts = [_setting(item.column, item.values) for item in run] if named else [_plain_names(run)]
         words += [word for text in texts for word in ("--secret", text)]
     words += [word for value in policy.not_secret for word in ("--not-secret", _name(value))]
     for item in policy.secrets:

@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from tightlip.errors import InvalidInput, quoted
-from tightlip.numeric.parse import number
+from tightlip.numeric import parse
 
 Kind = Literal["text", "integer", "real", "boolean", "date"]
 
@@ -125,7 +125,7 @@ def plain_codes(codes: Sequence[str], name: str, kind: Kind, *, strict: bool) ->
 
 def _code_number(code: str, kind: Kind) -> int | float | None:
     try:
-        exact = Fraction(number(code, "missing"))
+        exact = Fraction(parse.number(code, "missing"))
     except InvalidInput:
         return None
     if kind == "real":

@@ -8,7 +8,7 @@ release, statistic, where, missing, not_secret).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
@@ -93,10 +93,12 @@ def planned(
     ['age in bins of 5', 'zip as it is', 'sex as it is']
     """
     plan = _columns(secret, release, policy)
+    named = [*listed(release, "release", "columns")] if release is not None else []
+    fixed = {item.column for item in named if isinstance(item, Released) and item.recoding != Keep()}
     for keyword in recodings:
         if keyword not in _RECODINGS:
             raise TypeError(f"planned() got an unexpected keyword argument {keyword!r}")
-    plan = _recoded(plan, {key: given for key, given in recodings.items() if given is not None}, flag)
+    plan = _recoded(plan, {key: given for key, given in recodings.items() if given is not None}, flag, fixed)
     bare, own = _read_not_secret(not_secret)
     for column in own:
         require_known(column, plan.secret, f"{flag}not{'-' if flag else '_'}secret column")
@@ -135,7 +137,7 @@ def _columns(secret: Any, release: Any, policy: Policy | None) -> Policy:
         released[new.column] = released.get(new.column, new) if isinstance(one, str) else new
     if policy.local is not None and {*released.values()} != {*policy.release}:
         raise _refuse_local("release")
-    return replace(policy, secret=[*secrets], secrets=[*secrets.values()], release=[*released.values()])
+    return replace(policy, secret=(*secrets,), secrets=(*secrets.values(),), release=(*released.values(),))
 
 
 def _joined(old: Secret, new: Secret) -> Secret:
@@ -150,21 +152,25 @@ def _refuse_local(keyword: str) -> InvalidInput:
     )
 
 
-def _recoded(plan: Policy, given: Mapping[str, Any], flag: str) -> Policy:
-    """The plan with new recodings and mechanisms of some columns."""
+def _recoded(plan: Policy, given: Mapping[str, Any], flag: str, fixed: Collection[str]) -> Policy:
+    """The plan with new recodings and mechanisms of some columns; those of `fixed` were given with theirs just now."""
     settings: dict[str, dict[str, Any]] = {}
     for keyword, own in given.items():
         name = f"{flag}{'map' if flag and keyword == 'mapping' else keyword}"
         named = dict.fromkeys(read_names(own, name), True) if keyword == "suppress" else _pairs(own, name)
         for column, value in named.items():
             require_known(column, plan.columns, f"{name} column")
+            if column in fixed and keyword != "randomize":
+                raise InvalidInput(
+                    f"{name} must be of columns without another recoding, got {quoted(column)}; leave one of them out."
+                )
             settings.setdefault(column, {}).update(_setting(keyword, value))
     if settings and plan.local is not None:
         raise _refuse_local(next(iter(given)))
     return replace(
         plan,
-        secrets=[_recode_secret(item, settings.get(item.column)) for item in plan.secrets],
-        release=[_recode_released(item, settings.get(item.column)) for item in plan.release],
+        secrets=tuple(_recode_secret(item, settings.get(item.column)) for item in plan.secrets),
+        release=tuple(_recode_released(item, settings.get(item.column)) for item in plan.release),
     )
 
 

@@ -1,7 +1,7 @@
 """Describe the planned release: what is secret, of which rows, and what is released of which other columns.
 
-The plan of a table is read in one order. Codes that mean missing become missing (`missing`); the rows that satisfy every
-condition of `where` are kept; columns are recoded; and of a secret with named `values`, all other values become one.
+The plan of a table is read in one order. Codes that mean missing become missing (`missing`); the rows that satisfy
+every condition of `where` are kept; columns are recoded; of a secret with named `values`, all others become one.
 `Table.under(policy)` is the one place where a table becomes the table of its plan.
 """
 
@@ -237,6 +237,11 @@ class Policy:
     def columns(self) -> tuple[str, ...]:
         """All columns that are counted by: secret ones first."""
         return (*self.secret, *(item.column for item in self.release))
+
+    @property
+    def recodings(self) -> tuple[Recoding, ...]:
+        """What is done to each of `columns` first."""
+        return (*(item.recoding for item in self.secrets), *(item.recoding for item in self.release))
 
     def secret_of(self, column: str) -> Secret:
         """Find what counts as secret of a column."""

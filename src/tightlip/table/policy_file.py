@@ -90,17 +90,26 @@ def read_policy(path: Path, *, mappings_anywhere: bool = False) -> Policy:
         When the file cannot be read or says something that is no policy; the message names the file and the place.
     """
     text = read_text(path, f"policy file {path}")
+    return _read(text, f"policy file {path}", Folder(path.parent, mappings_anywhere))
+
+
+def policy_from_text(text: str) -> Policy:
+    """Read a policy as it stands in a file that names no other files; those that it may name are not read."""
+    return _read(text, "policy", None)
+
+
+def _read(text: str, name: str, folder: Folder | None) -> Policy:
     try:
         content = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"policy file {path} cannot be read: {first_line(error)}.") from error
+        raise InvalidInput(f"{name} cannot be read: {first_line(error)}.") from error
     try:
-        return _policy(content, Folder(path.parent, mappings_anywhere))
+        return _policy(content, folder)
     except TightlipError as error:
-        raise type(error)(f"policy file {path}: {error}") from error
+        raise type(error)(f"{name}: {error}") from error
 
 
-def _policy(content: dict[str, Any], folder: Folder) -> Policy:
+def _policy(content: dict[str, Any], folder: Folder | None) -> Policy:
     for key in content:
         require_known(key, _TOP_KEYS, "key")
     for key in ("secret", "release"):
@@ -125,14 +134,20 @@ def _policy(content: dict[str, Any], folder: Folder) -> Policy:
     return Policy(secret, release, local=local, budget=read_rules(content.get("budget"), bare=False), **given)
 
 
-def _read_secret(column: str, settings: Any, folder: Folder) -> Secret:
+def _read_secret(column: str, settings: Any, folder: Folder | None) -> Secret:
     """Read what counts as secret of a column: its recoding, sensitive values, and those that are no secret."""
     place = f"secret.{column}"
     recoding = read_recoding(place, settings, folder, _SECRET_KEYS)
     return Secret(column, recoding, settings.get("values", ()), settings.get("not_secret", ()))
 
 
-def _read_local(settings: Any, folder: Folder) -> LocalRecoding:
+def _find(folder: Folder | None, file: str, place: str) -> Path:
+    if folder is None:
+        raise InvalidInput(f"{place} must not name a file here, got {quoted(file)}; write it out.")
+    return folder.find(file, place)
+
+
+def _read_local(settings: Any, folder: Folder | None) -> LocalRecoding:
     """Read the local recoding that a policy names, of which it also has the digest."""
     if not isinstance(settings, dict) or {*settings} != {"file", "sha256"}:
         raise WrongType(
@@ -141,17 +156,17 @@ def _read_local(settings: Any, folder: Folder) -> LocalRecoding:
     for key, text in settings.items():
         if not isinstance(text, str):
             raise WrongType(f"local.{key} must be text, got {quoted(text)}.")
-    return LocalRecoding.load(folder.find(settings["file"], "local.file"), settings["sha256"])
+    return LocalRecoding.load(_find(folder, settings["file"], "local.file"), settings["sha256"])
 
 
-def read_released(column: str, settings: Any, folder: Folder) -> Released:
+def read_released(column: str, settings: Any, folder: Folder | None) -> Released:
     """Read one released column from its settings, as they stand in a policy file."""
     place = f"release.{column}"
     recoding = read_recoding(place, settings, folder, (*MECHANISMS,))
     return Released(column, recoding, read_mechanism(settings, place))
 
 
-def read_recoding(place: str, settings: Any, folder: Folder, others: Iterable[str] = ()) -> Recoding:
+def read_recoding(place: str, settings: Any, folder: Folder | None, others: Iterable[str] = ()) -> Recoding:
     """Read the recoding that a column's settings name; `others` are keys that may stand beside it.
 
     Raises
@@ -174,7 +189,7 @@ def read_recoding(place: str, settings: Any, folder: Folder, others: Iterable[st
 class _Settings:
     place: str
     values: dict[str, Any]
-    folder: Folder
+    folder: Folder | None
 
 
 def _bins(given: _Settings) -> Recoding:
@@ -198,7 +213,7 @@ def _mapping(given: _Settings) -> Recoding:
         return Mapping(value, otherwise=otherwise)
     if not isinstance(value, str):
         raise WrongType(f"{given.place}.mapping must be a file name or a table, got {quoted(value)}.")
-    path = given.folder.find(value, f"{given.place}.mapping")
+    path = _find(given.folder, value, f"{given.place}.mapping")
     return Mapping.from_file(path, level=given.values.get("level", 1), otherwise=otherwise)
 
 

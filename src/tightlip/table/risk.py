@@ -338,7 +338,9 @@ def _kinds_lookup(own: KindRisks, names: Sequence[str]) -> Any:
     import pyarrow as pa
 
     cells = own.query.cells()
-    columns = {name: own.counts[:, place] for place, name in enumerate(own.query.counted)}
+    columns: dict[str, NDArray[Any]] = {
+        name: own.counts[:, place] for place, name in enumerate(own.query.counted)
+    }
     columns |= {"size": own.size, "leakage": own.leakage}
     columns |= {f"p{place}": own.posterior[:, place] for place in range(own.posterior.shape[1])}
     arrow = pa.table({name: pa.array(values, from_pandas=True) for name, values in columns.items()})
