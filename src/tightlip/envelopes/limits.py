@@ -8,6 +8,9 @@ against time. Constants on which soundness rests, bounds on roundings, stand bes
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+from tightlip.numeric.deadline import NEVER, Deadline
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,9 @@ class Limits:
     later_solves: int = 15
     # Solves in a row that neither narrow the bracket nor add columns before the search gives up.
     stalls: int = 4
+    # Pivots times rows of all solves for one δ, in millions: past these the gap stays. About a minute and a half, which
+    # no table of some thousand secrets and cells has needed; counted, so that a busy machine gives the same result.
+    pivot_work: float = 2_000.0
 
     # --- root finding ---
 
@@ -115,3 +121,32 @@ class Limits:
 
 
 LIMITS = Limits()
+OUT_OF_TIME: Final = "the time was used up"
+OUT_OF_WORK: Final = "the work allowed for one search was used up"
+
+
+class Effort:
+    """What the search for one δ may still do: pivots are counted, and a clock is looked at where somebody set one."""
+
+    def __init__(self, limits: Limits = LIMITS, until: Deadline = NEVER) -> None:
+        self._left, self._until = limits.pivot_work * 1e6, until
+
+    @property
+    def seconds(self) -> float:
+        """The seconds that are left, at least 0; infinite without a clock."""
+        return max(self._until.left(), 0.0)
+
+    def pivots(self, rows: int) -> int:
+        """How many pivots of a program of so many rows are left."""
+        return int(min(max(self._left, 0.0) / rows, 2**31 - 1))
+
+    def spend(self, pivots: int, rows: int) -> None:
+        """Count what was done; a solve without a pivot is work too."""
+        self._left -= max(pivots, 1) * rows
+
+    @property
+    def ended_by(self) -> str:
+        """What is used up, in words; empty while both are left."""
+        if self.seconds <= 0:
+            return OUT_OF_TIME
+        return "" if self._left > 0 else OUT_OF_WORK
