@@ -26,20 +26,25 @@ import numpy as np
 
 from tightlip.auditing.counted import proportional_groups
 from tightlip.auditing.result import AttackGroup, SecretView
-from tightlip.auditing.tally import ROUNDED, Places, Tally
-from tightlip.envelopes.adversaries import envelope
-from tightlip.envelopes.exact import GAP
-from tightlip.envelopes.known_bounds import bounds as envelope_bounds
-from tightlip.envelopes.limits import LIMITS, Limits
+from tightlip.auditing.suspects import Solved, most_suspects, solve_by_suspects
+from tightlip.auditing.tally import ROUNDED, Places, Tally, divide
+from tightlip.certificate.envelope import EnvelopeCertificate
+from tightlip.envelopes.exact import GAP, Release, Solver, envelope_points
+from tightlip.envelopes.limits import LIMITS, Effort, Limits
 from tightlip.envelopes.result import Envelope
+from tightlip.errors import InvalidInput, quoted
 from tightlip.model.channel import Channel
+from tightlip.numeric.deadline import NEVER, Deadline
+from tightlip.numeric.parse import float_number
 from tightlip.numeric.rounding import down, up
 from tightlip.statistic.result import StatisticLeakage
 
 Ends = TypeVar("Ends", Envelope, StatisticLeakage)
 
-MOST_PAIRS = 4_000_000
-MOST_SECRETS = 2_000
+MOST_PAIRS = 40_000_000  # beyond, only closed forms: the arrays of a search do not fit into 8 GB
+MOST_VERIFIED = (
+    25_000_000  # secrets times cells: beyond, a proof takes longer to check in rationals than to find
+)
 _LARGE = 100_000
 _LARGE_GAP = 1e-6
 _SLACK = float(4 * ROUNDED)
@@ -49,28 +54,91 @@ _CURVE_PAIRS = 5_000  # beyond it eight more envelopes take seconds; a picture i
 
 
 def tally_envelope(
-    tally: Tally, delta: Fraction, *, limits: Limits = LIMITS
+    tally: Tally, delta: Fraction, *, seconds: float | None = None, limits: Limits = LIMITS
 ) -> tuple[Envelope, tuple[AttackGroup, ...]]:
     """Solve for ε_c(δ) of the release, with sound ends, and group the cells of its attack, the likeliest first.
 
-    Beyond four million pairs or two thousand secrets only bounds are given, without an attack.
+    Parameters
+    ----------
+    seconds : how long the search may take, about; then the best ends that are proved are returned, with 0 closed forms.
+        Without it the work is counted, so that two runs give the same.
+    limits : of that work, and of the sizes up to which all secrets are solved for at once
+
+    Returns
+    -------
+    Envelope and AttackGroups
+        With a certificate where all secrets were solved for at once and the proof is checked in rationals; `method`
+        says where it is not.
     """
+    until = NEVER if seconds is None else Deadline.after(_read_seconds(seconds))
     groups = proportional_groups(tally)
-    reduced = tally.with_cells(groups)
-    channel, prior = reduced.channel(), reduced.prior()
-    if len(reduced.count) > MOST_PAIRS or reduced.shape[0] > MOST_SECRETS:
-        bounds = envelope_bounds(channel, prior, delta)
-        lower, upper = max(bounds.lowers.values()), min(bounds.uppers.values())
-        found = Envelope(
-            delta, float(min(lower, upper)), float(upper), "bounds only: too many pairs to solve"
-        )
+    reduced = _merge(tally, groups)
+    if len(reduced.count) > MOST_PAIRS:
+        limits = replace(limits, pivot_work=0.0)
+    if reduced.shape[0] <= most_suspects(limits, reduced.shape[1]):
+        found = _solve(reduced, delta, limits, until)
+        attack = found.attack
     else:
-        gap = GAP if len(reduced.count) <= _LARGE else _LARGE_GAP
-        found = envelope(channel, prior, delta, gap=gap)
-        if found.certificate is not None and math.prod(reduced.shape) > limits.verified_pairs:
-            found.certificate.verify()
-    attack = () if found.attack is None else attack_groups(tally, reduced, groups, found.attack, found.lower)
-    return (found if channel.is_exact else widen_ends(found)), attack
+        found, solved = _by_suspects(reduced, delta, limits, until)
+        attack, groups = solved.found.attack, solved.groups[groups]
+    listed = () if attack is None else attack_groups(tally, groups, attack, found.lower)
+    return _without_unchecked(found), listed
+
+
+def _merge(tally: Tally, groups: Places) -> Tally:
+    """Merge proportional cells, where there are any."""
+    return tally if int(groups.max()) + 1 == len(groups) else tally.with_cells(groups)
+
+
+def _solve(
+    tally: Tally, delta: Fraction, limits: Limits, until: Deadline, *, by_program: bool = False
+) -> Envelope:
+    """Solve for all secrets of a tally at once; `by_program` lets closed forms of whole channels aside."""
+    channel, prior = tally.channel(), tally.prior()
+    gap = GAP if len(tally.count) <= _LARGE else _LARGE_GAP
+    if by_program:
+        found = Solver(Release.of(channel, prior, limits), until).envelope(delta, gap)
+    else:
+        found = next(envelope_points(channel, prior, [delta], gap=gap, limits=limits, until=until))
+    if found.certificate is not None and limits.verified_pairs < math.prod(tally.shape) <= MOST_VERIFIED:
+        found.certificate.verify()
+    return found if channel.is_exact else widen_ends(found)
+
+
+def _by_suspects(tally: Tally, delta: Fraction, limits: Limits, until: Deadline) -> tuple[Envelope, Solved]:
+    """Solve for few secrets at a time; both ends are proved on the way, by no certificate of one kind."""
+    each = replace(limits, pivot_work=limits.pivot_work / limits.suspect_rounds)
+
+    def solve(few: Tally) -> Solved:
+        groups = proportional_groups(few)
+        return Solved(_solve(_merge(few, groups), delta, each, until, by_program=True), groups)
+
+    ends = solve_by_suspects(tally, delta, solve, gap=_LARGE_GAP, limits=limits, effort=Effort(each, until))
+    method = f"bounds: column generation for {ends.suspects} suspects among {tally.shape[0]} secrets"
+    if ends.stopped:
+        method += f"; {ends.stopped}"
+    return Envelope(delta, ends.lower, ends.upper, method, solves=ends.solves), ends.best
+
+
+def _without_unchecked(found: Envelope) -> Envelope:
+    """Leave out a certificate that is too large to be checked in rationals: floats with margins prove its ends."""
+    certificate = found.certificate
+    if (
+        not isinstance(certificate, EnvelopeCertificate)
+        or math.prod(certificate.channel.shape) <= MOST_VERIFIED
+    ):
+        return found
+    method = f"{found.method}; bounds proved in floats: too many pairs for a certificate"
+    return replace(found, certificate=None, method=method)
+
+
+def _read_seconds(seconds: object) -> float:
+    found = float_number(seconds, "seconds")
+    if not found >= 0:
+        raise InvalidInput(
+            f"seconds must be 0 or more, got seconds={quoted(seconds)}; 0 asks for closed forms alone."
+        )
+    return found
 
 
 def view_curve(view: SecretView) -> tuple[Envelope, ...]:
@@ -92,32 +160,35 @@ def widen_ends(found: Ends) -> Ends:
     )
 
 
-def attack_groups(
-    tally: Tally, reduced: Tally, groups: Places, attack: Channel, lower: float
-) -> tuple[AttackGroup, ...]:
-    """List the cells behind each symbol of an attack on merged cells that leaks as much as the lower end, in floats."""
+def attack_groups(tally: Tally, groups: Places, attack: Channel, lower: float) -> tuple[AttackGroup, ...]:
+    """List the cells behind each symbol of an attack that leaks as much as the lower end, in floats.
+
+    The attack is one on merged cells: cell y as groups[y].
+    """
     from scipy.sparse import csc_array, csr_array
 
-    weights = csc_array(attack.floats)
-    chance = csr_array((reduced.chances(), (reduced.secret, reduced.cell)), shape=reduced.shape)
-    share = np.asarray(reduced.of_cell / reduced.total, dtype=np.float64)
-    mass = weights.T @ share
+    weights = csr_array(attack.floats)
+    shares = csc_array(weights[groups])
+    # entries of one place add up
+    places, shape = (tally.secret, groups[tally.cell]), (tally.shape[0], weights.shape[0])
+    reached = csc_array(csr_array((tally.chances(), places), shape=shape) @ weights)
+    mass = shares.T @ divide(tally.of_cell, tally.total)
     found = []
     for symbol in np.flatnonzero(mass > 0).tolist():
-        column = weights[:, [symbol]]
-        lifts = (chance @ column).toarray().ravel() / mass[symbol]
-        secret = int(np.argmax(lifts))
-        if lifts[secret] >= np.exp(lower) * _REACHES:
-            used = np.flatnonzero(np.isin(groups, column.nonzero()[0]))
+        own = slice(reached.indptr[symbol], reached.indptr[symbol + 1])
+        best = int(np.argmax(reached.data[own]))
+        secret, lift = int(reached.indices[own][best]), float(reached.data[own][best]) / float(mass[symbol])
+        if lift >= np.exp(lower) * _REACHES:
+            used = slice(shares.indptr[symbol], shares.indptr[symbol + 1])
             prior = float(tally.prior_of(secret))
             found.append(
                 AttackGroup(
                     secret=secret,
-                    cells=tuple(used.tolist()),
-                    split=bool((column.data < _REACHES).any()),
+                    cells=tuple(np.sort(shares.indices[used]).tolist()),
+                    split=bool((shares.data[used] < _REACHES).any()),
                     probability=float(mass[symbol]),
                     prior=prior,
-                    posterior=min(prior * float(lifts[secret]), 1.0),
+                    posterior=min(prior * lift, 1.0),
                 )
             )
     return tuple(sorted(found, key=lambda group: -group.probability))

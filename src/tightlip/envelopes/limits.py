@@ -113,6 +113,18 @@ class Limits:
     # Groups for each secret to begin with.
     first_groups: int = 16
 
+    # --- suspects, where there are very many secrets (auditing/suspects.py) ---
+
+    # Secrets that are solved for at once: more make programs larger, fewer make rounds more. With many cells there are
+    # fewer of them, so that all pairs fit into `complete_pairs`, but not less than the second number.
+    suspects: int = 1_000
+    least_suspects: int = 20
+    # Secrets added in one round, or half as many as there are if that is more.
+    added_suspects: int = 100
+    # Rounds, and pairs of secret and cell in all of them: past these the gap stays.
+    suspect_rounds: int = 12
+    suspect_pairs: int = 30_000_000
+
     # --- what is returned ---
 
     # Up to so many pairs every certificate is checked before it is returned; larger ones rest on the margins in floats
