@@ -10,9 +10,14 @@ fall by m/δ at most. So moving δ by a factor (1 ± u)² moves ε_c by no more 
 are proved for the floats as stored hold, widened by 8u, for the counts.
 
 That they are proved for the floats as stored rests on the certificate, however the attack was found: up to
-`Limits.verified_pairs` pairs envelopes/exact.py checks it in rationals before it is returned, beyond it is checked here
-(there are at least as many entries as pairs). Where there is no certificate the ends are bounds, each rounded to its
-own side (envelopes/known_bounds.py). The margin of 2⁻⁴⁵ is 256u: more than is needed, and too little to be seen.
+`Limits.verified_pairs` pairs envelopes/exact.py checks it in rationals before it is returned, beyond it is checked
+here, up to `Limits.rational_pairs`. Larger ones are left out; then the ends rest on floats with a margin for every
+rounding (envelopes/dual.py, envelopes/attack.py). The margin of 2⁻⁴⁵ is 256u: more than is needed, and too little to be
+seen.
+
+Very many cells need no other way. The program is solved over groups of cells (envelopes/aggregation.py), which is a
+post-processing, and the thresholds that this finds are evaluated on every cell. That is never worse than what could be
+proved by splitting cells onto a grid of posteriors: see docs/envelope.md. Very many secrets are in suspects.py.
 """
 
 from __future__ import annotations
@@ -28,27 +33,24 @@ from tightlip.auditing.counted import proportional_groups
 from tightlip.auditing.result import AttackGroup, SecretView
 from tightlip.auditing.suspects import Solved, most_suspects, solve_by_suspects
 from tightlip.auditing.tally import ROUNDED, Places, Tally, divide
-from tightlip.certificate.envelope import EnvelopeCertificate
 from tightlip.envelopes.exact import GAP, Release, Solver, envelope_points
 from tightlip.envelopes.limits import LIMITS, Effort, Limits
-from tightlip.envelopes.result import Envelope
+from tightlip.envelopes.result import CLOSED_FORMS, COLUMN_GENERATION, Envelope
 from tightlip.errors import InvalidInput, quoted
 from tightlip.model.channel import Channel
 from tightlip.numeric.deadline import NEVER, Deadline
+from tightlip.numeric.display import format_up
 from tightlip.numeric.parse import float_number
 from tightlip.numeric.rounding import down, up
 from tightlip.statistic.result import StatisticLeakage
 
 Ends = TypeVar("Ends", Envelope, StatisticLeakage)
 
-MOST_PAIRS = 40_000_000  # beyond, only closed forms: the arrays of a search do not fit into 8 GB
-MOST_VERIFIED = (
-    25_000_000  # secrets times cells: beyond, a proof takes longer to check in rationals than to find
-)
 _LARGE = 100_000
 _LARGE_GAP = 1e-6
 _SLACK = float(4 * ROUNDED)
 _REACHES = 1 - 1e-9
+_CHECKED_A_SECOND = 1_000_000  # secrets times cells of a certificate, about
 _CURVE = tuple(Fraction(text) for text in ("1/1000", "1/300", "1/100", "1/30", "1/10", "1/4", "1/2", "1"))
 _CURVE_PAIRS = 5_000  # beyond it eight more envelopes take seconds; a picture is not worth them
 
@@ -67,22 +69,22 @@ def tally_envelope(
     Returns
     -------
     Envelope and AttackGroups
-        With a certificate where all secrets were solved for at once and the proof is checked in rationals; `method`
-        says where it is not.
+        With a certificate where all secrets were solved for at once and the proof was checked in rationals; where it
+        was not, `method` speaks of bounds.
     """
     until = NEVER if seconds is None else Deadline.after(_read_seconds(seconds))
     groups = proportional_groups(tally)
     reduced = _merge(tally, groups)
-    if len(reduced.count) > MOST_PAIRS:
+    if len(reduced.count) > limits.searched_pairs:
         limits = replace(limits, pivot_work=0.0)
     if reduced.shape[0] <= most_suspects(limits, reduced.shape[1]):
         found = _solve(reduced, delta, limits, until)
-        attack = found.attack
+        attack, found = found.attack, _checked(found, math.prod(reduced.shape), limits, until)
     else:
         found, solved = _by_suspects(reduced, delta, limits, until)
         attack, groups = solved.found.attack, solved.groups[groups]
     listed = () if attack is None else attack_groups(tally, groups, attack, found.lower)
-    return _without_unchecked(found), listed
+    return found, listed
 
 
 def _merge(tally: Tally, groups: Places) -> Tally:
@@ -100,8 +102,6 @@ def _solve(
         found = Solver(Release.of(channel, prior, limits), until).envelope(delta, gap)
     else:
         found = next(envelope_points(channel, prior, [delta], gap=gap, limits=limits, until=until))
-    if found.certificate is not None and limits.verified_pairs < math.prod(tally.shape) <= MOST_VERIFIED:
-        found.certificate.verify()
     return found if channel.is_exact else widen_ends(found)
 
 
@@ -114,22 +114,23 @@ def _by_suspects(tally: Tally, delta: Fraction, limits: Limits, until: Deadline)
         return Solved(_solve(_merge(few, groups), delta, each, until, by_program=True), groups)
 
     ends = solve_by_suspects(tally, delta, solve, gap=_LARGE_GAP, limits=limits, effort=Effort(each, until))
-    method = f"bounds: column generation for {ends.suspects} suspects among {tally.shape[0]} secrets"
-    if ends.stopped:
-        method += f"; {ends.stopped}"
+    way = COLUMN_GENERATION if ends.solves else CLOSED_FORMS
+    method = f"bounds: {way} for {ends.suspects} suspects among {tally.shape[0]} secrets"
+    if ends.upper > ends.lower + 2 * _LARGE_GAP:
+        method += f"; the ends could not be brought closer than {format_up(ends.upper - ends.lower, 2)} nats"
+        method += f", since {ends.stopped}" if ends.stopped else ""
     return Envelope(delta, ends.lower, ends.upper, method, solves=ends.solves), ends.best
 
 
-def _without_unchecked(found: Envelope) -> Envelope:
-    """Leave out a certificate that is too large to be checked in rationals: floats with margins prove its ends."""
-    certificate = found.certificate
-    if (
-        not isinstance(certificate, EnvelopeCertificate)
-        or math.prod(certificate.channel.shape) <= MOST_VERIFIED
-    ):
+def _checked(found: Envelope, entries: int, limits: Limits, until: Deadline) -> Envelope:
+    """Check a certificate in rationals, or leave it out where that takes too long: margins in floats prove its ends."""
+    if found.certificate is None or entries <= limits.verified_pairs:
         return found
-    method = f"{found.method}; bounds proved in floats: too many pairs for a certificate"
-    return replace(found, certificate=None, method=method)
+    if entries <= min(limits.rational_pairs, until.left() * _CHECKED_A_SECOND):
+        found.certificate.verify()
+        return found
+    method = f"{found.method}; bounds proved in floats, without the time for a certificate in rationals"
+    return replace(found, certificate=None, witness=None, method=method)
 
 
 def _read_seconds(seconds: object) -> float:

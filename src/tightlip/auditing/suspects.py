@@ -101,11 +101,8 @@ def solve_by_suspects(
     leak = cell_pml(tally)
     high = _worst_ratio(leak)
     high = _prove(pairs, common_threshold(pairs, mass), mass, high)
-    suspects, more = (
-        np.array([], dtype=np.intp),
-        _first_suspects(leak, most_suspects(limits, tally.shape[1])),
-    )
-    best, solves = None, 0
+    suspects: Places = np.array([], dtype=np.intp)
+    more, best, solves = _first_suspects(leak, most_suspects(limits, tally.shape[1])), None, 0
     for _ in range(max(min(limits.suspect_rounds, limits.suspect_pairs // len(tally.count)), 1)):
         suspects = np.concatenate([suspects, more])
         solved = solve(tally.with_secrets(_merge_others(suspects, tally.shape[0])))

@@ -27,7 +27,7 @@ from tightlip.envelopes.column_generation import ColumnGeneration, common_thresh
 from tightlip.envelopes.limits import LIMITS, Effort, Limits
 from tightlip.envelopes.pairs import Pairs, Places, pairs_of
 from tightlip.envelopes.response import channel_envelope
-from tightlip.envelopes.result import COLUMN_GENERATION, Envelope
+from tightlip.envelopes.result import CLOSED_FORMS, COLUMN_GENERATION, Envelope
 from tightlip.envelopes.two_secrets import solve_two_secrets
 from tightlip.errors import InvalidInput
 from tightlip.measures.distribution import PointwiseLeakage
@@ -265,7 +265,7 @@ def describe(found: Bracket, gap: float, *, by_sorting: bool) -> str:
     elif by_sorting:
         text = "sorting two secrets"
     else:
-        text = COLUMN_GENERATION if found.solves else "closed forms"
+        text = CLOSED_FORMS if found.stopped and not found.solves else COLUMN_GENERATION
     if found.high > found.low * (1 + gap):
         apart = log_bounds(Fraction(found.high) / Fraction(found.low))[1]
         text += f"; the ends could not be brought closer than {format_up(apart, 2)} nats"

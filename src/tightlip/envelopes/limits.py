@@ -123,13 +123,18 @@ class Limits:
     added_suspects: int = 100
     # Rounds, and pairs of secret and cell in all of them: past these the gap stays.
     suspect_rounds: int = 12
-    suspect_pairs: int = 30_000_000
+    suspect_pairs: int = 100_000_000
 
     # --- what is returned ---
 
     # Up to so many pairs every certificate is checked before it is returned; larger ones rest on the margins in floats
     # until `verify()` is called, which may take longer than the search.
     verified_pairs: int = 100_000
+    # Up to so many secrets times cells an audit checks its certificate too; ten seconds for ten million. Larger ones
+    # are left out.
+    rational_pairs: int = 25_000_000
+    # More pairs that occur in an audit: closed forms alone, since the arrays of a search may not fit into 8 GB.
+    searched_pairs: int = 40_000_000
 
 
 LIMITS = Limits()
