@@ -47,8 +47,8 @@ def test_few_suspects_find_the_envelope_of_all_secrets(table, delta):
     exact, _ = tally_envelope(tally, delta)
     found, attack = tally_envelope(tally, delta, limits=FEW)
     assert exact.certificate is not None
-    assert found.certificate is None
-    assert found.method.startswith("bounds: ")
+    assert f" among {tally.shape[0]} secrets" in found.method
+    found.verify()
     assert found.lower <= exact.upper
     assert exact.lower <= found.upper
     assert found.gap < 3e-6
@@ -67,6 +67,7 @@ def test_ends_hold_after_any_number_of_rounds_and_without_any_time(table, delta,
     found, _ = tally_envelope(tally, delta, limits=replace(FEW, suspect_rounds=rounds))
     quick, attack = tally_envelope(tally, delta, limits=FEW, seconds=0)
     for ends in (found, quick):
+        ends.verify()
         assert ends.lower <= exact.upper
         assert exact.lower <= ends.upper
     assert quick.solves == 0
@@ -75,6 +76,28 @@ def test_ends_hold_after_any_number_of_rounds_and_without_any_time(table, delta,
         assert quick.method.endswith("since the time was used up")
     if found.gap > 3e-6:
         assert "the ends could not be brought closer than" in found.method
+
+
+@pytest.mark.parametrize("delta", ["1/100", "1/3", "1"])
+def test_certificates_of_many_secrets_are_about_the_channel_as_stored(monkeypatch, delta):
+    tally = random_tally(40, 70, 0.4, 8)
+    exact, _ = tally_envelope(tally, Fraction(delta))
+    monkeypatch.setattr("tightlip.auditing.tally.EXACT_ENTRIES", 0)
+    found, _ = tally_envelope(tally, Fraction(delta), limits=FEW)
+    found.verify()
+    assert found.certificate.channel.shape == tally.shape
+    assert not found.certificate.channel.is_exact
+    assert found.method.endswith("for counts stored as floats")
+    assert found.lower <= exact.upper
+    assert exact.lower <= found.upper
+    assert found.gap < 3e-6
+    bare, attack = tally_envelope(
+        tally, Fraction(delta), limits=replace(FEW, verified_pairs=0, rational_pairs=0)
+    )
+    assert bare.certificate is None
+    assert bare.method.endswith("bounds proved in floats, without a certificate in rationals")
+    assert abs(bare.upper - found.upper) < 1e-9
+    assert attack
 
 
 def test_more_rounds_close_the_gap():

@@ -31,7 +31,7 @@ import numpy as np
 
 from tightlip.auditing.counted import proportional_groups
 from tightlip.auditing.result import AttackGroup, SecretView
-from tightlip.auditing.suspects import Solved, most_suspects, solve_by_suspects
+from tightlip.auditing.suspects import Solved, certify_ends, most_suspects, solve_by_suspects
 from tightlip.auditing.tally import ROUNDED, Places, Tally, divide
 from tightlip.envelopes.exact import GAP, Release, Solver, envelope_points
 from tightlip.envelopes.limits import LIMITS, Effort, Limits
@@ -51,6 +51,7 @@ _LARGE_GAP = 1e-6
 _SLACK = float(4 * ROUNDED)
 _REACHES = 1 - 1e-9
 _CHECKED_A_SECOND = 1_000_000  # secrets times cells of a certificate, about
+_IN_FLOATS = "bounds proved in floats, without a certificate in rationals"
 _CURVE = tuple(Fraction(text) for text in ("1/1000", "1/300", "1/100", "1/30", "1/10", "1/4", "1/2", "1"))
 _CURVE_PAIRS = 5_000  # beyond it eight more envelopes take seconds; a picture is not worth them
 
@@ -69,8 +70,8 @@ def tally_envelope(
     Returns
     -------
     Envelope and AttackGroups
-        With a certificate where all secrets were solved for at once and the proof was checked in rationals; where it
-        was not, `method` speaks of bounds.
+        With a certificate that was checked in rationals, or without one where that takes too long; `method` then
+        speaks of bounds.
     """
     until = NEVER if seconds is None else Deadline.after(_read_seconds(seconds))
     groups = proportional_groups(tally)
@@ -79,7 +80,7 @@ def tally_envelope(
         limits = replace(limits, pivot_work=0.0)
     if reduced.shape[0] <= most_suspects(limits, reduced.shape[1]):
         found = _solve(reduced, delta, limits, until)
-        attack, found = found.attack, _checked(found, math.prod(reduced.shape), limits, until)
+        attack, found = found.attack, _checked(found, reduced, limits, until)
     else:
         found, solved = _by_suspects(reduced, delta, limits, until)
         attack, groups = solved.found.attack, solved.groups[groups]
@@ -106,7 +107,7 @@ def _solve(
 
 
 def _by_suspects(tally: Tally, delta: Fraction, limits: Limits, until: Deadline) -> tuple[Envelope, Solved]:
-    """Solve for few secrets at a time; both ends are proved on the way, by no certificate of one kind."""
+    """Solve for few secrets at a time; both ends are proved on the way, and by a certificate if that is quick."""
     each = replace(limits, pivot_work=limits.pivot_work / limits.suspect_rounds)
 
     def solve(few: Tally) -> Solved:
@@ -115,22 +116,33 @@ def _by_suspects(tally: Tally, delta: Fraction, limits: Limits, until: Deadline)
 
     ends = solve_by_suspects(tally, delta, solve, gap=_LARGE_GAP, limits=limits, effort=Effort(each, until))
     way = COLUMN_GENERATION if ends.solves else CLOSED_FORMS
-    method = f"bounds: {way} for {ends.suspects} suspects among {tally.shape[0]} secrets"
+    method = f"{way} for {len(ends.suspects)} suspects among {tally.shape[0]} secrets"
     if ends.upper > ends.lower + 2 * _LARGE_GAP:
         method += f"; the ends could not be brought closer than {format_up(ends.upper - ends.lower, 2)} nats"
         method += f", since {ends.stopped}" if ends.stopped else ""
-    return Envelope(delta, ends.lower, ends.upper, method, solves=ends.solves), ends.best
+    found = Envelope(delta, ends.lower, ends.upper, method, solves=ends.solves)
+    certificate = certify_ends(tally, ends, delta) if _has_time(tally, limits, until) else None
+    if certificate is None:
+        return replace(found, method=f"{method}; {_IN_FLOATS}"), ends.best
+    lower, upper = certificate.ends_at(delta)
+    found = replace(found, lower=lower, upper=upper, certificate=certificate)
+    return (found if certificate.channel.is_exact else widen_ends(found)), ends.best
 
 
-def _checked(found: Envelope, entries: int, limits: Limits, until: Deadline) -> Envelope:
+def _checked(found: Envelope, tally: Tally, limits: Limits, until: Deadline) -> Envelope:
     """Check a certificate in rationals, or leave it out where that takes too long: margins in floats prove its ends."""
-    if found.certificate is None or entries <= limits.verified_pairs:
+    if found.certificate is None or math.prod(tally.shape) <= limits.verified_pairs:
         return found
-    if entries <= min(limits.rational_pairs, until.left() * _CHECKED_A_SECOND):
+    if _has_time(tally, limits, until):
         found.certificate.verify()
         return found
-    method = f"{found.method}; bounds proved in floats, without the time for a certificate in rationals"
-    return replace(found, certificate=None, witness=None, method=method)
+    return replace(found, certificate=None, witness=None, method=f"{found.method}; {_IN_FLOATS}")
+
+
+def _has_time(tally: Tally, limits: Limits, until: Deadline) -> bool:
+    """Whether a certificate about so many secrets and cells can be checked in rationals; small ones always can."""
+    quick = min(limits.rational_pairs, until.left() * _CHECKED_A_SECOND)
+    return math.prod(tally.shape) <= max(quick, limits.verified_pairs)
 
 
 def _read_seconds(seconds: object) -> float:

@@ -35,12 +35,17 @@ import numpy as np
 
 from tightlip.auditing.leakage import CellLeakage, cell_pml
 from tightlip.auditing.tally import Places, Tally, divide
-from tightlip.certificate.envelope import EnvelopeCertificate
+from tightlip.certificate.attack import Attack
+from tightlip.certificate.envelope import EnvelopeCertificate, LowerProof, UpperProof
+from tightlip.certificate.rational import RationalRelease
 from tightlip.envelopes.column_generation import common_threshold
 from tightlip.envelopes.dual import proved_ratio
 from tightlip.envelopes.limits import Effort, Limits
 from tightlip.envelopes.pairs import Pairs, sparse_pairs
-from tightlip.envelopes.result import Envelope
+from tightlip.envelopes.result import Envelope, rest_label
+from tightlip.errors import CertificateInvalid
+from tightlip.model.channel import Channel
+from tightlip.model.labels import Labels
 from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import down, gamma, up
@@ -48,6 +53,7 @@ from tightlip.numeric.rounding import down, gamma, up
 _BELOW = 1 - 1e-9  # of the ratio: thresholds stay below it by more than any rounding
 _MISSED = 1e-7  # an interval that is empty by less, of the ratio, is so by the solver's tolerance
 _EVEN = 1e-9  # a price so near 1 is 1
+_ROUNDED = 1e-11  # more than all roundings of a certificate's ratio together, relative
 
 
 class Solved(NamedTuple):
@@ -69,13 +75,31 @@ class Solved(NamedTuple):
         return ratio, ratio - 1 / np.array(proof.multipliers, dtype=np.float64)
 
 
+class High(NamedTuple):
+    """A ratio that no post-processing exceeds, and the thresholds of all secrets that prove it (None: no lift does)."""
+
+    ratio: float
+    thresholds: FloatArray | None
+
+    def lowered(self, pairs: Pairs, thresholds: FloatArray, mass: float) -> High:
+        """Lower it to the smallest ratio that thresholds prove, if that is less."""
+        if not thresholds.max() < self.ratio * _BELOW:
+            return self
+        proved = proved_ratio(pairs, thresholds, mass, 1.0, self.ratio)
+        return High(proved, thresholds) if proved < self.ratio else self
+
+
 class Ends(NamedTuple):
-    """Both ends of ε_c(δ) in nats, the solution with the attack that reaches the lower one, and what stopped it."""
+    """Both ends of ε_c(δ) in nats, what proves them, and what stopped the search.
+
+    `best` has the attack that reaches the lower end, on the secrets `suspects` and all others as one.
+    """
 
     lower: float
     upper: float
+    high: High
     best: Solved
-    suspects: int
+    suspects: Places
     solves: int
     stopped: str
 
@@ -99,24 +123,24 @@ def solve_by_suspects(
     """
     pairs, mass = tally_pairs(tally), _at_most(delta)
     leak = cell_pml(tally)
-    high = _worst_ratio(leak)
-    high = _prove(pairs, common_threshold(pairs, mass), mass, high)
+    high = High(_worst_ratio(leak), None).lowered(pairs, common_threshold(pairs, mass), mass)
     suspects: Places = np.array([], dtype=np.intp)
     more, best, solves = _first_suspects(leak, most_suspects(limits, tally.shape[1])), None, 0
+    low = -1.0
     for _ in range(max(min(limits.suspect_rounds, limits.suspect_pairs // len(tally.count)), 1)):
         suspects = np.concatenate([suspects, more])
         solved = solve(tally.with_secrets(_merge_others(suspects, tally.shape[0])))
         solves += solved.found.solves
-        if best is None or solved.found.lower > best.found.lower:
-            best = solved
+        if solved.found.lower > low:
+            low, best = solved.found.lower, (solved, suspects)
         room = Room.of(pairs, solved, suspects)
-        high = room.prove(pairs, mass, high)
+        high = room.lower(high, pairs, mass)
         more = room.most_wanted(suspects, max(len(suspects) // 2, limits.added_suspects))
-        if not len(more) or high <= math.exp(best.found.lower) * (1 + gap) or effort.ended_by:
+        if not len(more) or high.ratio <= math.exp(low) * (1 + gap) or effort.ended_by:
             break
     assert best is not None
-    upper = log_bounds(Fraction(high))[1]
-    return Ends(min(best.found.lower, upper), upper, best, len(suspects), solves, effort.ended_by)
+    upper = log_bounds(Fraction(high.ratio))[1]
+    return Ends(min(low, upper), upper, high, *best, solves, effort.ended_by)
 
 
 def most_suspects(limits: Limits, cells: int) -> int:
@@ -163,11 +187,10 @@ class Room:
         wanted = np.flatnonzero(lack > _MISSED)
         return wanted[np.argsort(-lack[wanted], kind="stable")[:count]]
 
-    def prove(self, pairs: Pairs, mass: float, high: float) -> float:
-        """Find the smallest ratio up to `high` that thresholds from these intervals prove."""
-        ceiling = self.ratio * _BELOW
-        for thresholds in (np.minimum(self.least, ceiling), np.minimum(self.least, self.most)):
-            high = _prove(pairs, thresholds, mass, high)
+    def lower(self, high: High, pairs: Pairs, mass: float) -> High:
+        """Lower a ratio to what thresholds from these intervals prove."""
+        for ceiling in (self.ratio * _BELOW, self.most):
+            high = high.lowered(pairs, np.minimum(self.least, ceiling), mass)
         return high
 
 
@@ -191,11 +214,50 @@ def tally_pairs(tally: Tally) -> Pairs:
     )
 
 
-def _prove(pairs: Pairs, thresholds: FloatArray, mass: float, high: float) -> float:
-    """Find the smallest ratio that thresholds prove, if that is below one that is known."""
-    if not thresholds.max() < high * _BELOW:
-        return high
-    return min(high, proved_ratio(pairs, thresholds, mass, 1.0, high))
+def certify_ends(tally: Tally, ends: Ends, delta: Fraction) -> EnvelopeCertificate | None:
+    """Prove both ends on all secrets and cells of the tally, in rationals as it is stored.
+
+    Ratios are moved a little to their side, for roundings. None where an attack of probability δ to the last digit
+    misses it by one.
+    """
+    channel, prior, (ratio, thresholds) = tally.channel(), tally.prior(), ends.high
+    release = RationalRelease.of(channel, prior)
+    mass = min(delta, release.total())  # of stored floats all outcomes may have less than 1
+    prices = None if thresholds is None else tuple((1 / (ratio - thresholds)).tolist())
+    upper = UpperProof(Fraction(ratio * (1 + _ROUNDED)), mass, prices)
+    found = EnvelopeCertificate(channel, prior, upper, _lower_proof(tally, channel, ends, mass))
+    try:
+        found.verify_for(release)
+    except CertificateInvalid:
+        return None
+    return found
+
+
+def _lower_proof(tally: Tally, channel: Channel, ends: Ends, wanted: Fraction) -> LowerProof:
+    """Write the attack on few secrets and merged cells as one on all: of merged secrets the worst is suspected."""
+    from scipy.sparse import csr_array
+
+    assert isinstance(ends.best.found.certificate, EnvelopeCertificate)
+    known = ends.best.found.certificate.lower
+    entries = known.attack.outcomes, known.attack.symbols
+    weights = csr_array((known.attack.shares, entries), shape=known.attack.shape)[ends.best.groups]
+    chance = csr_array((tally.chances(), (tally.secret, tally.cell)), shape=tally.shape)
+    likelihood, mass = chance @ weights, weights.T @ divide(tally.of_cell, tally.total)
+    suspects, ratios = [], []
+    for symbol, suspect in enumerate(known.suspects):
+        if suspect is not None:
+            column = likelihood[:, [symbol]].toarray().ravel()
+            column[ends.suspects] *= suspect < len(ends.suspects)
+            suspect = int(ends.suspects[suspect] if suspect < len(ends.suspects) else column.argmax())
+            ratios.append(float(column[suspect] / mass[symbol]))
+        suspects.append(suspect)
+    names = channel.inputs.take([suspect for suspect in suspects if suspect is not None])
+    outputs = Labels((*names, *([rest_label(names)] if None in suspects else [])), given=True)
+    shares = weights.tocoo()
+    attack = Attack(
+        shares.row.astype(np.intp), shares.col.astype(np.intp), shares.data, channel.outputs, outputs
+    )
+    return LowerProof(Fraction(min(ratios) * (1 - _ROUNDED)), wanted, attack, tuple(suspects))
 
 
 def _least_at(price: float, ratio: float) -> float:
