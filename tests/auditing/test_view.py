@@ -124,18 +124,6 @@ def test_large_tables_are_checked_in_rationals_too(monkeypatch, delta):
     assert sum(group.probability for group in attack) >= float(Fraction(delta)) * (1 - 1e-9)
 
 
-def test_beyond_the_solver_only_bounds_are_given(monkeypatch):
-    monkeypatch.setattr("tightlip.auditing.envelope.MOST_PAIRS", 3)
-    rows = [("x", "a", "0"), ("y", "a", "1"), ("x", "b", "1"), ("y", "b", "1"), ("y", "b", "0")]
-    _, view = view_of(rows)
-    assert "bounds only" in view.envelope.method
-    assert view.attack == ()
-    monkeypatch.undo()
-    _, solved = view_of(rows)
-    assert view.envelope.lower <= solved.envelope.upper
-    assert solved.envelope.lower <= view.envelope.upper
-
-
 def test_channel_and_prior_of_a_view():
     _, view = view_of([("x", "a", "0"), ("y", "a", "0"), ("y", "b", "1")])
     assert tl.pml(view.channel, view.prior).worst.ratio == view.worst.leakage.ratio
