@@ -43,6 +43,7 @@ from tightlip.auditing.result import (
     SecretView,
     TailPoint,
 )
+from tightlip.auditing.rows_needed import rows_to_decide
 from tightlip.auditing.sample import Errors, SampleBounds, SampleMode, release_bounds
 from tightlip.auditing.tally import Tally, divide
 from tightlip.envelopes.result import Envelope
@@ -151,7 +152,7 @@ def sample_view(
     columns: tuple[ColumnEffect, ...],
 ) -> SecretView:
     """Bound the release as one secret sees it; `plain` are the counts before noise with the odds e^ε of columns."""
-    bounds = release_bounds(plain, release, odds, errors, mode, budget)
+    bounds = release_bounds(plain, release, odds, errors, mode, budget, delta)
     tally, worst = release.tally, _worst(bounds)
     local = _local_privacy(release, odds)
     return SecretView(
@@ -170,7 +171,7 @@ def sample_view(
         share_above_budget=None if budget is None else Probability.of(bounds.above_level(budget)),
         worst_cells=_worst_cells(bounds, Fraction(plain.tally.total, tally.total)),
         columns=columns,
-        certified=_certify(bounds, mode),
+        certified=_certify(bounds, mode, delta, budget, errors),
     )
 
 
@@ -232,7 +233,7 @@ def _find_ruled_out(bounds: SampleBounds, local: Nats) -> Finding:
 
 
 def _worst_cells(bounds: SampleBounds, scale: Fraction) -> tuple[CellRisk, ...]:
-    cells, size = bounds.cells, bounds.tally.of_cell
+    cells, size = bounds.cells, bounds.tally.sizes
     order = np.lexsort((-divide(size, bounds.tally.total), -cells.upper))[:WORST_CELLS]
     leakage = np.maximum(log_up(np.minimum(cells.upper[order], bounds.most)), 0.0)
     return tuple(
@@ -250,14 +251,21 @@ def _worst_cells(bounds: SampleBounds, scale: Fraction) -> tuple[CellRisk, ...]:
     )
 
 
-def _certify(bounds: SampleBounds, mode: SampleMode) -> Certified:
-    cells = bounds.cells
+def _certify(
+    bounds: SampleBounds, mode: SampleMode, delta: Fraction, budget: Nats | None, errors: Errors
+) -> Certified:
+    cells, observed, rows = bounds.cells, None, None
     open_ = np.flatnonzero(
         (cells.upper >= _TELLING / bounds.priors.lower.min()) & (cells.upper > cells.lower / _TELLING)
     )
+    if budget is not None and bounds.before is None:  # with noise, the rows are not what is released
+        decided = bounds.above_level(budget) <= delta or bounds.at_least_above(budget) > delta
+        observed, rows = rows_to_decide(bounds.tally, budget, delta, errors, decided=decided)
     return Certified(
         confidence=mode.confidence,
         rarest=Probability(bounds.priors.rarest),
-        uncertified_cells=len(open_),
+        uncertified_cells=int(bounds.tally.cells[open_].sum()),
         uncertified_share=Probability.of(bounds.tally.share_of(open_)),
+        observed_above=observed,
+        rows_to_decide=rows,
     )
