@@ -12,6 +12,7 @@ from benchmarks import (
     maximal_leakage_qif,
     protect,
     release_speed,
+    sample_bounds,
     statistic_speed,
 )
 
@@ -28,6 +29,7 @@ BENCHMARKS = (
     audit_measures,
     audit_privattacks,
     protect,
+    sample_bounds,
 )
 for benchmark in BENCHMARKS:
     benchmark.main()

@@ -44,7 +44,7 @@ from tightlip.numeric.two_by_two import lower_binomial_tail, lower_table_tail
 
 # Parts of the error: bounds on P(y), cells left out, all together, rows. More for the cells leaves out cells nearer to
 # the level, each of which is many rows; more for the rows saves a fraction of a standard error.
-_MARGINS, _CELLS, _TOGETHER, _ROWS = 0.05, 0.5, 0.1, 0.35
+_MARGINS, _CELLS, _TOGETHER, _ROWS = 0.05, 0.6, 0.1, 0.25
 _TABLE, _BINOMIAL = 0.9, 0.1  # of the error of a cell: the two p-values
 _BETS = (
     (0.9, 1.0),

@@ -42,7 +42,7 @@ def rows_to_decide(
     >>> tally = Tally.of([0, 1, 0, 1], [0, 0, 1, 1], [25, 75, 75, 25], (2, 2))
     >>> share, rows = rows_to_decide(tally, Nats.of_ratio(Fraction(2)), Fraction(1, 100), Errors(0.01, 0.04))
     >>> float(share), rows
-    (0.0, 470)
+    (0.0, 500)
     """
     kinds, _ = tally.by_kind()
     share = cell_pml(kinds).tail(budget)

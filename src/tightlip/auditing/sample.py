@@ -289,11 +289,11 @@ def sample_bounds(
     cells, levels = cell_bounds(tally, priors, _ABOVE * rest, _BELOW * rest), levels_with(budget)
     told = told_levels(levels, priors)
 
-    def tail(lifts: FloatArray, error: float, *, above: bool) -> list[float]:
+    def tail(lifts: FloatArray, error: float, *, above: bool) -> list[float | Fraction]:
         rows = [int(tally.of_cell[lifts > threshold(level, below=above)].sum()) for level in told]
         bound = upper_shares if above else lower_shares
         found: list[float] = bound(rows, tally.total, error / len(told), weighted=False).tolist()
-        return found + [0.0] * (len(levels) - len(told))
+        return [*found, *[0.0] * (len(levels) - len(told))]
 
     above = tail(cells.upper, _ABOVE * rest, above=True)
     at_least = tail(cells.lower, _BELOW * rest, above=False)
@@ -337,22 +337,22 @@ def _lower_to(
     tally: Tally,
     priors: Priors,
     levels: Sequence[Nats],
-    above: Sequence[float],
+    above: Sequence[float | Fraction],
     most: float,
     error: float,
-) -> list[float]:
+) -> list[float | Fraction]:
     """Prove P{ℓ > t} ≤ δ at lower and lower levels t, as long as that succeeds.
 
     All share one error: the claims are false below some level and true from it on, and only the highest false one
     must not be proved, since none below it is tried unless it was.
     """
-    found, target = list(above), up(float(delta))
+    found = list(above)
     for place in reversed(range(len(levels))):
         if found[place] <= delta or threshold(levels[place], below=True) >= most:
             continue
         if _share_above(tally, priors, levels[place], error) > delta:
             break
-        found[place] = target
+        found[place] = delta
     return found
 
 
@@ -362,8 +362,8 @@ def assemble_bounds(
     cells: CellBounds,
     most: float,
     levels: tuple[Nats, ...],
-    above: Sequence[float],
-    at_least: Sequence[float],
+    above: Sequence[float | Fraction],
+    at_least: Sequence[float | Fraction],
     before: SampleBounds | None = None,
 ) -> SampleBounds:
     """Join all bounds, with tails that fall, are 0 beyond the largest lift, and no larger than processing allows."""
