@@ -14,6 +14,7 @@ from benchmarks import (
     maximal_leakage_qif,
     protect,
     release_speed,
+    sample_bounds,
     statistic_speed,
 )
 
@@ -32,6 +33,7 @@ BENCHMARKS = (
     audit_privattacks,
     classical_pycanon,
     protect,
+    sample_bounds,
 )
 for benchmark in BENCHMARKS:
     benchmark.main()

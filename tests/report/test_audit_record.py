@@ -124,13 +124,22 @@ def test_where_changes_are_listed_none_is_said_to_be_missing():
     assert record["no_remedy"] is None
 
 
-@pytest.mark.parametrize(("budget", "words"), [(2, "could not be proved"), (1000, "is proved")])
-def test_samples_say_how_sure_they_are(budget, words):
+@pytest.mark.parametrize(
+    ("budget", "words", "decides"),
+    [
+        (2, "could not be proved", "rows prove that at most 1 %"),
+        (1000, "is proved", "the sample proves that"),
+    ],
+)
+def test_samples_say_how_sure_they_are(budget, words, decides):
     record = example_record(sample=SampleMode(0.9), budget=tl.log_of(budget), show_values=False)
     view = record["views"][0]
     assert words in record["verdict"]["words"]
     assert (record["mode"], record["confidence"], view["certified"]["confidence"]) == ("sample", 0.9, 0.9)
-    assert "too small to certify" in view["words"][-1]
+    assert "too small to certify" in view["words"][-2]
+    assert decides in view["words"][-1]
+    assert view["certified"]["observed_above"]["value"] <= 0.01
+    assert (view["certified"]["rows_to_decide"] > record["rows"]) == (budget == 2)
     assert len(view["curve"]) == 1
     assert not view["proof"]["checked"]
     assert "90 % confidence" in record["method"][0]

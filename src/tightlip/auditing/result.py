@@ -121,12 +121,17 @@ class Certified:
     rarest : secrets held by a smaller share of the population are outside every bound
     uncertified_cells, uncertified_share : cells that are too small to say much about, and the share of the rows in
         them: the bound on e^leakage is more than half of what any cell may have, and more than twice what is proved
+    observed_above : the share of the rows above the budget, as a description; None without a budget, or with noise
+    rows_to_decide : how many rows, estimated from the shares observed, would prove that a leakage above the budget has
+        probability at most δ or, where more than that is observed, that it has not; None where none would
     """
 
     confidence: float
     rarest: Probability
     uncertified_cells: int
     uncertified_share: Probability
+    observed_above: Probability | None = None
+    rows_to_decide: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

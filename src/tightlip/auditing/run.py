@@ -259,14 +259,14 @@ def _audit_population(job: _Job, kinds: Mapping[str, str]) -> Audit:
 
 
 def _audit_sample(job: _Job, mode: SampleMode, kinds: Mapping[str, str]) -> Audit:
-    """Every secret gets an equal part of the error: a quarter for its priors, which all releases share, three eighths
-    for the release, and as much for what leaves columns out, in equal parts.
+    """Every secret gets an equal part of the error: a twelfth for its priors, which all releases share, a twelfth for
+    what leaves columns out, in equal parts, and the rest for the release.
     """
     policy, cells, delta = job.cells.policy, job.cells, job.asked.delta
     subjects = subjects_of(policy)
     error = float(1 - mode.level) * (1 - 2**-50) / len(subjects)
     trials = 2 * len(policy.release) + len(departures(policy))
-    main, each = Errors(error / 4, error * 3 / 8), Errors(error / 4, error * 3 / 8 / trials)
+    main, each = Errors(error / 12, error * 10 / 12), Errors(error / 12, error / 12 / trials)
     odds = odds_of(policy)
 
     def bound(subject: Subject, columns: Sequence[str]) -> Effect:

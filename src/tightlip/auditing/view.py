@@ -49,6 +49,7 @@ from tightlip.auditing.result import (
     SecretView,
     TailPoint,
 )
+from tightlip.auditing.rows_needed import rows_to_decide
 from tightlip.auditing.sample import Errors, SampleBounds, SampleMode, release_bounds
 from tightlip.auditing.tally import Tally, divide
 from tightlip.envelopes.result import Envelope
@@ -204,7 +205,7 @@ def sample_view(
 ) -> SecretView:
     """Bound the release as one secret sees it; `plain` are the counts before noise with the odds e^ε of columns."""
     level = None if budget is None else budget.level
-    bounds = release_bounds(plain, release, odds, errors, mode, level)
+    bounds = release_bounds(plain, release, odds, errors, mode, level, delta)
     above = None if level is None else Probability.of(bounds.above_level(level))
     tally, worst = release.tally, _worst(bounds)
     local = _local_privacy(release, odds)
@@ -228,7 +229,7 @@ def sample_view(
         budget=budget,
         verdict=None if above is None else above <= delta,
         left_out=left_out,
-        certified=_certify(bounds, mode),
+        certified=_certify(bounds, mode, delta, level, errors),
     )
 
 
@@ -309,14 +310,21 @@ def _worst_cells(bounds: SampleBounds, scale: Fraction) -> tuple[CellRisk, ...]:
     )
 
 
-def _certify(bounds: SampleBounds, mode: SampleMode) -> Certified:
-    cells = bounds.cells
+def _certify(
+    bounds: SampleBounds, mode: SampleMode, delta: Fraction, budget: Nats | None, errors: Errors
+) -> Certified:
+    cells, observed, rows = bounds.cells, None, None
     open_ = np.flatnonzero(
         (cells.upper >= _TELLING / bounds.priors.lower.min()) & (cells.upper > cells.lower / _TELLING)
     )
+    if budget is not None and bounds.before is None:  # with noise, the rows are not what is released
+        decided = bounds.above_level(budget) <= delta or bounds.at_least_above(budget) > delta
+        observed, rows = rows_to_decide(bounds.tally, budget, delta, errors, decided=decided)
     return Certified(
         confidence=mode.confidence,
         rarest=Probability(bounds.priors.rarest),
         uncertified_cells=int(bounds.tally.cells[open_].sum()),
         uncertified_share=Probability.of(bounds.tally.share_of(open_)),
+        observed_above=observed,
+        rows_to_decide=rows,
     )

@@ -260,6 +260,8 @@ class Certainty:
     rarest: Share
     uncertified_cells: int
     uncertified_share: Share
+    observed_above: Share | None
+    rows_to_decide: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -690,7 +692,12 @@ def _certainty(view: SecretView) -> Certainty | None:
         return None
     found = view.certified
     return Certainty(
-        found.confidence, share(found.rarest), found.uncertified_cells, share(found.uncertified_share)
+        found.confidence,
+        share(found.rarest),
+        found.uncertified_cells,
+        share(found.uncertified_share),
+        None if found.observed_above is None else share(found.observed_above),
+        found.rows_to_decide,
     )
 
 

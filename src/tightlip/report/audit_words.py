@@ -18,7 +18,7 @@ from tightlip.auditing.budget import REFERENCE, Budget, Rule
 from tightlip.auditing.certainty import FACTORS
 from tightlip.auditing.counted import SMALL
 from tightlip.auditing.plan import name_of, sensitive
-from tightlip.auditing.result import AttackGroup, Audit, Remedy, SecretView, largest_posterior
+from tightlip.auditing.result import AttackGroup, Audit, Certified, Remedy, SecretView, largest_posterior
 from tightlip.numeric.budget import Allowed
 from tightlip.numeric.display import (
     format_about,
@@ -885,11 +885,30 @@ class ViewWords:
         if found is None:
             return []
         covered = f"the bounds cover secrets held by at least {at_most(found.rarest)} of the population"
+        decided = self._rows_to_decide(found)
         if not found.uncertified_cells:
-            return [f"{covered}."]
+            return [f"{covered}.", *decided]
         cells, share = several(found.uncertified_cells, "cell"), at_most(found.uncertified_share)
         are, them = ("is", "it") if found.uncertified_cells == 1 else ("are", "them")
         return [
             f"{covered}; {cells} ({share} of the rows) {are} too small to certify: the sample says no more about "
-            f"{them} than about any other."
+            f"{them} than about any other.",
+            *decided,
         ]
+
+    def _rows_to_decide(self, found: Certified) -> list[str]:
+        """How many rows would decide whether the budget is kept, if the population were like the sample."""
+        if found.observed_above is None:
+            return []
+        rows, few = found.rows_to_decide, found.observed_above <= self.audit.delta
+        seen = f"of the rows, {at_most(found.observed_above)} are above the budget"
+        below, above = both_sides(self.audit.delta)
+        kept, broken = f"at most {above} of people are", f"more than {below} of people are"
+        if rows is not None and rows <= self.audit.total:
+            proved = self.view.share_above_budget or Probability(0.0)
+            return [f"{seen}; the sample proves that {kept if proved <= self.audit.delta else broken}."]
+        hope = "" if few else f", and no number of rows is likely to prove that {kept}"
+        if rows is None:
+            return [f"{seen}{hope}."]
+        told = f"about {format_count(rows)} rows prove that {kept if few else broken}"
+        return [f"{seen}{hope}; if the population is like them, {told}."]
