@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from tightlip.auditing.tally import Places, Tally, divide, equal_columns, group_rows, sum_by
 from tightlip.errors import InvalidInput
 from tightlip.numeric.parse import FloatArray
-from tightlip.table.cells import CellKinds
+from tightlip.table.cell_kinds import CellKinds
 from tightlip.table.local import LocalRecoding
 from tightlip.table.mechanism import ColumnChannel, ColumnMechanism, Value
 

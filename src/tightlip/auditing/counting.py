@@ -1,7 +1,7 @@
 """Count the cells of a plan for each question about it: in memory where they fit, otherwise in the engine each time.
 
 In memory there is one count, by all secret columns together; fewer columns, hidden cells, noise and single secrets are
-worked out from it. Where that is too large, the engine is asked for the kinds of cells (table/cells.py) of each secret
+worked out from it. Where that is too large, the engine is asked for the kinds of cells (table/cell_kinds.py) of each secret
 and each set of columns: whatever the number of cells, few numbers come back. Noise and cell-by-cell recodings need the
 cells themselves and are refused there.
 """
@@ -21,7 +21,7 @@ from tightlip.auditing.plan import Subject, about, apply_policy, left_out, mecha
 from tightlip.auditing.result import HeatMap
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.quantity import Probability
-from tightlip.table.cells import check_secrets, count_kinds, population_risks
+from tightlip.table.cell_kinds import check_secrets, count_kinds, population_risks
 from tightlip.table.counts import MAX_CELLS, TooManyCells, count_cells, require_few_cells
 from tightlip.table.mechanism import Value
 from tightlip.table.policy import Policy

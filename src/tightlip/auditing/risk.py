@@ -15,7 +15,7 @@ from tightlip.auditing.result import Audit
 from tightlip.auditing.tally import Tally, divide
 from tightlip.errors import InvalidInput, quoted
 from tightlip.showing import Shown, Tabled
-from tightlip.table.cells import MOST_COLUMNS, CellQuery, kinds_by_engine
+from tightlip.table.cell_kinds import MOST_COLUMNS, CellQuery, kinds_by_engine
 from tightlip.table.counts import CellCounts, combine, hide_small_cells
 from tightlip.table.policy import Policy, Secret
 from tightlip.table.risk import CellRisks, KindRisks, write_kind_risks, write_risks

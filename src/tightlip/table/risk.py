@@ -18,7 +18,7 @@ from tightlip.arguments import flag, instance, whole
 from tightlip.errors import InvalidInput, ShapeMismatch, quoted
 from tightlip.files import whole_file
 from tightlip.numeric.display import format_count
-from tightlip.table.cells import CellQuery, has_secret
+from tightlip.table.cell_kinds import CellQuery, has_secret
 from tightlip.table.counts import (
     GROUPS_PER_CELL,
     MAX_CELLS,
