@@ -151,6 +151,8 @@ def _require_whole(path: Path, program: Program) -> None:
             )
     if program == "Stata" and start.startswith(b"<") and not end.rstrip().endswith(b"</stata_dta>"):
         raise _not_whole(path, program)
+    if program == "SAS transport" and path.read_bytes().count(_MEMBER) > 1:
+        raise InvalidInput(f"{path} must hold one table, got several; write each to a file of its own.")
 
 
 def _with_tags(path: Path, columns: Sequence[Any], about: Any) -> list[Any]:
@@ -179,8 +181,6 @@ def _transport_rows(path: Path, about: Any) -> Any:
     rest = data[start + width * rows :]
     told = data[start - _RECORD : start][_NUMBER_OF_ROWS:].strip()
     texts_only = {*about.readstat_variable_types.values()} == {"string"}
-    if data.count(_MEMBER) > 1:
-        raise InvalidInput(f"{path} must hold one table, got several; write each to a file of its own.")
     cut = len(data) % _RECORD or len(rest) >= _RECORD or rest.strip(b" ") or width * rows > len(data) - start
     if cut or (told.strip(b"0") and told != str(rows).encode()):
         raise _not_whole(path, "SAS transport")
