@@ -56,7 +56,9 @@ class _Library:
     def __init__(self):
         import pyreadstat
 
-        self.loaded = ctypes.CDLL(glob.glob(str(Path(pyreadstat.__file__).parent / "_readstat_writer*.so"))[0])
+        self.loaded = ctypes.CDLL(
+            glob.glob(str(Path(pyreadstat.__file__).parent / "_readstat_writer*.so"))[0]
+        )
 
     def __call__(self, name, *arguments):
         function = getattr(self.loaded, f"readstat_{name}")

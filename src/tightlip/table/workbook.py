@@ -37,6 +37,7 @@ _FORMULA = Unreadable(
 )
 _TIME = Unreadable("dates with a time of day, or times")
 _PLACE = re.compile(r"([A-Z]{1,3})([1-9][0-9]{0,6})")
+_WHOLE = re.compile("0|-?[1-9][0-9]*")  # -0 is no 0
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _STRICT_RELATION = "{http://purl.oclc.org/ooxml/officeDocument/relationships}id"
 
@@ -230,7 +231,7 @@ def _agreed_cell(cell: _Stored, value: Any, name: str) -> Any:
     if cell.type == "n" and cell.value is not None:
         number = float(cell.value)
         if type(value) in (int, float) and value == number:
-            return int(cell.value) if re.fullmatch("-?[0-9]+", cell.value) else number
+            return int(cell.value) if _WHOLE.fullmatch(cell.value) else number
         if isinstance(value, (datetime.date, datetime.time, datetime.timedelta)):
             return value if type(value) is datetime.date and number.is_integer() else _TIME
     raise _not_whole(name)
