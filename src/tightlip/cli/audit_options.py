@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tightlip.cli.arguments import Unit
+from tightlip.cli.completion import complete_columns
 from tightlip.errors import InvalidInput, quoted
 
 if TYPE_CHECKING:
@@ -32,11 +33,21 @@ _written = partial(typer.Option, rich_help_panel="What is written")
 _REPEAT = "; repeat for several columns."
 
 Address = Annotated[
-    str, typer.Argument(help="A CSV, Parquet, DuckDB or SQLite file, or postgresql://… with --table.")
+    str,
+    typer.Argument(
+        help="A CSV, Parquet, DuckDB, SQLite, Excel, SPSS, Stata or SAS file; postgresql://… with --table; "
+        "or - for standard input."
+    ),
 ]
-TableName = Annotated[str | None, typer.Option("--table", metavar="NAME", help="Which table of a database.")]
+TableName = Annotated[
+    str | None,
+    typer.Option("--table", metavar="NAME", help="Which table of a database, or sheet of a workbook."),
+]
 
-Secret = Annotated[str | None, _planned(metavar="COLUMNS", help="Secret columns, comma-separated.")]
+Secret = Annotated[
+    str | None,
+    _planned(metavar="COLUMNS", autocompletion=complete_columns, help="Secret columns, comma-separated."),
+]
 Statistic = Annotated[
     str | None,
     _planned(
@@ -44,7 +55,12 @@ Statistic = Annotated[
         help="Secret columns to add SML about, as statistics of all secret columns together.",
     ),
 ]
-Release = Annotated[str | None, _planned(metavar="COLUMNS", help="Columns to be released, comma-separated.")]
+Release = Annotated[
+    str | None,
+    _planned(
+        metavar="COLUMNS", autocompletion=complete_columns, help="Columns to be released, comma-separated."
+    ),
+]
 PolicyFile = Annotated[
     Path | None, _planned(metavar="FILE", help="The planned release as a TOML file instead.")
 ]
