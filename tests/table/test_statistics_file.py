@@ -313,7 +313,7 @@ def test_texts_of_stata_keep_their_blanks(tmp_path):
 def test_a_portable_file_is_refused(tmp_path):
     path = tmp_path / "a.por"
     pyreadstat.write_por(pd.DataFrame({"X": [1.0]}), path)
-    assert "portable files; save it as .sav" in refused(path)
+    assert "got a .por file; save it as .sav" in refused(path)
 
 
 def test_a_file_with_a_password_is_refused(tmp_path):

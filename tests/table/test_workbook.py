@@ -373,6 +373,12 @@ def test_a_password_is_told(tmp_path):
     assert "protected by a password" in refused(path)
 
 
+@pytest.mark.parametrize("name", ["a.ods", "a.xlsb"])
+def test_other_spreadsheets_are_refused(tmp_path, name):
+    write_xlsx(tmp_path / "a.xlsx").rename(tmp_path / name)
+    assert "save it as .xlsx" in refused(tmp_path / name)
+
+
 def test_other_zip_files_are_refused(tmp_path):
     path = tmp_path / "a.xlsx"
     with zipfile.ZipFile(path, "w") as archive:

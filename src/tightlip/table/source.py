@@ -46,6 +46,7 @@ _PACKED = {
     b"PK\3\4": "zip",
 }
 _WORKBOOKS = (".xlsx", ".xlsm")
+_SAVE_AS = {".por": ".sav", ".ods": ".xlsx", ".xlsb": ".xlsx"}  # what no reader tells every cell of
 _PROGRAMS: dict[bytes, Program] = {
     b"$FL2": "SPSS",
     b"$FL3": "SPSS",
@@ -336,15 +337,16 @@ def _first_bytes(path: Path) -> bytes:
 
 def _refuse_other(path: Path, start: bytes) -> None:
     """Refuse a file that is no text either."""
+    ending = path.suffix.lower()
+    if ending in _SAVE_AS:
+        raise InvalidInput(f"{path} must be {_READ}, got a {ending} file; save it as {_SAVE_AS[ending]}.")
     packed = next((name for magic, name in _PACKED.items() if start.startswith(magic)), None)
-    if packed and not (packed == "gzip" and path.suffix.lower() == ".gz"):
+    if packed and not (packed == "gzip" and ending == ".gz"):
         raise InvalidInput(
             f"{path} is packed with {packed}; unpack it, or name what gzip packed .csv.gz or .tsv.gz."
         )
     if start[8:] == b"ENCRYPTE":  # what SPSS writes with a password
         raise InvalidInput(f"{path} is protected by a password; save it without one.")
-    if path.suffix.lower() == ".por":
-        raise InvalidInput(f"{path} must be {_READ}, got one of SPSS's portable files; save it as .sav.")
     if not path.name.lower().endswith(_TEXT_FILES):
         raise InvalidInput(
             f"{path} must be {_READ}, got none of these; "
