@@ -57,7 +57,12 @@ def test_levels_first_then_the_answer_then_what_was_written(capsys, people):
     words = " ".join(text.split())
     places = [
         words.index(part)
-        for part in ("age: as is → in bins of 10 → in bins of 20 → out", "of the detail", "Wrote 400 rows")
+        for part in (
+            "age: as is → in bins of 10 → in bins of 20 → out",
+            "of the detail",
+            "400 rows with the columns",
+            "Wrote the rows: ",
+        )
     ]
     assert places == sorted(places)
     assert "covered by no guarantee: nr" in words
@@ -137,7 +142,11 @@ def test_json_has_levels_and_files(capsys, people):
     record = json.loads(text)
     assert (status, err) == (0, "")
     assert record["levels"]["age"] == ["as is", "in bins of 10", "in bins of 20", "out"]
-    assert record["written"] == {"policy": "plan.toml", "proof": "proof.json"}
+    assert record["written"] == {
+        "policy": "plan.toml",
+        "proof": "proof.json",
+        "recoding": "plan.recoding.parquet",
+    }
     assert record["release"] is None
     status, text, _ = run(capsys, "verify", "proof.json")
     assert status == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
 import shlex
 import sys
@@ -9,13 +11,14 @@ from collections.abc import Sequence
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from tightlip import reading
 from tightlip.cli.interrupt import Interrupted
+from tightlip.cli.output import manner
 from tightlip.errors import InvalidInput, quoted
 from tightlip.model.channel_file import ChannelFile, channel_file_of
 from tightlip.model.jsonio import parse_json
@@ -122,6 +125,35 @@ def _parts(text: str, argument: str) -> list[str]:
     return parts
 
 
+_Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print the verdict alone, or nothing where there is none.")
+]
+_Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Tell each stage and its seconds on standard error.")
+]
+
+
+def with_manners(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options --quiet and --verbose, which only `output` has to know of."""
+    taken = inspect.signature(command, eval_str=True)
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind)
+        for name, kind in (("quiet", _Quiet), ("verbose", _Verbose))
+    ]
+
+    @functools.wraps(command)
+    def run(*arguments: Any, quiet: bool = False, verbose: bool = False, **options: Any) -> None:
+        if quiet and verbose:
+            raise InvalidInput("--quiet must not be given with --verbose; drop one of them.")
+        with manner(quiet=quiet, verbose=verbose):
+            command(*arguments, **options)
+
+    signature = taken.replace(parameters=[*taken.parameters.values(), *added])
+    run.__signature__ = signature  # type: ignore[attr-defined]
+    run.__annotations__ = {name: one.annotation for name, one in signature.parameters.items()}
+    return run
+
+
 class Command(TyperCommand):
     """A command whose help speaks of what to write, not of Python's types."""
 
@@ -158,10 +190,10 @@ def read_text(path: Path) -> str:
 
 
 def typed_command(context: typer.Context, *names: str) -> str:
-    """Write the command line that was given; defaults, passwords and leave to overwrite are left out."""
+    """Write the command line that was given; defaults, passwords, leave to overwrite and manners are left out."""
     words = ["tightlip", *names]
     for given in context.command.params:
-        if given.name == "force":
+        if given.name in ("force", "quiet", "verbose"):
             continue
         value = context.params.get(str(given.name))
         if value in (None, [], given.default):

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from tightlip.cli import audit_options as option
-from tightlip.cli.arguments import Unit, public_address, read_probabilities, typed_command
+from tightlip.cli.arguments import Unit, read_probabilities, typed_command
 from tightlip.cli.audit_options import Outputs, PlanFlags, inputs_of
 from tightlip.cli.output import print_json, print_text, stage_bar
+from tightlip.cli.table_input import open_input, shown_address
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.parse import number
 
@@ -69,7 +70,6 @@ def audit(
     from tightlip.report.audit_record import audit_report, now
     from tightlip.report.audit_text import audit_text
     from tightlip.table.flags import column_names
-    from tightlip.table.source import open_table
 
     made = now()
     sample = _sample_mode(population, confidence)
@@ -82,7 +82,7 @@ def audit(
     outputs = Outputs(html, risks, write_policy, id_column, force)
     outputs.check(inputs_of(table, policy, plan), population=population, budget=bool(plan.budget))
     stages = stages_of(plan, sample=sample is not None, budget=bool(plan.budget))
-    with stage_bar([*stages, "report", "writing"]) as tell, open_table(table, table=name) as opened:
+    with stage_bar([*stages, "report", "writing"]) as tell, open_input(table, table=name) as opened:
         found = run_audit(
             opened,
             policy=plan,
@@ -93,7 +93,7 @@ def audit(
         tell("report")
         report = audit_report(
             found.with_curves() if json or html is not None else found,
-            table=public_address(table),
+            table=shown_address(table),
             command=typed_command(context, "audit"),
             unit=unit.value,
             show_values=show_values,
@@ -101,7 +101,8 @@ def audit(
         )
         tell("writing")
         report = replace(report, written=outputs.write(report, opened, plan, found))
-    print_json(report.to_dict()) if json else print_text(audit_text(report))
+    verdict = report.headline if allowed is None else report.verdict.words
+    print_json(report.to_dict()) if json else print_text(audit_text(report), verdict=verdict)
     if found.verdict is False:
         raise typer.Exit(1)
 

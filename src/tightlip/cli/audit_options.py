@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tightlip.cli.arguments import Unit, read_budgets
+from tightlip.cli.completion import complete_columns
 from tightlip.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -31,14 +32,22 @@ _written = partial(typer.Option, rich_help_panel="What is written")
 _REPEAT = "; repeat for several columns."
 
 Address = Annotated[
-    str, typer.Argument(help="A CSV, Parquet, DuckDB or SQLite file, or postgresql://… with --table.")
+    str,
+    typer.Argument(
+        help="A CSV, Parquet, DuckDB, SQLite, Excel, SPSS, Stata or SAS file; postgresql://… with --table; "
+        "or - for standard input."
+    ),
 ]
-TableName = Annotated[str | None, typer.Option("--table", metavar="NAME", help="Which table of a database.")]
+TableName = Annotated[
+    str | None,
+    typer.Option("--table", metavar="NAME", help="Which table of a database, or sheet of a workbook."),
+]
 
 Secret = Annotated[
     Settings,
     _planned(
         metavar="COLUMNS",
+        autocompletion=complete_columns,
         help="Secret columns, comma-separated; DPHY=1,2 for one column of which only these values are sensitive. A "
         "name with = in it is put in double quotes. Repeat for several.",
     ),
@@ -77,7 +86,12 @@ Statistic = Annotated[
     ),
 ]
 Release = Annotated[
-    Settings, _planned(metavar="COLUMNS", help="Columns to be released, comma-separated; repeat for more.")
+    Settings,
+    _planned(
+        metavar="COLUMNS",
+        autocompletion=complete_columns,
+        help="Columns to be released, comma-separated; repeat for more.",
+    ),
 ]
 PolicyFile = Annotated[
     Path | None, _planned(metavar="FILE", help="The planned release as a TOML file; flags add to it.")

@@ -11,13 +11,13 @@ from tightlip.cli import audit_options as option
 from tightlip.cli import protect_options as own
 from tightlip.cli.arguments import (
     Unit,
-    public_address,
     read_budgets,
     typed_command,
 )
 from tightlip.cli.audit_options import PlanFlags, inputs_of
 from tightlip.cli.interrupt import first_is_spared
-from tightlip.cli.output import complain, gap_bar, print_json, print_text
+from tightlip.cli.output import complain, gap_bar, print_json, print_text, stage
+from tightlip.cli.table_input import open_input, shown_address
 from tightlip.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -85,7 +85,6 @@ def protect(
     from tightlip.report.protect import protect_record, protect_text
     from tightlip.table.flags import column_names
     from tightlip.table.publish import UNSAFE_NOTE
-    from tightlip.table.source import open_table
 
     flags: dict[str, Any] = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "mapping": mapping}
     flags |= {"suppress": suppress, "where": where, "missing": missing, "not_secret": not_secret}
@@ -106,26 +105,29 @@ def protect(
     outputs.check(inputs_of(table, policy, plan), randomised=randomised)
     typed = typed_command(context, "protect")
     if not json:
-        print_text(_start_line(public_address(table)))
-    with open_table(table, table=name) as opened:
+        print_text(_start_line(shown_address(table)))
+    stage("counting")
+    with open_input(table, table=name) as opened:
         chosen = _chosen_levels(opened, plan, asked["levels"])
         if not json:
             print_text(_level_lines(chosen))
         found = _search(opened, plan, asked)
+        stage("report")
         report = protect_record(
             found,
             unit=unit.value,
             show_values=show_values,
-            table=public_address(table),
+            table=shown_address(table),
             command=typed,
             curve=None if html is None else _curve(found),
             keep=kept,
             with_secret=with_secret,
             unsafe=None if seed_for_tests is None else UNSAFE_NOTE,
         )
+        stage("writing")
         done, wrote = outputs.write(found, report, opened, typed)
     record = report.to_dict() | {"levels": {column.column: list(column.words) for column in chosen}}
-    _tell(record, protect_text(report), done, wrote, unit, json)
+    _tell(record, protect_text(report), report.headline, done, wrote, unit, json)
 
 
 def _asked(
@@ -192,7 +194,13 @@ def _curve(found: Protection) -> Curve | None:
 
 
 def _tell(
-    record: dict[str, Any], text: Any, done: Any, wrote: dict[str, str | None], unit: Unit, json: bool
+    record: dict[str, Any],
+    text: Any,
+    verdict: str,
+    done: Any,
+    wrote: dict[str, str | None],
+    unit: Unit,
+    json: bool,
 ) -> None:
     """Print the answer, then what was written."""
     from tightlip.report.table_release import table_release_record, table_release_text
@@ -201,8 +209,10 @@ def _tell(
     if json:
         print_json(record | {"release": released, "written": wrote})
     else:
-        print_text(text, wrote=wrote)
+        files = {f"the {what}": path for what, path in wrote.items()}
+        print_text(text, verdict=verdict, wrote=files if released is None else None)
         if released is not None:
-            print_text(table_release_text(released))
+            files |= {"the rows": released["out"], "the receipt": released["receipt"]}
+            print_text(table_release_text(released), wrote=files)
     if released is not None and released["unsafe"]:
         complain(f"warning: {released['unsafe']}.")

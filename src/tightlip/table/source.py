@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tightlip import arguments
 from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.reading import stamp
 from tightlip.table.condition import Condition
 from tightlip.table.csv_file import CsvFile
 from tightlip.table.csv_kinds import cast_text, detect_kinds, refuse_spellings
@@ -26,7 +27,7 @@ from tightlip.table.embedded import (
     require_stored,
 )
 from tightlip.table.failure import engine_work, load_ibis
-from tightlip.table.frame import read_frame
+from tightlip.table.frame import Frame, read_frame
 from tightlip.table.kinds import (
     Kind,
     check_columns,
@@ -39,6 +40,8 @@ from tightlip.table.kinds import (
 )
 from tightlip.table.parquet_file import ParquetFile
 from tightlip.table.policy import require_known
+from tightlip.table.statistics_file import Program, read_statistics
+from tightlip.table.workbook import COMPOUND, read_workbook
 
 if TYPE_CHECKING:
     from tightlip.table.policy import Policy
@@ -55,6 +58,17 @@ _PACKED = {
     b"\x04\x22\x4d\x18": "LZ4",
     b"PK\3\4": "zip",
 }
+_WORKBOOKS = (".xlsx", ".xlsm")
+_SAVE_AS = {".por": ".sav", ".ods": ".xlsx", ".xlsb": ".xlsx"}  # what no reader tells every cell of
+_PROGRAMS: dict[bytes, Program] = {
+    b"$FL2": "SPSS",
+    b"$FL3": "SPSS",
+    b"<stata_dta>": "Stata",
+    bytes(12) + b"\xc2\xea\x81\x60": "SAS",
+    b"HEADER RECORD***": "SAS transport",
+}
+_OLD_STATA = range(104, 116)  # first bytes before version 13, which are no text in UTF-8 with what follows
+_READ = "a CSV, Parquet, DuckDB, SQLite, Excel, SPSS, Stata or SAS file"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,6 +86,7 @@ class Table:
     parquet : the Parquet file that is read, if it is one
     refused : columns that cannot be read, and their type
     loose : whether columns may hold what their types do not say
+    labelled : columns of codes that the file has labels for, which are not read
     owned : whether we made the connection, and so close it
     where, absent : the conditions that rows satisfy, and the codes that mean missing, by column; see `under`
     """
@@ -86,6 +101,7 @@ class Table:
     parquet: ParquetFile | None = None
     refused: dict[str, str] = field(default_factory=dict)
     loose: bool = False
+    labelled: tuple[str, ...] = ()
     owned: bool = True
     where: tuple[Condition, ...] = ()
     absent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -250,8 +266,9 @@ def open_table(source: Any, *, table: str | None = None) -> Table:
 
     Parameters
     ----------
-    source : path of a CSV, Parquet, DuckDB or SQLite file; Postgres URL; pandas, polars or Arrow frame; Ibis table
-    table : which table of a database; needed where there are several
+    source : path of a CSV, Parquet, DuckDB, SQLite, Excel, SPSS, Stata or SAS file; Postgres URL; pandas, polars or
+        Arrow frame; Ibis table
+    table : which table of a database, or sheet of a workbook; needed where there are several
 
     Raises
     ------
@@ -281,7 +298,7 @@ def open_table(source: Any, *, table: str | None = None) -> Table:
                 distrust(backend)
             return _of_database("table", backend, source, owned=False)
     if arguments.is_frame(source):
-        return _open_frame(source)
+        return _of_frame("the data frame", read_frame(source))
     if isinstance(source, Iterable):  # whose rows no message shows
         raise WrongType(f"table must be a data frame, got a {type(source).__name__}; make one of it.")
     raise WrongType(
@@ -290,26 +307,26 @@ def open_table(source: Any, *, table: str | None = None) -> Table:
     )
 
 
-def _open_frame(source: Any) -> Table:
+def _of_frame(name: str, frame: Frame, labelled: tuple[str, ...] = ()) -> Table:
     ibis = load_ibis()
-    frame = read_frame(source)
-    with engine_work("the data frame"):
+    with engine_work(name):
         expression = ibis.memtable(frame.arrow)
         return Table(
-            "the data frame",
+            name,
             connect_memory(),
             expression,
             frame.physical,
             ordered_by=expression[ROW],
             refused=frame.refused,
+            labelled=labelled,
         )
 
 
 def _open_file(path: Path, table: str | None) -> Table:
     form = _form(path)
-    if table is not None and form in ("csv", "parquet"):
+    if table is not None and form not in ("duckdb", "sqlite", "workbook"):
         raise InvalidInput(
-            f"table {quoted(table)} is for databases, got the {form} file {path}; leave it out."
+            f"table {quoted(table)} is for databases and workbooks, got the {form} file {path}; leave it out."
         )
     load_ibis("sqlite" if form == "sqlite" else "duckdb")
     with engine_work(str(path)):
@@ -317,7 +334,22 @@ def _open_file(path: Path, table: str | None) -> Table:
             return _open_named(str(path), connect_sqlite(path), table, "main")
         if form == "duckdb":
             return _open_named(str(path), connect_file(path), table, (ATTACHED, "main"))
-        return _open_parquet(path) if form == "parquet" else _open_csv(path)
+        if form == "parquet":
+            return _open_parquet(path)
+        return _open_csv(path) if form == "csv" else _open_read(path, form, table)
+
+
+def _open_read(path: Path, form: Program | Literal["workbook"], sheet: str | None) -> Table:
+    """A file that is read at once, and whole."""
+    before = stamp(path)
+    labelled: tuple[str, ...] = ()
+    if form == "workbook":
+        frame = read_workbook(path, sheet)
+    else:
+        frame, labelled = read_statistics(path, form)
+    if stamp(path) != before:
+        raise InvalidInput(f"{path} has changed while it was read; read it again when it is at rest.")
+    return _of_frame(str(path) if sheet is None else f"{quoted(sheet)} of {path}", frame, labelled)
 
 
 def _open_parquet(path: Path) -> Table:
@@ -334,36 +366,56 @@ def _open_csv(path: Path) -> Table:
     return Table(str(path), backend, csv.expression, physical, ordered_by=csv.expression[ROW], csv=csv)
 
 
-def _form(path: Path) -> Literal["csv", "parquet", "duckdb", "sqlite"]:
+def _form(path: Path) -> Literal["csv", "parquet", "duckdb", "sqlite", "workbook"] | Program:
     """What a file is, by its first bytes; text files by their name."""
-    if path.exists() and not path.is_file() and not path.is_dir():  # reading would wait, perhaps for ever
-        raise InvalidInput(f"{path} must be a file, got a pipe or a device; save it to a file first.")
-    try:
-        str(path).encode()
-        with path.open("rb") as file:
-            start = file.read(16)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "its name is no text that files can have"
-        raise InvalidInput(f"{path} cannot be read: {reason}; check the name.") from error
+    start = _first_bytes(path)
     if start.startswith(b"SQLite format 3\0"):
         return "sqlite"
     if start[8:12] == b"DUCK":
         return "duckdb"
     if start.startswith(b"PAR1"):
         return "parquet"
+    ending = path.suffix.lower()
+    if start.startswith(COMPOUND) or (start.startswith(b"PK\3\4") and ending in _WORKBOOKS):
+        return "workbook"
+    program = next((name for magic, name in _PROGRAMS.items() if start.startswith(magic)), None)
+    if program is not None or (ending == ".dta" and start[:1] and start[0] in _OLD_STATA):
+        return program or "Stata"
+    _refuse_other(path, start)
+    return "csv"
+
+
+def _first_bytes(path: Path) -> bytes:
+    if path.exists() and not path.is_file() and not path.is_dir():  # reading would wait, perhaps for ever
+        raise InvalidInput(f"{path} must be a file, got a pipe or a device; save it to a file first.")
+    try:
+        str(path).encode()
+        with path.open("rb") as file:
+            return file.read(16)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "its name is no text that files can have"
+        raise InvalidInput(f"{path} cannot be read: {reason}; check the name.") from error
+
+
+def _refuse_other(path: Path, start: bytes) -> None:
+    """Refuse a file that is no text either."""
+    ending = path.suffix.lower()
+    if ending in _SAVE_AS:
+        raise InvalidInput(f"{path} must be {_READ}, got a {ending} file; save it as {_SAVE_AS[ending]}.")
     packed = next((name for magic, name in _PACKED.items() if start.startswith(magic)), None)
-    if packed and not (packed == "gzip" and path.suffix.lower() == ".gz"):
+    if packed and not (packed == "gzip" and ending == ".gz"):
         raise InvalidInput(
             f"{path} is packed with {packed}; unpack it, or name what gzip packed .csv.gz or .tsv.gz."
         )
+    if start[8:] == b"ENCRYPTE":  # what SPSS writes with a password
+        raise InvalidInput(f"{path} is protected by a password; save it without one.")
     if not path.name.lower().endswith(_TEXT_FILES):
         raise InvalidInput(
-            f"{path} must be a CSV, Parquet, DuckDB or SQLite file, got none of these; "
+            f"{path} must be {_READ}, got none of these; "
             "a CSV file's name ends with .csv or .tsv, or with .csv.gz or .tsv.gz where gzip packed it."
         )
     if not start:
         raise InvalidInput(f"{path} is empty; a CSV file starts with a line of column names.")
-    return "csv"
 
 
 def _without_wildcards(path: Path) -> str:
