@@ -399,9 +399,7 @@ _MOST_BITS = 10_000  # a whole number of bits is kept as a power of 2
 _FORMS = '"3x", "log(3)", "2 bits" or "1.5 nats"'
 
 
-def _exact_text_level(
-    text: str, argument: str, allow_infinite: bool, rounding: Rounding
-) -> Nats | Fraction:
+def _exact_text_level(text: str, argument: str, allow_infinite: bool, rounding: Rounding) -> Nats | Fraction:
     value = _read_text(text, argument, rounding)
     if value < 0:
         raise InvalidInput(f"{argument} must not be negative, got {quoted(text)}; a leakage is at least 0.")
