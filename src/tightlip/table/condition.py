@@ -28,10 +28,10 @@ from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.parse import number
 from tightlip.table.kinds import ISO_DATE, Kind
 
-_NAME = r'(?P<column>"(?:[^"]|"")+"|[^"].*?)'
+_NAME = r'(?P<column>"(?:[^"]|"")+"|[^"\s<>=!≤≥≠].*?)'
 _SHAPE = re.compile(
     rf"\s*{_NAME}\s*(?:\s(?P<missing>is\s+missing|is\s+not\s+missing)"
-    r"|\s(?P<several>in)\s+(?P<list>.+)|(?P<operator>==|!=|<=|>=|≤|≥|≠|=|<|>)\s*(?P<value>.+?))\s*",
+    r"|\s(?P<several>in)\s+(?P<list>.+)|(?P<operator>==|!=|<=|>=|≤|≥|≠|=|<|>)(?!=)\s*(?P<value>.+?))\s*",
     re.DOTALL,
 )
 _SIGNS = {"==": "=", "≤": "<=", "≥": ">=", "≠": "!="}
