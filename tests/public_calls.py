@@ -41,6 +41,9 @@ class Call:
 
 
 CHANNEL = tl.Channel([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["ill", "well"], outputs=["+", "-"])
+PLANNED: dict[str, Any] = dict.fromkeys(
+    ("bins", "prefix", "top", "bottom", "mapping", "suppress", "where", "missing", "jointly")
+)
 FLOATS = tl.Channel([[0.75, 0.25], [0.25, 0.75]])
 PRIOR = tl.Prior(["2/5", "3/5"], labels=["ill", "well"])
 OTHER = tl.Prior(["1/2", "1/2"], labels=["ill", "well"])
@@ -394,7 +397,11 @@ def tables() -> Iterator[Call]:
                 "sample": None,
                 "policy": None,
                 "statistic": None,
-                "bins": None,
+                "min_count": None,
+                **PLANNED,
+                "randomize": None,
+                "weight": None,
+                "not_secret": None,
                 "code_seed": 1,
                 "on_stage": lambda stage: None,
             },
@@ -435,6 +442,8 @@ def tables() -> Iterator[Call]:
                 "gap": 0.01,
                 "seconds": 1.0,
                 "on_progress": lambda stage, kept, bound: None,
+                **PLANNED,
+                "not_secret": None,
             },
         ),
         Call("Protection.words", safe.words, {"show_values": False, "unit": "nats"}),
@@ -450,8 +459,29 @@ def tables() -> Iterator[Call]:
         Call(
             "Policy",
             tl.Policy,
-            {"secret": "ill", "release": ["sex"], "min_count": 2, "statistic": (), "local": None},
+            {
+                "secret": "ill",
+                "release": ["sex"],
+                "min_count": 2,
+                "statistic": (),
+                "local": None,
+                "secrets": None,
+                "not_secret": ["N"],
+                "where": ["age >= 18"],
+                "missing": {"age": ["-9"]},
+                "budget": "3x",
+                "delta": "0.01",
+                "jointly": True,
+                "weight": "w",
+            },
         ),
+        Call(
+            "table.Secret",
+            tl.table.Secret,
+            {"column": "ill", "recoding": tl.table.Keep(), "values": ["yes"], "not_secret": ["N"]},
+        ),
+        Call("table.Condition", tl.table.Condition, {"column": "age", "operator": ">=", "values": ("18",)}),
+        Call("Condition.read", tl.table.Condition.read, {"where": "age >= 18"}),
         Call(
             "Policy.from_toml",
             tl.Policy.from_toml,

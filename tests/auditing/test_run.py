@@ -391,8 +391,8 @@ def test_bins_are_those_of_a_policy():
             audit(frame, "illness", ["age"], bins=given)
     with pytest.raises(InvalidInput, match="without another recoding"):
         audit(frame, "illness", [Released("age", Bins(width=5))], bins={"age": 10})
-    with pytest.raises(InvalidInput, match="already says"):
-        audit(frame, policy=Policy("illness", ["sex"]), bins={"sex": 1})
+    plan = Policy("illness", [Released("age", Bins(width=5)), "sex"])
+    assert audit(frame, policy=plan, bins={"age": 20}).policy.release[0].recoding == Bins(width=20)
 
 
 SECRETS = ("qqq", "www", "rrr")

@@ -1,5 +1,6 @@
 """The audit command: words, JSON, files all together or not at all, exit statuses, and one line for bad input."""
 
+import csv
 import json
 import os
 import random
@@ -154,8 +155,21 @@ def test_policy_files(capsys, table, tmp_path):
 
 def test_flags_add_to_a_policy_file(capsys, table, tmp_path):
     policy = tmp_path / "plan.toml"
-    policy.write_text('secret = "disease"\nmin_count = 5\nbudget = "1x"\n[release.age]\nbins = 20\n[release.sex]\n')
-    more = ("--release", "zip", "--min-count", "3", "--bins", "age=30", "--where", "age >= 30", "--budget", "9999x")
+    policy.write_text(
+        'secret = "disease"\nmin_count = 5\nbudget = "1x"\n[release.age]\nbins = 20\n[release.sex]\n'
+    )
+    more = (
+        "--release",
+        "zip",
+        "--min-count",
+        "3",
+        "--bins",
+        "age=30",
+        "--where",
+        "age >= 30",
+        "--budget",
+        "9999x",
+    )
     status, out, _ = run(capsys, "audit", table, "--policy", policy, *more, "--json")
     record = json.loads(out)
     assert (status, record["released"]) == (0, ["age", "sex", "zip"])
@@ -164,7 +178,7 @@ def test_flags_add_to_a_policy_file(capsys, table, tmp_path):
     assert record["budget"]["words"] != "0 nats"
     with table.open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if int(row["age"]) >= 30]
-    assert record["total"] == len(rows)
+    assert record["rows"] == len(rows)
 
 
 def test_samples(capsys, table):

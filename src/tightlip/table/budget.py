@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tightlip.arguments import is_list
+from tightlip.arguments import is_list, listed
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.budget import Allowed
 
@@ -45,7 +45,7 @@ def read_rules(budget: Any, argument: str = "budget", *, bare: bool = True) -> t
 
 
 def _rules(budget: Any, argument: str, bare: bool) -> Iterator[Rule]:
-    for one in _several(budget):
+    for one in _several(budget, argument):
         if isinstance(one, Rule):
             yield one
         elif not isinstance(one, Mapping):
@@ -56,17 +56,17 @@ def _rules(budget: Any, argument: str, bare: bool) -> Iterator[Rule]:
 
 
 def _column_rules(column: str, own: Any, argument: str, bare: bool) -> Iterator[Rule]:
-    for one in _several(own):
+    for one in _several(own, argument):
         if not isinstance(one, Mapping):
             yield Rule(column, None, Allowed.read(one, argument, bare=bare))
             continue
         for value, levels in one.items():
-            for level in _several(levels):
+            for level in _several(levels, argument):
                 yield Rule(column, _name(value, argument), Allowed.read(level, argument, bare=bare))
 
 
-def _several(budget: Any) -> Sequence[Any]:
-    return list(budget) if is_list(budget) else [budget]
+def _several(budget: Any, argument: str) -> Sequence[Any]:
+    return listed(budget, argument, "levels") if is_list(budget) else [budget]
 
 
 def _name(name: Any, argument: str) -> str:

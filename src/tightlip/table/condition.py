@@ -28,10 +28,10 @@ from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.parse import number
 from tightlip.table.kinds import ISO_DATE, Kind
 
-_NAME = r'(?P<column>"(?:[^"]|"")+"|[^"].*?)'
+_NAME = r'(?P<column>"(?:[^"]|"")+"|[^"\s<>=!≤≥≠].*?)'
 _SHAPE = re.compile(
     rf"\s*{_NAME}\s*(?:\s(?P<missing>is\s+missing|is\s+not\s+missing)"
-    r"|\s(?P<several>in)\s+(?P<list>.+)|(?P<operator>==|!=|<=|>=|≤|≥|≠|=|<|>)\s*(?P<value>.+?))\s*",
+    r"|\s(?P<several>in)\s+(?P<list>.+)|(?P<operator>==|!=|<=|>=|≤|≥|≠|=|<|>)(?!=)\s*(?P<value>.+?))\s*",
     re.DOTALL,
 )
 _SIGNS = {"==": "=", "≤": "<=", "≥": ">=", "≠": "!="}
@@ -55,16 +55,21 @@ class Condition:
     values: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "values", tuple(listed(self.values, "values", "texts")))
         for text in (self.column, self.operator, *self.values):
             if not isinstance(text, str):
-                raise WrongType(f"where must be made of text, got {quoted(text)}; write {_FORMS}.")
+                raise WrongType(
+                    f"column, operator and values of a condition must be text, got {quoted(text)}; quote it."
+                )
         many = {"in": len(self.values) > 0} | dict.fromkeys(_MISSING, not self.values)
         known = self.operator in (*_ORDERED, *_EQUAL, *_MISSING)
         if not self.column or not known or not many.get(self.operator, len(self.values) == 1):
-            raise InvalidInput(f"where must be a condition like {_FORMS}, got {quoted(str(self))}.")
+            raise InvalidInput(
+                f"column, operator and values must be a condition like {_FORMS}, got {quoted(str(self))}; write it so."
+            )
 
     @classmethod
-    def read(cls, given: str | Condition) -> Condition:
+    def read(cls, where: str | Condition) -> Condition:
         """Read a condition as people write it (see above).
 
         Raises
@@ -72,13 +77,13 @@ class Condition:
         InvalidInput
             When it is none.
         """
-        if isinstance(given, Condition):
-            return given
-        if not isinstance(given, str):
-            raise WrongType(f"where must be conditions as text, got {quoted(given)}; write {_FORMS}.")
-        found = _SHAPE.fullmatch(given)
+        if isinstance(where, Condition):
+            return where
+        if not isinstance(where, str):
+            raise WrongType(f"where must be conditions as text, got {quoted(where)}; write {_FORMS}.")
+        found = _SHAPE.fullmatch(where)
         if found is None:
-            raise InvalidInput(f"where must be a condition like {_FORMS}, got {quoted(given)}; write it so.")
+            raise InvalidInput(f"where must be a condition like {_FORMS}, got {quoted(where)}; write it so.")
         column = unquoted(found["column"])
         if found["missing"]:
             return cls(column, " ".join(found["missing"].split()))

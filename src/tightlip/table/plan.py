@@ -216,7 +216,7 @@ def _read_not_secret(given: Any) -> tuple[tuple[str, ...], dict[str, tuple[str, 
         return (), {}
     bare: list[Any] = []
     own: dict[str, tuple[str, ...]] = {}
-    for one in given if is_list(given) else [given]:
+    for one in listed(given, "not_secret", "values") if is_list(given) else [given]:
         if not isinstance(one, Mapping):
             bare.append(one)
             continue

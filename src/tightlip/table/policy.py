@@ -187,7 +187,7 @@ class Policy:
         weight: str | None = None,
     ) -> None:
         bare = read_codes(not_secret, "not_secret")
-        own = read_secrets(secret) if secrets is None else read_secrets(secrets)
+        own = read_secrets(secret) if secrets is None else read_secrets(secrets, "secrets")
         if secrets is not None and tuple(item.column for item in own) != read_names(secret, "secret"):
             raise InvalidInput("secrets must be of the columns that secret names; leave one of them out.")
         least = None if min_count is None else arguments.whole(min_count, "min_count", 1, MOST_PEOPLE)
@@ -327,13 +327,13 @@ def _kind(value: float) -> Any:
     return "integer" if isinstance(value, int) else "real"
 
 
-def read_secrets(secret: Any) -> tuple[Secret, ...]:
+def read_secrets(secret: Any, argument: str = "secret") -> tuple[Secret, ...]:
     """Read what is secret: a name, a `Secret`, a mapping of columns to sensitive values, or a list of these.
 
     >>> [item.words() for item in read_secrets(["ill", {"DPHY": ["1"]}])]
     ['ill', 'DPHY: "1" or not']
     """
-    several = [secret] if isinstance(secret, (str, Secret, Mapping)) else listed(secret, "secret", "columns")
+    several = [secret] if isinstance(secret, (str, Secret, Mapping)) else listed(secret, argument, "columns")
     found: list[Secret] = []
     for one in several:
         if isinstance(one, Mapping):

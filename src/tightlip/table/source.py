@@ -219,7 +219,7 @@ class Table:
         new = {name: (self.physical[name], self._kinds[name]) for name in names if name not in self._spelled}
         with engine_work(self.name):
             if self.csv is not None:
-                refuse_spellings(self.csv, self._fields(), new)
+                refuse_spellings(self.csv, self._fields(new), new)
             else:
                 refuse_twins(self.backend, self.expression, new)
         self._spelled.update(new)
@@ -240,18 +240,23 @@ class Table:
         found = plain(column, kind, self.backend.name)
         return without_codes(found, plain_codes(codes, name, kind, strict=self.csv is None))
 
-    def _fields(self) -> Any:
-        """The fields of a CSV file as text, codes that mean missing left out: what the others are decides the kind."""
-        columns = {self.physical[name]: codes for name, codes in self.absent.items() if name in self.physical}
-        changed = {name: without_codes(self.expression[name], codes) for name, codes in columns.items()}
-        return self.expression.mutate(**changed) if changed else self.expression
+    def _fields(self, names: Iterable[str]) -> Any:
+        """Fields of a CSV file as text, codes that mean missing left out: what the others are decides the kind."""
+        columns = {self.physical[name]: self.absent.get(name, ()) for name in names}
+        if not any(columns.values()):
+            return self.expression
+        return self.expression.select(
+            **{column: without_codes(self.expression[column], codes) for column, codes in columns.items()}
+        )
 
     def _learn(self, names: Sequence[str]) -> None:
         new = [name for name in names if name not in self._kinds]
         if self.csv is not None:
             with engine_work(self.name):
-                self.csv.load([int(self.physical[name].removeprefix("c")) for name in new])
-                found = detect_kinds(self.backend, self._fields(), [self.physical[name] for name in new])
+                # those of conditions too, so that the file is read once
+                used = {*new, *(condition.column for condition in self.where)} & self.physical.keys()
+                self.csv.load([int(self.physical[name].removeprefix("c")) for name in used])
+                found = detect_kinds(self.backend, self._fields(new), [self.physical[name] for name in new])
             self._kinds.update(zip(new, found, strict=True))
             return
         schema = self.expression.schema()
