@@ -101,8 +101,7 @@ def audit(
         )
         tell("writing")
         report = replace(report, written=outputs.write(report, opened, plan, found))
-    verdict = report.headline if allowed is None else report.verdict.words
-    print_json(report.to_dict()) if json else print_text(audit_text(report), verdict=verdict)
+    print_json(report.to_dict()) if json else print_text(audit_text(report), verdict=report.headline)
     if found.verdict is False:
         raise typer.Exit(1)
 
