@@ -278,7 +278,7 @@ def test_samples_are_bounded_not_plugged_in():
     assert all(point.at_least <= point.above for point in view.tail)
     assert view.certified.rarest < 0.01
     assert found.verdict is True
-    assert exact.joint.share_above_budget == 0 < view.share_above_budget <= 0.01
+    assert exact.deciding.share_above_budget == 0 < view.share_above_budget <= 0.01
     assert audit(frame, "illness", ["zip", "sex"], budget=0.3, sample=SampleMode()).verdict is False
     told = " ".join([headline(found), *paragraphs(found)])
     assert "95 % confidence" in told
