@@ -168,6 +168,26 @@ Confidence = Annotated[
     ),
 ]
 
+Against = Annotated[
+    list[Path] | None,
+    _asked(metavar="FILE", help="Another plan, a policy file, to put beside this one; repeat for several."),
+]
+Seconds = Annotated[
+    float | None,
+    _asked(
+        "--time",
+        min=0,
+        metavar="SECONDS",
+        help="How long each stage may take (columns, envelope, remedies); what is proved by then is told.",
+    ),
+]
+Skip = Annotated[
+    str | None,
+    _asked(
+        metavar="STAGES", help="Stages to leave out: columns, envelope, remedies, protect; comma-separated."
+    ),
+]
+
 Html = Annotated[
     Path | None, _written(metavar="FILE", help="Write the report to one HTML file that works offline.")
 ]

@@ -63,6 +63,7 @@ from tightlip.report.audit_words import (
     todo,
     verdict,
 )
+from tightlip.report.comparison import PlanLine
 from tightlip.report.disclosure import Names, Veil, remedy_toml, veil_audit, veil_finding
 from tightlip.report.envelope import method_words
 
@@ -355,6 +356,7 @@ class AuditReport:
     privacy_note: str
     change_note: str | None = None
     protect: Lead | None = None
+    comparison: tuple[PlanLine, ...] | None = None
     written: dict[str, str | None] | None = None
 
     def to_dict(self) -> dict[str, Any]:
