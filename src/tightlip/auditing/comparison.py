@@ -95,7 +95,8 @@ def compare(
     sizes = {each.total for each in audits.values() if not each.policy.where}
     if len(sizes) > 1:
         raise InvalidInput(
-            f"plans must be about one table, got audits of {' and '.join(map(str, sorted(sizes)))} rows; audit them again."
+            f"plans must be about one table, got audits of {' and '.join(map(str, sorted(sizes)))} rows; audit them "
+            "again."
         )
     return Comparison(audits)
 
