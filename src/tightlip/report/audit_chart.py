@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from tightlip.errors import InvalidInput
@@ -106,7 +107,7 @@ def tail_chart(view: ViewReport, unit: str, budget: Amount | None) -> Any:
     return alt.layer(
         line.mark_line(interpolate="step-after", color=BLUE, strokeWidth=2.5),
         *_rule("chance", delta, f"δ = {view.envelope.delta_words}", GREY),
-        *_budget_rule("level", budget),
+        *_budget_rule("level", budget, float(worst)),
         marks.mark_point(color=BLUE, filled=True, size=70, opacity=1).encode(tooltip=tooltip),
     )
 
@@ -187,17 +188,21 @@ def _powers(smallest: float) -> list[float]:
     return [10.0**power for power in range(math.floor(math.log10(smallest)), 1)]
 
 
-def _budget_rule(field: str, budget: Amount | None) -> list[Any]:
+def _budget_rule(field: str, budget: Amount | None, longest: float = math.inf) -> list[Any]:
+    """The budget; its name ends at the rule where that is near the right end, the longest level drawn."""
     if budget is None or budget.value == "inf":
         return []
-    return _rule(field, budget.value, f"budget {budget.words}", RED)
+    side = {"align": "right", "dx": 4} if float(budget.value) > 0.7 * longest else {}
+    return _rule(field, budget.value, f"budget {budget.words}", RED, side)
 
 
-def _rule(field: str, value: float | str, words: str, color: str) -> list[Any]:
+def _rule(
+    field: str, value: float | str, words: str, color: str, place: Mapping[str, Any] = MappingProxyType({})
+) -> list[Any]:
     """A dashed line across the picture, named where the falling curves leave room."""
     import altair as alt
 
     channel = alt.X(f"{field}:Q") if field in ("level", "delta") else alt.Y(f"{field}:Q")
     base = alt.Chart(alt.Data(values=[{field: value, "words": words}])).encode(channel)
     rule = base.mark_rule(strokeDash=[5, 4], color=color, strokeWidth=1.5)
-    return [rule, base.mark_text(color=color, **_PLACES[field]).encode(text="words:N")]
+    return [rule, base.mark_text(color=color, **{**_PLACES[field], **place}).encode(text="words:N")]

@@ -13,6 +13,7 @@ from tightlip.report.people_chart import remedies_picture
 def audit_html(report: AuditReport) -> str:
     """Render the report as a page."""
     require_charts()
+    policies = [(change.policy or "").splitlines() for change in report.remedies]
     report = printable(report)
     pictures = _pictures(report)
     return render_page(
@@ -21,8 +22,9 @@ def audit_html(report: AuditReport) -> str:
         audit=report,
         record=report.to_dict(),
         pictures=pictures,
+        policies=printable(policies),  # line by line, since a record shows the end of a line as a sign
         deciding=_deciding(report),
-        command=None if report.protect is None else report.protect.command,
+        advice=_advice(report),
     )
 
 
@@ -35,6 +37,19 @@ def _pictures(report: AuditReport) -> dict[str, Picture]:
         for place, view in enumerate(report.views, 1)
         for name, picture in audit_pictures(view, unit=report.unit, change=change).items()
     }
+
+
+def _advice(report: AuditReport) -> tuple[str, str | None, list[str]]:
+    """What to do first, the call that does it, and what else there is to say; changes stand in their table."""
+    lead = report.protect
+    call = lead.command if lead and lead.command and lead.words.endswith(lead.command) else None
+    aside = [lead.words] if lead and call is None else []
+    told = sorted(report.todo, key=aside.count)  # what cannot be run comes last
+    if not told:
+        return report.no_remedy or "", None, []
+    first = told[0].removesuffix(call) if call else told[0]
+    rest = aside if report.remedies else [*told[1:], report.no_remedy or ""]
+    return first.strip(), call, [words for words in dict.fromkeys(rest) if words and words != first]
 
 
 def _deciding(report: AuditReport) -> str:

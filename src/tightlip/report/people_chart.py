@@ -24,6 +24,7 @@ from tightlip.report.chart import BLUE, GREEN, GREY, ORANGE, RED, Picture
 
 _PLANNED, _AFTER = "as planned", "after the first change"
 _OVER, _WITHIN, _BOTH = "over the budget", "up to the budget", "on both sides of the budget"
+_LEAKS = "leakage"
 _FEW, _FEW_SHORT = f"under {SMALL}", f"<{SMALL}"
 _LINE = 15  # pixels of a bar with its number
 _ROW = 26  # pixels of a row of a grid
@@ -115,7 +116,7 @@ def certainty_picture(view: ViewReport) -> Picture | None:
     rows = [
         _bar(bar.people, _FEW_SHORT)
         | {
-            "secret": one.secret,
+            "secret": _value(one.secret, view),
             "certainty": tenths[at],
             "share": min(_count(bar.people) / max(bar.people.of, 1), 1.0),
             "level": "from 90 %" if at == 9 else "from 50 %" if at >= 5 else "below 50 %",
@@ -132,7 +133,7 @@ def certainty_picture(view: ViewReport) -> Picture | None:
             scale=alt.Scale(domain=tenths),
             axis=alt.Axis(labelAngle=0),
         ),
-        y=_names("secret", [one.secret for one in shown], None),
+        y=_names("secret", [_value(one.secret, view) for one in shown], view.name),
         tooltip=[
             alt.Tooltip("secret:N"),
             alt.Tooltip("range:N", title="certainty"),
@@ -150,8 +151,8 @@ def certainty_picture(view: ViewReport) -> Picture | None:
     first = "" if len(shown) == len(view.certainty) else f"the {len(shown)} most frequent of "
     return Picture(
         "How certain does somebody's own secret become?",
-        f"Of those who have each secret ({first}{_counted(len(view.certainty))}), how many become how certain; a stronger "
-        "colour is a larger part of them.",
+        f"Of those who have each secret ({first}{_counted(len(view.certainty))}), how many become how certain; a "
+        "stronger colour is a larger part of them.",
         chart,
         ("secret", "certainty", "of those who have it"),
         tuple(
@@ -162,6 +163,11 @@ def certainty_picture(view: ViewReport) -> Picture | None:
         ),
         max(len(shown), 2) * _ROW,
     )
+
+
+def _value(secret: str, view: ViewReport) -> str:
+    """A secret without the name of its column, which stands beside all of them."""
+    return secret.removeprefix(f"{view.name} ")
 
 
 def _counted(secrets: int) -> str:
@@ -209,10 +215,7 @@ def heat_picture(view: ViewReport, unit: str) -> Picture | None:
             alt.Tooltip("leakage_words:N", title="leakage"),
         ],
     )
-    color = alt.Color(
-        "kind:N", title=None, scale=alt.Scale(domain=told, range=[kinds[name] for name in told])
-    )
-    cells = base.mark_rect().encode(color=color, opacity=_strength("leakage", [0, most]))
+    cells = base.mark_rect().encode(color=_kinds(kinds, told), opacity=_strength("leakage", [0, most]))
     named = _inside(base, "leakage", 0.6 * most) if len(across) <= _MOST_NAMED else []
     return Picture(
         f"Which values of {names[0]} and {names[1]} say most?",
@@ -226,9 +229,6 @@ def heat_picture(view: ViewReport, unit: str) -> Picture | None:
         ),
         max(len(down), 2) * (_ROW if len(down) <= _MOST_ROWS else _LINE),
     )
-
-
-_LEAKS = "leakage"
 
 
 def format_leakage(rows: list[dict[str, Any]]) -> str:
@@ -248,8 +248,9 @@ def _heat_kind(cell: HeatCell, budget: Amount | None) -> str:
 def columns_picture(view: ViewReport) -> Picture | None:
     """Draw the people over the budget without each column and by it alone; the plan's own number as a rule."""
     effects = [one for one in view.columns if one.over_without is not None and one.over_alone is not None]
-    if not effects:
-        return None
+    planned = _planned(view)
+    if not effects or planned == 0 and not any(people.count != 0 for one in effects for people in _over(one)):
+        return None  # nobody is exposed, whatever is published
     over = "over the budget" if view.budget is not None else "above 2x"
     ways = [f"{over} without the column", f"{over} by it alone"]
     rows = [
@@ -258,7 +259,6 @@ def columns_picture(view: ViewReport) -> Picture | None:
         for way, people in zip(ways, _over(one), strict=True)
     ]
     y = _names("column", [one.column for one in effects], None)
-    planned = _planned(view)
     colors = dict(zip(ways, (BLUE, ORANGE), strict=True))
     chart = _bars(rows, y, "way", ways, colors, planned, _PLANNED)
     rule = "" if planned is None else f"; the rule is the plan as it is, {format_count(planned)}"
@@ -431,6 +431,15 @@ def _names(field: str, names: list[str], title: str | None) -> Any:
     )
 
 
+def _kinds(colors: dict[str, str], told: list[str]) -> Any:
+    """Colours by kind, those that occur; a legend where there is something to tell apart, or a budget."""
+    import altair as alt
+
+    scale = alt.Scale(domain=told, range=[colors[name] for name in told])
+    legend = None if told in ([_PLANNED], [_LEAKS]) else alt.Legend(columns=1)
+    return alt.Color("kind:N", title=None, scale=scale, legend=legend)
+
+
 def _strength(field: str, domain: list[float]) -> Any:
     """Darker is more; as opacity, so that it is so on white and on black."""
     import altair as alt
@@ -460,7 +469,7 @@ def _bars(
     """Draw people as bars below each other, each group beside the other, with its number at the end."""
     import altair as alt
 
-    longest = max([row["people"] for row in rows] + [rule or 0, 1])
+    longest = max([row["people"] for row in rows] + [rule or 0, 5])
     told = [name for name in colors if any(row["kind"] == name for row in rows)]
     x = alt.X(
         "people:Q",
@@ -475,15 +484,9 @@ def _bars(
     ]
     offset = alt.YOffset(f"{group}:N", scale=alt.Scale(domain=groups))
     base = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y, yOffset=offset, tooltip=tooltip)
-    color = alt.Color(
-        "kind:N",
-        title=None,
-        scale=alt.Scale(domain=told, range=[colors[name] for name in told]),
-        legend=alt.Legend(columns=1),
-    )
     light = alt.Opacity("few:N", scale=alt.Scale(domain=[False, True], range=[1, 0.45]), legend=None)
     layers = [
-        base.mark_bar().encode(color=color, opacity=light),
+        base.mark_bar().encode(color=_kinds(colors, told), opacity=light),
         base.mark_text(align="left", dx=4, fontSize=11).encode(text="label:N"),
     ]
     if rule is not None:
