@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from audit_example import HOSTILE, example_report
+from tightlip.report.amounts import printable
 from tightlip.report.audit_html import audit_html
 
 SWITCHES = [
@@ -79,7 +80,7 @@ def page(request, browser, tmp_path_factory):
         browser.get_log(kind)  # what earlier pages said
     browser.get(path.as_uri())
     wait(browser, lambda: browser.execute_script("return document.documentElement.dataset.charts") == "drawn")
-    return browser, path, report.to_dict()
+    return browser, path, printable(report).to_dict()
 
 
 def wait(browser, condition):

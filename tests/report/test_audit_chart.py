@@ -213,7 +213,7 @@ def test_changes_are_those_of_the_record_and_the_plan_keeps_everything():
     wanted = [("as planned", 1.0, view.worst.leakage.value)]
     wanted += [("protect", report.protect.kept.value, report.protect.leakage.value)]
     wanted += [
-        (f"change {place}", one.kept.value, one.leakage.value) for place, one in enumerate(report.remedies, 1)
+        (str(place), one.kept.value, one.leakage.value) for place, one in enumerate(report.remedies, 1)
     ]
     assert found == wanted
     assert rows(remedies_picture(report), "words") == [

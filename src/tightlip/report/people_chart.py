@@ -31,7 +31,10 @@ _ROW = 26  # pixels of a row of a grid
 _MOST_ROWS = 20  # of a grid of secrets; the table behind it has all
 _MOST_NAMED = 8  # values across, beside each other, in whose cells a number has room
 _LABEL = 110  # pixels of a name beside a picture; longer ones are cut there and whole in the table
-_NAME_WIDTH, _NAME_HEIGHT = 0.22, 0.3  # of a picture on a phone, that a name and three lines of them take
+_NARROW, _LOW = 280, 210  # pixels of a picture on a phone, without its axes
+Box = tuple[float, float, float, float]
+"""Left, right, top and bottom."""
+
 _PERCENT = "format(datum.value * 100, '~g') + ' %'"
 
 
@@ -112,7 +115,7 @@ def certainty_picture(view: ViewReport) -> Picture | None:
     if not view.certainty:
         return None
     shown = view.certainty[:_MOST_ROWS]
-    tenths = [f"{10 * at}–{10 * at + 10}" for at in range(10)]
+    tenths = [str(10 * at) for at in range(10)]
     rows = [
         _bar(bar.people, _FEW_SHORT)
         | {
@@ -129,7 +132,7 @@ def certainty_picture(view: ViewReport) -> Picture | None:
     base = alt.Chart(alt.Data(values=rows)).encode(
         x=alt.X(
             "certainty:O",
-            title="probability of the own secret (%)",
+            title="certainty, from … %",
             scale=alt.Scale(domain=tenths),
             axis=alt.Axis(labelAngle=0),
         ),
@@ -144,6 +147,7 @@ def certainty_picture(view: ViewReport) -> Picture | None:
         "level:N",
         title=None,
         scale=alt.Scale(domain=["below 50 %", "from 50 %", "from 90 %"], range=[BLUE, ORANGE, RED]),
+        legend=alt.Legend(columns=1),
     )
     chart = alt.layer(
         base.mark_rect().encode(color=color, opacity=_strength("share", [0, 1])), *_inside(base, "share", 0.6)
@@ -205,7 +209,12 @@ def heat_picture(view: ViewReport, unit: str) -> Picture | None:
             "across:N",
             title=names[1],
             scale=alt.Scale(domain=list(across)),
-            axis=alt.Axis(labelAngle=0 if short else -60, labelLimit=_LABEL, labelOverlap="greedy"),
+            axis=alt.Axis(
+                labelAngle=0 if short else -60,
+                labelLimit=_LABEL,
+                titleLimit=2 * _LABEL,
+                labelOverlap="greedy",
+            ),
         ),
         y=_names("down", list(down), names[0]),
         tooltip=[
@@ -338,25 +347,28 @@ def remedies_picture(report: AuditReport) -> Picture | None:
 
 
 def _point_names(base: Any, rows: list[dict[str, Any]]) -> list[Any]:
-    """The names of points above them, higher where another name stands there already."""
-    top = max(float(row["leakage"]) for row in rows)
-    placed: list[tuple[float, float, int]] = []
-    for row in sorted(rows, key=lambda row: float(row["kept"])):
-        kept, leak = float(row["kept"]), float(row["leakage"])
-        near = {
-            line for x, y, line in placed if kept - x < _NAME_WIDTH and abs(leak - y) <= _NAME_HEIGHT * top
-        }
-        row["line"] = next(line for line in range(len(rows)) if line not in near)
-        row["side"] = (
-            "left" if kept < _NAME_WIDTH / 2 else "right" if kept > 1 - _NAME_WIDTH / 2 else "center"
-        )
-        placed.append((kept, leak, row["line"]))
+    """The names of points above them, as much higher as keeps them apart where the picture is as narrow as a phone."""
+    top = max(float(row["leakage"]) for row in rows) or 1.0
+    spots = [(_NARROW * row["kept"], _LOW * (1 - float(row["leakage"]) / top)) for row in rows]
+    taken = [(x - 6, x + 6, y - 6, y + 6) for x, y in spots]
+    for row, (x, y) in zip(rows, spots, strict=True):
+        wide = 7 * len(row["name"])
+        row["side"] = "left" if x < wide / 2 else "right" if x > _NARROW - wide / 2 else "center"
+        left = x - wide * {"left": 0, "center": 0.5, "right": 1}[row["side"]]
+        boxes = [(left, left + wide, y - 20 - 14 * line, y - 7 - 14 * line) for line in range(2 * len(rows))]
+        free = [line for line, box in enumerate(boxes) if not any(_overlap(box, other) for other in taken)]
+        row["line"] = min(free, default=0)
+        taken.append(boxes[row["line"]])
     return [
         base.transform_filter(f"datum.line === {line} && datum.side === '{side}'")
         .mark_text(align=side, dy=-13 - 14 * line)
         .encode(text="name:N")
         for line, side in sorted({(row["line"], row["side"]) for row in rows})
     ]
+
+
+def _overlap(one: Box, two: Box) -> bool:
+    return one[0] < two[1] and two[0] < one[1] and one[2] < two[3] and two[2] < one[3]
 
 
 def _changes(report: AuditReport) -> list[tuple[str, str, Amount, float, str]]:
@@ -373,7 +385,7 @@ def _changes(report: AuditReport) -> list[tuple[str, str, Amount, float, str]]:
     if lead is not None and lead.leakage is not None and lead.kept is not None:
         found.append(("protect", "Protect row by row", lead.leakage, lead.kept.value, lead.kept.words))
     found += [
-        (f"change {place}", one.change, one.leakage, one.kept.value, one.kept.words)
+        (str(place), one.change, one.leakage, one.kept.value, one.kept.words)
         for place, one in enumerate(report.remedies, 1)
     ]
     return [one for one in found if not math.isinf(float(one[2].value))]
@@ -427,7 +439,7 @@ def _names(field: str, names: list[str], title: str | None) -> Any:
         f"{field}:N",
         title=title,
         scale=alt.Scale(domain=names),
-        axis=alt.Axis(labelLimit=_LABEL, ticks=False, domain=False),
+        axis=alt.Axis(labelLimit=_LABEL, titleLimit=_LABEL, ticks=False, domain=False),
     )
 
 
@@ -484,7 +496,7 @@ def _bars(
     ]
     offset = alt.YOffset(f"{group}:N", scale=alt.Scale(domain=groups))
     base = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y, yOffset=offset, tooltip=tooltip)
-    light = alt.Opacity("few:N", scale=alt.Scale(domain=[False, True], range=[1, 0.45]), legend=None)
+    light = alt.condition("datum.few", alt.value(0.45), alt.value(1))
     layers = [
         base.mark_bar().encode(color=_kinds(colors, told), opacity=light),
         base.mark_text(align="left", dx=4, fontSize=11).encode(text="label:N"),
