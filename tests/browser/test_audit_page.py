@@ -181,13 +181,12 @@ def test_on_paper_everything_is_open_and_white(page):
     browser = page[0]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": DARK})
     try:
-        folded = browser.execute_script(FOLDED)
+        wait(browser, lambda: browser.execute_script(FOLDED) == [])
         colors = browser.execute_script(
             "const style = getComputedStyle(document.body); return [style.backgroundColor, style.color]"
         )
     finally:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
-    assert folded == []
     assert colors == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]
 
 

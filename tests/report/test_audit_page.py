@@ -116,7 +116,7 @@ def test_each_chart_has_its_place_and_data(page):
 
 def test_several_secrets_samples_and_no_budget(library):
     several = Page(audit_html(example_report(secrets=2, show_values=False)))
-    assert [attrs["id"] for _, attrs in several.elements if attrs.get("class") == "chart"][0] == "remedies"
+    assert next(attrs["id"] for _, attrs in several.elements if attrs.get("class") == "chart") == "remedies"
     folded = [attrs for _, attrs in several.elements if attrs.get("class") == "secret"]
     assert ["data-deciding" in attrs for attrs in folded] == [True, False]
     assert all("open" in attrs for attrs in folded)  # what is folded has no width to draw in

@@ -34,9 +34,9 @@ def require_charts() -> None:
 
 
 def audit_pictures(view: ViewReport, *, unit: str, change: Change | None = None) -> dict[str, Picture]:
-    """Draw the pictures of one view of a report, by name, people first; those of which a sample has no numbers are left out.
+    """Draw the pictures of one view of a report, by name, people first.
 
-    `change` is the change of the plan under which the same people are drawn too.
+    Those of which a sample has no numbers are left out. `change` is the change of the plan under which the same people are drawn too.
     """
     found = {
         "people": people_picture(view, change),

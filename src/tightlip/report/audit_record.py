@@ -299,7 +299,7 @@ class ViewReport:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """What `protect` would keep, told before all other changes; words, and the call where there is one, if it was not tried."""
+    """What `protect` would keep, told before all other changes; words and perhaps a call where it was not tried."""
 
     words: str
     leakage: Amount | None = None

@@ -258,8 +258,10 @@ def columns_picture(view: ViewReport) -> Picture | None:
     """Draw the people over the budget without each column and by it alone; the plan's own number as a rule."""
     effects = [one for one in view.columns if one.over_without is not None and one.over_alone is not None]
     planned = _planned(view)
-    if not effects or planned == 0 and not any(people.count != 0 for one in effects for people in _over(one)):
-        return None  # nobody is exposed, whatever is published
+    if planned == 0 and not any(people.count != 0 for one in effects for people in _over(one)):
+        effects = []  # nobody is exposed, whatever is published
+    if not effects:
+        return None
     over = "over the budget" if view.budget is not None else "above 2x"
     ways = [f"{over} without the column", f"{over} by it alone"]
     rows = [
