@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["optimal", "heuristic"]
 Family = Literal["coarsen", "hide", "coarsen and hide", "randomise", "leave out", "any"]
-Picture = Literal["tail", "envelope"]
+Picture = Literal["tail", "envelope", "people", "certainty", "heat", "columns", "remedies"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,12 +445,20 @@ class Audit:
         audit.write_html(self, path, table=name, show_values=show_values, unit=unit, force=force)
 
     def chart(self, view: str | None = None, *, picture: Picture = "tail", unit: Unit = "nats") -> Any:
-        """A picture of one view as an Altair chart: how likely leaks are ("tail"), or what survives any grouping.
+        """A picture of one view as an Altair chart.
 
         Parameters
         ----------
         view : name of a view; by default the one that decides the verdict
-        picture : "tail" or "envelope"
+        picture : how likely leaks are ("tail"), what survives any grouping ("envelope"); of people: how much is said
+            about how many ("people", as planned and after the first change), how certain the own secret becomes
+            ("certainty"), pairs of values of two columns ("heat"), what each column adds ("columns"); and what each
+            change keeps and leaks ("remedies", about all secrets together)
+
+        Raises
+        ------
+        InvalidInput
+            When the audit has no numbers for the picture: a sample counts no people.
         """
         from tightlip.report import audit
 
