@@ -278,7 +278,10 @@ class Outputs:
 
 def inputs_of(table: str, policy: Path | None, plan: Policy) -> dict[str, list[str]]:
     """The files that an audit reads, by what they are."""
-    hierarchies = [getattr(item.recoding, "hierarchy", None) for item in plan.release]
+    from tightlip.table.chain import steps_of
+
+    steps = [step for item in plan.release for step in steps_of(item.recoding)]
+    hierarchies = [getattr(step, "hierarchy", None) for step in steps]
     return {
         "the table": [table],
         "the policy": [] if policy is None else [str(policy)],

@@ -34,6 +34,7 @@ from tightlip.auditing.view import UNSEEN
 from tightlip.envelopes.result import Envelope
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.report.amounts import in_words
+from tightlip.table.chain import steps_of
 from tightlip.table.mapping import Mapping
 from tightlip.table.policy_file import policy_toml
 
@@ -246,11 +247,13 @@ def remedy_toml(
     What a remedy adds names only values that ten people or more have. A mapping that is written out in the plan itself
     may name others, so the text is withheld unless values may be shown.
     """
-    written = [
-        item
+    written = {
+        (item.column, step)
         for item in audit.policy.release
-        if isinstance(item.recoding, Mapping) and not item.recoding.hierarchy
-    ]
-    if not show_values and any(item in remedy.policy.release for item in written):
+        for step in steps_of(item.recoding)
+        if isinstance(step, Mapping) and not step.hierarchy
+    }
+    kept = {(item.column, step) for item in remedy.policy.release for step in steps_of(item.recoding)}
+    if not show_values and written & kept:
         return None
     return policy_toml(remedy.policy, folder)

@@ -6,6 +6,8 @@
     source     open a file, a database, a data frame or an Ibis table
     recoding   what is released of one column: as it is, prefixes, coded ends, bins, nothing
     mapping    values replaced by groups, hierarchies
+    chain      several recodings in a row
+    scale      whether values have an order, or distances
     mechanism  random changes of a released value
     policy, policy_file   the whole planned release, as code, TOML or flags
     counts     how many rows have each secret in each released cell, or each combination of values
@@ -21,6 +23,7 @@ risks or a written release.
 
 from __future__ import annotations
 
+from tightlip.table.chain import Chain
 from tightlip.table.counts import count_cells
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import ColumnMechanism, RandomizedResponse
@@ -33,6 +36,7 @@ from tightlip.table.source import Table, open_table
 __all__ = [
     "Bins",
     "BottomCode",
+    "Chain",
     "ColumnMechanism",
     "Keep",
     "Mapping",

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from tightlip.arguments import instance, whole
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.display import format_count
+from tightlip.table.chain import keeps_values
 from tightlip.table.embedded import ROW
 from tightlip.table.failure import engine_work
 from tightlip.table.kinds import Kind
 from tightlip.table.policy import Policy
-from tightlip.table.recoding import BottomCode, Keep, Recoding, TopCode
+from tightlip.table.recoding import Keep, Recoding
 from tightlip.table.source import Table
 
 Codes = NDArray[np.int64]
@@ -66,11 +67,7 @@ def keys_of(table: Table, policy: Policy) -> list[Key]:
     """List the keys to count by: the secret columns as they are, then the released ones after their recodings."""
     recodings = [*(Keep() for _ in policy.secret), *(item.recoding for item in policy.release)]
     plain = table.plain_columns(policy.columns)
-    kept = [
-        name
-        for name, recoding in zip(policy.columns, recodings, strict=True)
-        if isinstance(recoding, (Keep, TopCode, BottomCode))
-    ]
+    kept = [name for name, recoding in zip(policy.columns, recodings, strict=True) if keeps_values(recoding)]
     table.require_one_spelling(kept)
     keys = []
     for name, recoding, (column, kind) in zip(policy.columns, recodings, plain, strict=True):

@@ -28,6 +28,7 @@ from tightlip.arguments import path as read_path
 from tightlip.errors import InvalidInput, TightlipError, WrongType, quoted
 from tightlip.files import require_free, write_whole
 from tightlip.reading import first_line, is_below, read_text
+from tightlip.table.chain import Chain, in_a_row, steps_of
 from tightlip.table.local import LocalRecoding, file_digest
 from tightlip.table.mapping import Hierarchy, Mapping
 from tightlip.table.mechanism import MECHANISMS, flag_setting, read_mechanism
@@ -35,12 +36,12 @@ from tightlip.table.policy import Policy, Released, require_known
 from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Recoding, Suppress, TopCode
 
 _TOP_KEYS = ("secret", "statistic", "release", "min_count", "local")
-_MODIFIERS = {
-    "mapping": ("level", "otherwise"),
+_MODIFIERS = {  # in the order in which they are applied
     "bins": (),
-    "prefix": (),
-    "top": (),
     "bottom": (),
+    "top": (),
+    "prefix": (),
+    "mapping": ("level", "otherwise"),
     "suppress": (),
 }
 
@@ -129,14 +130,27 @@ def read_released(column: str, settings: Any, folder: Folder) -> Released:
     place = f"release.{column}"
     if not isinstance(settings, dict):
         raise WrongType(f"{place} must be a table of settings, got {quoted(settings)}; write [{place}].")
+    then = settings.get("then", [])
+    if not isinstance(then, list) or not all(isinstance(step, dict) for step in then):
+        raise WrongType(
+            f"{place}.then must be a list of recodings, got {quoted(then)}; write [{{mapping = …}}]."
+        )
+    steps = _steps(place, settings, folder, ("then", *MECHANISMS))
+    steps += [step for later in then for step in _steps(f"{place}.then", later, folder, ())]
+    try:
+        recoding = in_a_row(steps)
+    except InvalidInput as error:
+        raise InvalidInput(f"{place}: {error}") from error
+    return Released(column, recoding, read_mechanism(settings, place))
+
+
+def _steps(place: str, settings: dict[str, Any], folder: Folder, more: Sequence[str]) -> list[Recoding]:
+    """Read the recodings of one table of settings, in the order in which they are applied."""
     used = [key for key in _MODIFIERS if key in settings]
-    if len(used) > 1:
-        raise InvalidInput(f"{place} must have one recoding, got {' and '.join(used)}; keep one.")
-    allowed = (*(used or _MODIFIERS), *(_MODIFIERS[used[0]] if used else ()), *MECHANISMS)
+    allowed = (*_MODIFIERS, *(extra for key in used for extra in _MODIFIERS[key]), *more)
     for key in settings:
         require_known(key, allowed, f"{place} key")
-    recoding = _READERS[used[0]](_Settings(place, settings, folder)) if used else Keep()
-    return Released(column, recoding, read_mechanism(settings, place))
+    return [_READERS[key](_Settings(place, settings, folder)) for key in used]
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +293,7 @@ def policy_flags(policy: Policy) -> list[str] | None:
     >>> policy_flags(Policy("ill", [Released("age", Bins(width=10)), "income, net"], min_count=5))
     ['--secret', 'ill', '--release', 'age,"income, net"', '--bins', 'age=10', '--min-count', '5']
     """
-    flags = [_recoding_flags(item.column, item.recoding) for item in policy.release]
+    flags = [_column_flags(item.column, item.recoding) for item in policy.release]
     noisy = any(item.mechanism is not None for item in policy.release)
     if noisy or policy.local is not None or policy.statistic or None in flags:
         return None
@@ -287,6 +301,15 @@ def policy_flags(policy: Policy) -> list[str] | None:
     words = ["--secret", _names(policy.secret), "--release", _names(released)]
     words += [word for own in flags for word in own or ()]
     return words if policy.min_count is None else [*words, "--min-count", str(policy.min_count)]
+
+
+def _column_flags(column: str, recoding: Recoding) -> list[str] | None:
+    """The flags of one column; None where its recodings need another order than that of flags."""
+    steps = steps_of(recoding)
+    found = [_recoding_flags(column, step) for step in steps]
+    if None in found or len(_tables_of(steps)) > 1:
+        return None
+    return [word for own in found for word in own or ()]
 
 
 def _recoding_flags(column: str, recoding: Recoding) -> list[str] | None:
@@ -382,6 +405,29 @@ def _recoding(recoding: Recoding, folder: Path) -> dict[str, str]:
 @_recoding.register
 def _(recoding: Keep, folder: Path) -> dict[str, str]:
     return {}
+
+
+@_recoding.register
+def _(recoding: Chain, folder: Path) -> dict[str, str]:
+    first, *later = ([_recoding(step, folder) for step in table] for table in _tables_of(recoding.steps))
+    found = {key: text for step in first for key, text in step.items()}
+    tables = (
+        f"{{{', '.join(f'{key} = {text}' for step in table for key, text in step.items())}}}"
+        for table in later
+    )
+    return found | ({"then": f"[{', '.join(tables)}]"} if later else {})
+
+
+def _tables_of(steps: Sequence[Recoding]) -> list[tuple[Recoding, ...]]:
+    """Divide steps into tables of settings, in each of which the order of application is that of their keys."""
+    order = (Bins, BottomCode, TopCode, Prefix, Mapping)
+    found: list[list[Recoding]] = []
+    for step in steps:
+        last = found[-1][-1] if found else None
+        if last is None or not order.index(type(last)) < order.index(type(step)):
+            found.append([])
+        found[-1].append(step)
+    return [tuple(table) for table in found]
 
 
 @_recoding.register
