@@ -2,16 +2,17 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from contract.warnings_of_engines import IGNORED
 from tightlip.errors import InvalidInput, WrongType
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, Released
-from tightlip.table.recoding import Bins
+from tightlip.table.recoding import Bins, TopCode
 from tightlip.table.source import open_table
 
 pytestmark = IGNORED
@@ -74,6 +75,24 @@ def test_every_whole_number_lies_in_its_bin(width, origin, values):
 def test_edges_between_whole_numbers():
     labels = bins_of([17, 18, 19, 64, 65], Bins(edges=[18.5, 65]), pa.int64())
     assert labels == ["<18.5", "<18.5", "[18.5, 65)", "[18.5, 65)", "≥65"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.floats(-1, 1) | st.floats(-1e9, 1e9), min_size=2, max_size=20, unique=True))
+def test_an_edge_is_the_float_that_was_given(values):
+    """However many digits it has: each value is the lowest of its own bin."""
+    values = sorted({value + 0.0 for value in values})
+    assume(len(values) > 1)
+    found = bins_of(values, Bins(edges=values[1:]), pa.float64())
+    assert len(set(found)) == len(values)
+
+
+def test_a_code_is_the_float_that_was_given():
+    for value in (0.30000000000000004, -0.10000000000000009, 5e-324, 1.7976931348623157e308, 2.5e-9):
+        below = float(np.nextafter(value, -np.inf))
+        first, second = bins_of([below, value], TopCode(value), pa.float64())
+        assert not first.startswith("≥")
+        assert second.startswith("≥")
 
 
 @pytest.mark.parametrize("value", [1e300, float("inf"), -float("inf"), 2.0**52])

@@ -34,6 +34,9 @@ def audit(
     bottom: option.Bottom = None,
     mapping: option.Mapping = None,
     suppress: option.Suppress = None,
+    nominal: option.Nominal = None,
+    ordinal: option.Ordinal = None,
+    numeric: option.Numeric = None,
     randomize: option.Randomize = None,
     min_count: option.MinCount = None,
     delta: option.Delta = "0.01",
@@ -69,7 +72,9 @@ def audit(
     sample = _sample_mode(population, confidence)
     recodings = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "map": mapping}
     recodings |= {"suppress": suppress, "randomize": randomize}
-    plan = PlanFlags(policy, mappings_anywhere, secret, statistic, release, min_count, recodings).plan()
+    scales = {"nominal": nominal, "ordinal": ordinal, "numeric": numeric}
+    flags = PlanFlags(policy, mappings_anywhere, secret, statistic, release, min_count, recodings, scales)
+    plan = flags.plan()
     outputs = Outputs(html, risks, write_policy, id_column, force)
     outputs.check(inputs_of(table, policy, plan), population=population, budget=budget)
     allowed = None if budget is None else read_budget(budget)

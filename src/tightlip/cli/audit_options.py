@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping as Named
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -86,6 +86,16 @@ Randomize = Annotated[
         metavar="COLUMN=LEVEL", help=f"Randomised response at a level, in nats without unit: sex=1.5{_REPEAT}"
     ),
 ]
+Nominal = Annotated[
+    str | None, _planned(metavar="COLUMNS", help="Columns whose values are names, without an order: zip,sex.")
+]
+Ordinal = Annotated[
+    str | None,
+    _planned(metavar="COLUMNS", help="Columns whose values have an order, but no distances: grade."),
+]
+Numeric = Annotated[
+    str | None, _planned(metavar="COLUMNS", help="Columns whose values are numbers, however few: children.")
+]
 MinCount = Annotated[
     int | None,
     _planned(
@@ -150,7 +160,7 @@ Force = Annotated[bool, _written("--force", help="Overwrite files that exist.")]
 
 @dataclass(frozen=True, slots=True)
 class PlanFlags:
-    """What was given; `recodings` holds the flags about single columns, by name."""
+    """What was given; `recodings` holds the flags about single columns, `scales` columns by scale, both by name."""
 
     policy: Path | None
     mappings_anywhere: bool
@@ -159,6 +169,7 @@ class PlanFlags:
     release: str | None
     min_count: int | None
     recodings: Named[str, Settings]
+    scales: Named[str, str | None] = field(default_factory=dict)
 
     def plan(self) -> Policy:
         """The planned release, from the policy file or from the flags, not both."""
@@ -182,11 +193,12 @@ class PlanFlags:
             statistic=[] if self.statistic is None else columns(self.statistic),
             min_count=self.min_count,
             **flags,
+            **{scale: columns(names) for scale, names in self.scales.items() if names is not None},
         )
 
     def _require_no_flags(self, policy: Path) -> None:
         given = {"secret": self.secret, "statistic": self.statistic, "release": self.release}
-        for flag, value in {**given, "min-count": self.min_count, **self.recodings}.items():
+        for flag, value in {**given, "min-count": self.min_count, **self.recodings, **self.scales}.items():
             if value is not None:
                 raise InvalidInput(f"--{flag} must not be given with --policy; write it into {policy}.")
 

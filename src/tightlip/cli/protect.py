@@ -47,6 +47,9 @@ def protect(
     bottom: option.Bottom = None,
     mapping: option.Mapping = None,
     suppress: option.Suppress = None,
+    nominal: option.Nominal = None,
+    ordinal: option.Ordinal = None,
+    numeric: option.Numeric = None,
     min_count: own.FewestPeople = None,
     budget: own.Budgets = None,
     randomised: own.Randomised = False,
@@ -86,7 +89,8 @@ def protect(
 
     recodings = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "map": mapping}
     recodings["suppress"] = suppress
-    plan = PlanFlags(policy, mappings_anywhere, secret, None, release, None, recodings).plan()
+    scales = {"nominal": nominal, "ordinal": ordinal, "numeric": numeric}
+    plan = PlanFlags(policy, mappings_anywhere, secret, None, release, None, recodings, scales).plan()
     asked = _asked(plan, budget, pmc, levels, keep_as_is, weight)
     asked |= {
         "randomised": randomised,

@@ -21,8 +21,9 @@ from tightlip.table.chain import keeps_values
 from tightlip.table.embedded import ROW
 from tightlip.table.failure import engine_work
 from tightlip.table.kinds import Kind
-from tightlip.table.policy import Policy
+from tightlip.table.policy import Policy, require_known
 from tightlip.table.recoding import Keep, Recoding
+from tightlip.table.scale import Declared, require_listed, require_scale
 from tightlip.table.source import Table
 
 Codes = NDArray[np.int64]
@@ -44,6 +45,7 @@ class Key:
     expression: Any
     recoding: Recoding
     kind: Kind
+    scale: Declared | None = None
 
     def label(self, value: Any) -> str:
         """Return the released value as people read it."""
@@ -66,13 +68,18 @@ class Groups:
 def keys_of(table: Table, policy: Policy) -> list[Key]:
     """List the keys to count by: the secret columns as they are, then the released ones after their recodings."""
     recodings = [*(Keep() for _ in policy.secret), *(item.recoding for item in policy.release)]
+    for name in policy.scales:
+        require_known(name, [*table.physical, *table.refused], "scales column")
     plain = table.plain_columns(policy.columns)
     kept = [name for name, recoding in zip(policy.columns, recodings, strict=True) if keeps_values(recoding)]
     table.require_one_spelling(kept)
     keys = []
     for name, recoding, (column, kind) in zip(policy.columns, recodings, plain, strict=True):
         recoding.require(name, kind)
-        keys.append(Key(name, recoding.key(column, kind), recoding, kind))
+        scale = policy.scales.get(name)
+        if scale is not None:
+            require_scale(scale, name, kind)
+        keys.append(Key(name, recoding.key(column, kind), recoding, kind, scale))
     return keys
 
 
@@ -98,6 +105,9 @@ def count_groups(table: Table, keys: Sequence[Key], max_cells: int) -> Groups:
     if not arrow.num_rows:
         raise InvalidInput(f"{table.name} has no rows; there is nothing to count.")
     found = [_encode(arrow, place, key) for place, key in enumerate(keys)]
+    for key, (labels, _) in zip(keys, found, strict=True):
+        if isinstance(key.scale, tuple) and key.recoding == Keep():
+            require_listed(key.scale, key.column, labels)
     count = arrow["n"].to_numpy().astype(np.int64)
     return Groups([labels for labels, _ in found], [codes for _, codes in found], count, arrow)
 

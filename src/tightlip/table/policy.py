@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.table.local import LocalRecoding
 from tightlip.table.mechanism import ColumnMechanism, require_mechanism
 from tightlip.table.recoding import Keep, Recoding
+from tightlip.table.scale import Scales, require_fit
 
 MOST_PEOPLE = 10**18  # a policy may hold a number of millions of digits, and engines count in 64 bits
 
@@ -51,11 +52,15 @@ class Policy:
     min_count : cells (combinations of released values) of fewer rows are released as one, "suppressed"
     statistic : of several secret columns those that are a statistic of all of them together, the whole secret
     local : what is published for each cell, cell by cell, as `protect` found it; see `table.LocalRecoding`
+    scales : columns of the table that are declared "nominal", "ordinal" or "numeric", or ordinal by a list of their
+        values in order; others are guessed
 
     >>> Policy("disease", ["age", "zip"], min_count=5).columns
     ('disease', 'age', 'zip')
     >>> Policy(["disease", "income"], ["age"], statistic="income").statistic
     ('income',)
+    >>> Policy("disease", ["age", "grade"], scales={"grade": ["low", "high"]}).scales["grade"]
+    ('low', 'high')
     """
 
     secret: tuple[str, ...]
@@ -63,6 +68,7 @@ class Policy:
     min_count: int | None
     statistic: tuple[str, ...]
     local: LocalRecoding | None
+    scales: Scales
 
     def __init__(
         self,
@@ -72,6 +78,7 @@ class Policy:
         min_count: int | None = None,
         statistic: str | Iterable[str] = (),
         local: LocalRecoding | None = None,
+        scales: Mapping[str, Any] | None = None,
     ) -> None:
         object.__setattr__(self, "secret", _read_names(secret, "secret"))
         object.__setattr__(self, "release", _read_release(release))
@@ -89,6 +96,10 @@ class Policy:
         object.__setattr__(self, "local", local)
         if local is not None:
             _require_local(local, self)
+        object.__setattr__(self, "scales", Scales.of({} if scales is None else scales))
+        for item in self.release:
+            if item.column in self.scales:
+                require_fit(self.scales[item.column], item.column, item.recoding)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from tightlip.arguments import instance, listed
 from tightlip.arguments import path as read_path
@@ -34,8 +34,9 @@ from tightlip.table.mapping import Hierarchy, Mapping
 from tightlip.table.mechanism import MECHANISMS, flag_setting, read_mechanism
 from tightlip.table.policy import Policy, Released, require_known
 from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Recoding, Suppress, TopCode
+from tightlip.table.scale import Declared, Scale, merge_scales
 
-_TOP_KEYS = ("secret", "statistic", "release", "min_count", "local")
+_TOP_KEYS = ("secret", "statistic", "release", "min_count", "local", "scales")
 _MODIFIERS = {  # in the order in which they are applied
     "bins": (),
     "bottom": (),
@@ -110,7 +111,14 @@ def _policy(content: dict[str, Any], folder: Folder) -> Policy:
     elif not isinstance(release, list):
         raise WrongType(f"release must be a table or a list of columns, got {quoted(release)}.")
     local = _read_local(content["local"], folder) if "local" in content else None
-    return Policy(secret, release, min_count=content.get("min_count"), statistic=statistic, local=local)
+    return Policy(
+        secret,
+        release,
+        min_count=content.get("min_count"),
+        statistic=statistic,
+        local=local,
+        scales=content.get("scales"),
+    )
 
 
 def _read_local(settings: Any, folder: Folder) -> LocalRecoding:
@@ -210,6 +218,9 @@ def policy_from_flags(
     randomize: Sequence[str] = (),
     min_count: int | None = None,
     statistic: Sequence[str] = (),
+    nominal: Sequence[str] = (),
+    ordinal: Sequence[str] = (),
+    numeric: Sequence[str] = (),
 ) -> Policy:
     """Read flags of the form COLUMN=VALUE, each for a released column.
 
@@ -222,6 +233,7 @@ def policy_from_flags(
     suppress : COLUMN
     randomize : COLUMN=LEVEL of randomised response, or "COLUMN=MECHANISM SETTING"
     min_count, statistic : see Policy
+    nominal, ordinal, numeric : names of columns of that scale
 
     >>> policy = policy_from_flags(["ill"], ["age", "zip"], bins=["age=10"], prefix=["zip=3"])
     >>> [item.words() for item in policy.release]
@@ -246,7 +258,8 @@ def policy_from_flags(
     anywhere = Folder(Path(), anywhere=True)  # who types the name of a file may read it
     items = [read_released(column, found, anywhere) for column, found in settings.items()]
     planned = items if len(items) == len(release) else release
-    return Policy(secret, planned, min_count=min_count, statistic=statistic)
+    scales = merge_scales(nominal=nominal, ordinal=ordinal, numeric=numeric)
+    return Policy(secret, planned, min_count=min_count, statistic=statistic, scales=scales)
 
 
 def _split_flag(flag: str, text: str) -> tuple[str, str]:
@@ -295,11 +308,15 @@ def policy_flags(policy: Policy) -> list[str] | None:
     """
     flags = [_column_flags(item.column, item.recoding) for item in policy.release]
     noisy = any(item.mechanism is not None for item in policy.release)
-    if noisy or policy.local is not None or policy.statistic or None in flags:
+    listed_values = any(isinstance(scale, tuple) for scale in policy.scales.values())
+    if noisy or policy.local is not None or policy.statistic or None in flags or listed_values:
         return None
     released = [item.column for item in policy.release]
     words = ["--secret", _names(policy.secret), "--release", _names(released)]
     words += [word for own in flags for word in own or ()]
+    for scale in get_args(Scale):
+        if columns := [column for column, own in policy.scales.items() if own == scale]:
+            words += [f"--{scale}", _names(columns)]
     return words if policy.min_count is None else [*words, "--min-count", str(policy.min_count)]
 
 
@@ -361,9 +378,16 @@ def policy_toml(policy: Policy, folder: str | Path = ".") -> str:
         lines.append(f"min_count = {policy.min_count}")
     for item in policy.release:
         lines += ["", f"[release.{_key(item.column)}]", *_settings(item, place)]
+    if policy.scales:
+        lines += ["", "[scales]"]
+        lines += [f"{_key(column)} = {_scale(scale)}" for column, scale in policy.scales.items()]
     if policy.local is not None:
         lines += _local_lines(policy.local, place)
     return "\n".join(lines) + "\n"
+
+
+def _scale(scale: Declared) -> str:
+    return f"[{', '.join(map(_text, scale))}]" if isinstance(scale, tuple) else _text(scale)
 
 
 def _local_lines(local: LocalRecoding, folder: Path) -> list[str]:
