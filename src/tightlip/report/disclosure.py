@@ -244,8 +244,8 @@ def remedy_toml(
 ) -> str | None:
     """Write the changed plan as TOML for a file in some folder; None where it would tell what may not be shown.
 
-    What a remedy adds names only values that ten people or more have. A mapping that is written out in the plan itself
-    may name others, so the text is withheld unless values may be shown.
+    What a remedy adds names only values that ten people or more have. A mapping that is written out in the plan itself,
+    and a list of values in order, may name others, so the text is withheld unless values may be shown.
     """
     written = {
         (item.column, step)
@@ -254,6 +254,7 @@ def remedy_toml(
         if isinstance(step, Mapping) and not step.hierarchy
     }
     kept = {(item.column, step) for item in remedy.policy.release for step in steps_of(item.recoding)}
-    if not show_values and written & kept:
+    in_order = any(isinstance(scale, tuple) for scale in audit.policy.scales.values())
+    if not show_values and (in_order or written & kept):
         return None
     return policy_toml(remedy.policy, folder)
