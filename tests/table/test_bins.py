@@ -1,5 +1,7 @@
 """Bins: labels that are true of every value in them."""
 
+import sqlite3
+from contextlib import closing
 from fractions import Fraction
 
 import numpy as np
@@ -69,6 +71,28 @@ def test_every_whole_number_lies_in_its_bin(width, origin, values):
     ):
         low, high = map(int, label[1:-1].split(", "))
         assert low <= value < high == low + width
+        assert (low - origin) % width == 0
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.sampled_from([1, 3, 10, 1000, 2**31 + 1, 2**51 + 1]),
+    st.integers(-5, 5),
+    st.lists(
+        st.integers(-(2**62), 2**62) | st.integers(2**53 - 9, 2**53 + 9), min_size=2, max_size=20, unique=True
+    ),
+)
+def test_every_whole_number_lies_in_its_bin_in_sqlite_too(tmp_path_factory, width, origin, values):
+    """Whose remainders are floats: beyond 2^53 they are those of other numbers."""
+    path = tmp_path_factory.mktemp("bins") / "numbers.sqlite"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE numbers (x INTEGER, s INTEGER)")
+        connection.executemany("INSERT INTO numbers VALUES (?, ?)", [(x, s) for s, x in enumerate(values)])
+    with open_table(path) as opened:
+        counts = count_cells(opened, Policy("s", [Released("x", Bins(width=width, origin=origin))]))
+    for secret, cell in zip(counts.secret_of, counts.cell_of, strict=True):
+        low, high = map(int, counts.cells[cell][0][1:-1].split(", "))
+        assert low <= values[int(counts.secrets[secret][0])] < high == low + width
         assert (low - origin) % width == 0
 
 

@@ -29,6 +29,8 @@ from tightlip.table.kinds import Kind, plain_label
 _LONGEST_PREFIX = 1_000_000_000  # engines count characters in 32 bits
 _FAR = 2**62  # stands for a bin whose edges are not exact in floats
 _EXACT = 2**52
+_WHOLE_FLOATS = 2**53
+_BELOW = 0.999999999  # times a quotient: below it however it was rounded
 _MOST_EDGES = 10_000
 _SAFE_DIGITS = 15  # of a decimal that engines read as the nearest float
 Interval = tuple[float | None, float | None]
@@ -385,8 +387,18 @@ def _shown(edge: float | None, kind: Kind) -> str:
 
 
 def _whole_edge(column: Any, p: int, c: int) -> Any:
-    """The lower edge; the second remainder makes up for engines whose first may be negative."""
-    above = ((column % p - c) % p + p) % p
+    """The lower edge, x − ((x − c) mod p).
+
+    SQLite takes remainders of floats. A number that floats may not have is first made smaller by a multiple of p that
+    is near it, so that what is left has less than 53 bits. A second remainder makes up for engines whose first may be
+    negative, and "or 0" makes a whole number of what SQLite has as a float.
+    """
+    import ibis
+
+    far = (column > _WHOLE_FLOATS) | (column < -_WHOLE_FLOATS)
+    times = ibis.ifelse(far, (column / p * _BELOW).cast("int64"), ibis.literal(0, "int64"))
+    near = column - times * p
+    above = ((near % p - c) % p + p) % p | 0
     return (column - above).cast("int64")
 
 
