@@ -430,7 +430,14 @@ def tables() -> Iterator[Call]:
         Call(
             "Policy",
             tl.Policy,
-            {"secret": "ill", "release": ["sex"], "min_count": 2, "statistic": (), "local": None},
+            {
+                "secret": "ill",
+                "release": ["sex"],
+                "min_count": 2,
+                "statistic": (),
+                "local": None,
+                "scales": {"sex": "nominal"},
+            },
         ),
         Call(
             "Policy.from_toml",
@@ -447,6 +454,7 @@ def tables() -> Iterator[Call]:
         Call("table.Bins", tl.table.Bins, {"width": 10, "origin": 0}),
         Call("table.Bins of edges", tl.table.Bins, {"edges": [0, 1, 2]}),
         Call("table.TopCode", tl.table.TopCode, {"at": 90}),
+        Call("table.Chain", tl.table.Chain, {"steps": [tl.table.TopCode(90), tl.table.BottomCode(10)]}),
         Call("table.BottomCode", tl.table.BottomCode, {"at": 10}),
         Call("table.Prefix", tl.table.Prefix, {"length": 2}),
         Call(

@@ -161,8 +161,8 @@ def test_a_forgotten_value_is_refused_at_every_step():
 @pytest.mark.parametrize(
     ("steps", "message"),
     [
-        ([], "two or more, got 0"),
-        ([Bins(width=1)], "two or more, got 1; a single one stands alone"),
+        ([], "steps must be two recodings or more, got 0"),
+        ([Bins(width=1)], "two recodings or more, got 1; a single one stands alone"),
         ([Bins(width=10), Suppress()], "suppress must stand alone"),
         ([Keep(), Prefix(2)], "keep must stand alone"),
         ([Bins(width=5), Bins(width=10)], "bins must be given once in a row, got it twice; keep one"),
@@ -182,9 +182,9 @@ def test_rows_that_make_no_sense(steps, message):
 
 def test_what_is_no_row():
     for wrong in ("bins", 3, Bins(width=3)):
-        with pytest.raises(WrongType, match="recodings in a row must be a list"):
+        with pytest.raises(WrongType, match="steps must be a list of recodings"):
             Chain(wrong)
-    with pytest.raises(WrongType, match="must be recodings, got 10"):
+    with pytest.raises(WrongType, match="steps must be recodings, got 10"):
         Chain([10, TopCode(90)])
 
 

@@ -58,7 +58,7 @@ def test_a_policy_holds_scales_that_never_change():
         (["age"], WrongType, "scales must map columns to scales"),
         ({1: "nominal"}, WrongType, "scales must name columns by text, got 1"),
         ({"age": "interval"}, InvalidInput, 'one of "nominal", "ordinal", "numeric" or a list'),
-        ({"age": None}, InvalidInput, 'scale of "age" must be one of'),
+        ({"age": None}, InvalidInput, 'scales of "age" must be one of'),
         ({"age": ["low"]}, WrongType, "must list two values or more as text"),
         ({"age": [1, 2]}, WrongType, "write numbers in quotes"),
         ({"age": ["a", "b", "a"]}, InvalidInput, 'must list each value once, got "a" twice'),
@@ -149,12 +149,12 @@ def count(release, **scales):
     [
         ({"edu": "numeric"}, 'column "edu" is declared numeric, got kind text'),
         ({"edu": "ordinal"}, r'"edu" is declared ordinal, got text.*scales = \{"edu" = \["low"'),
-        ({"size": ["1", "2"]}, 'scale of "size" must not list values, got kind real'),
+        ({"size": ["1", "2"]}, 'scales of "size" must not list values, got kind real'),
         (
             {"edu": ["low", "high"]},
             "must list every value that occurs, got 1 that it does not list; add them",
         ),
-        ({"s": ["x", "z"]}, 'scale of "s" must list every value that occurs'),
+        ({"s": ["x", "z"]}, 'scales of "s" must list every value that occurs'),
         ({"edo": "nominal"}, r'scales column "edo" is not there; did you mean "edu"\?'),
     ],
 )

@@ -95,10 +95,10 @@ class Chain:
     steps: tuple[Recoding, ...]
 
     def __init__(self, steps: Sequence[Recoding]) -> None:
-        flat = [own for step in listed(steps, "recodings in a row", "recodings") for own in steps_of(step)]
+        flat = [own for step in listed(steps, "steps", "recodings") for own in steps_of(step)]
         if len(flat) < 2:
             raise InvalidInput(
-                f"recodings in a row must be two or more, got {len(flat)}; a single one stands alone."
+                f"steps must be two recodings or more, got {len(flat)}; a single one stands alone."
             )
         _require_row(flat)
         numbers = sorted((step for step in flat if isinstance(step, _NUMBERS)), key=_place)
@@ -224,9 +224,7 @@ def _require_row(steps: Sequence[Recoding]) -> None:
     """Refuse recodings that make no sense one after the other."""
     for step in steps:
         if type(step) not in _NAMES:
-            raise WrongType(
-                f"recodings in a row must be recodings, got {quoted(step)}; write Bins(width=10)."
-            )
+            raise WrongType(f"steps must be recodings, got {quoted(step)}; write Bins(width=10).")
         if isinstance(step, (Keep, Suppress)):
             raise InvalidInput(
                 f"{_name(step)} must stand alone, got it with others in a row; drop it or them."

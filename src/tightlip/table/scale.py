@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from tightlip.arguments import is_list, listed
 from tightlip.errors import InvalidInput, WrongType, quoted
@@ -72,20 +72,20 @@ def _read_scale(column: str, given: Any) -> Declared:
         order = tuple(given)
         if len(order) < 2 or not all(isinstance(value, str) for value in order):
             raise WrongType(
-                f"scale of {quoted(column)} must list two values or more as text, got {quoted(given)}; "
+                f"scales of {quoted(column)} must list two values or more as text, got {quoted(given)}; "
                 "write numbers in quotes."
             )
         if len(set(order)) < len(order):
             twice = next(value for place, value in enumerate(order) if value in order[:place])
             raise InvalidInput(
-                f"scale of {quoted(column)} must list each value once, got {quoted(twice)} twice; drop one."
+                f"scales of {quoted(column)} must list each value once, got {quoted(twice)} twice; drop one."
             )
         return order
-    if given == "nominal" or given == "ordinal" or given == "numeric":
-        return given  # type: ignore[no-any-return]
+    if isinstance(given, str) and given in get_args(Scale):
+        return cast(Scale, str(given))
     words = ", ".join(quoted(scale) for scale in get_args(Scale))
     raise InvalidInput(
-        f"scale of {quoted(column)} must be one of {words} or a list of its values in order, got {quoted(given)}."
+        f"scales of {quoted(column)} must be one of {words} or a list of its values in order, got {quoted(given)}."
     )
 
 
@@ -211,7 +211,7 @@ def require_scale(scale: Declared, column: str, kind: Kind) -> None:
         )
     if isinstance(scale, tuple) and kind == "real":
         raise InvalidInput(
-            f"scale of {quoted(column)} must not list values, got kind real, whose order is known; declare it ordinal."
+            f"scales of {quoted(column)} must not list values, got kind real, whose order is known; declare it ordinal."
         )
 
 
@@ -220,6 +220,6 @@ def require_listed(order: Order, column: str, values: Iterable[str | None]) -> N
     missing = {value for value in values if value is not None} - set(order)
     if missing:
         raise InvalidInput(
-            f"scale of {quoted(column)} must list every value that occurs, got {len(missing)} that it does not list; "
+            f"scales of {quoted(column)} must list every value that occurs, got {len(missing)} that it does not list; "
             "add them in their order."
         )
