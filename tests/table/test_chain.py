@@ -4,11 +4,14 @@ import re
 from fractions import Fraction
 
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import tightlip as tl
 from contract.warnings_of_engines import IGNORED
+from tightlip.auditing.recount import recount
 from tightlip.errors import InvalidInput, WrongType
 from tightlip.table.chain import Chain, in_a_row, keeps_values, steps_of
 from tightlip.table.counts import count_cells
@@ -236,3 +239,24 @@ def test_coded_ends_that_are_spelled_in_two_ways_are_refused(tmp_path):
             count_cells(opened, policy)
         binned = Policy("s", [Released("x", Chain([Bins(width=1), TopCode(5)]))])
         assert count_cells(opened, binned).cells == [("[1, 2)",), ("≥5",)]
+
+
+def test_a_written_release_is_found_to_be_true(tmp_path):
+    """Labels of cut bins are read by another program than the one that wrote them; groups of prefixes are names."""
+    rows = {
+        "age": [float(place) for place in range(10, 70)],
+        "zip": [f"{place % 3}{place}" for place in range(60)],
+        "s": [place % 2 for place in range(60)],
+    }
+    pyarrow.parquet.write_table(pa.table(rows), tmp_path / "people.parquet")
+    ages = Chain([Bins(width=10), BottomCode(18), TopCode(55)])
+    areas = Chain([Prefix(1), Mapping({"0": "north", "1": "south", "2": "west"})])
+    policy = Policy("s", [Released("age", ages), Released("zip", areas)])
+    policy.save(tmp_path / "plan.toml")
+    done = tl.release(
+        tmp_path / "people.parquet", Policy.from_toml(tmp_path / "plan.toml"), tmp_path / "out.parquet"
+    )
+    with open_table(tmp_path / "people.parquet") as opened:
+        assert recount(done.receipt, opened).groups == ("zip",)
+    shown = set(pyarrow.parquet.read_table(tmp_path / "out.parquet")["age"].to_pylist())
+    assert shown == {"≤18", "(18, 20)", "[20, 30)", "[30, 40)", "[40, 50)", "[50, 55)", "≥55"}
