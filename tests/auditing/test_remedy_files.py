@@ -55,7 +55,7 @@ def test_every_remedy_is_applied_by_its_policy_file(tmp_path):
         assert policy == remedy.policy
         again = audit(frame, policy=policy, budget=0.8)
         assert again.verdict is True
-        assert again.joint.worst.leakage.ratio == remedy.leakage.ratio
+        assert again.deciding.worst.leakage.ratio == remedy.leakage.ratio
         assert said["reason"] == reason_words(found.policy, remedy) != ""
 
 

@@ -50,8 +50,8 @@ def test_it_is_the_largest_sum_over_all_selections(seed):
         sml = found.views[name].sml
         assert (sml.exact, sml.ratio) == (True, by_definition(joint, place))
         sml.verify()
-        assert found.views[name].maximal_leakage <= sml.value <= found.joint.maximal_leakage
-    assert found.joint.sml is None
+        assert found.views[name].maximal_leakage <= sml.value <= found.deciding.maximal_leakage
+    assert found.deciding.sml is None
 
 
 def test_noise_and_hidden_cells_are_part_of_the_channel():
@@ -79,14 +79,14 @@ def test_the_selection_names_secrets_and_rows_by_their_places():
     found = audit(frame(1), ["ill", "rich"], ["zip", "sex"], statistic="ill")
     view = found.views["ill"]
     for secret, row in view.sml.selection.items():
-        assert found.joint.counted.secret_label(row)[0] == view.counted.secret_label(secret)[0]
+        assert found.deciding.counted.secret_label(row)[0] == view.counted.secret_label(secret)[0]
 
 
 def test_counts_stored_as_floats_are_enclosed(monkeypatch):
     found = audit(frame(2), ["ill", "rich"], ["zip", "sex"], statistic="ill")
     exact = found.views["ill"].sml
     monkeypatch.setattr("tightlip.auditing.tally.EXACT_ENTRIES", 1)
-    floats = statistic_of(found.joint.counted, found.views["ill"].counted)
+    floats = statistic_of(found.deciding.counted, found.views["ill"].counted)
     assert floats.ratio is None
     assert floats.lower <= exact.lower <= exact.upper <= floats.upper <= exact.upper + 1e-12
     assert "widened" in floats.method

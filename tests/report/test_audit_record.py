@@ -31,7 +31,7 @@ def record_of(audit, **changes):
 
 def test_it_says_what_the_audit_found():
     audit, record = example_audit(), example_record()
-    view, said = audit.joint, record["views"][0]
+    view, said = audit.deciding, record["views"][0]
     assert json.loads(json.dumps(record, allow_nan=False)) == record
     assert (record["rows"], record["unit"], record["delta"]) == (audit.total, "nats", 0.01)
     assert said["worst"]["leakage"]["value"] == float(view.worst.leakage)
@@ -97,7 +97,7 @@ def test_a_proof_that_is_too_long_is_left_out(monkeypatch):
 
 def test_a_proof_that_does_not_hold_stops_the_report():
     audit = example_audit()
-    view = audit.joint
+    view = audit.deciding
     wrong = replace(view, envelope=replace(view.envelope, lower=0.0, upper=view.envelope.upper / 2))
     with pytest.raises(CertificateInvalid):
         record_of(replace(audit, views={view.name: wrong}))
@@ -124,13 +124,22 @@ def test_where_changes_are_listed_none_is_said_to_be_missing():
     assert record["no_remedy"] is None
 
 
-@pytest.mark.parametrize(("budget", "words"), [(2, "could not be proved"), (1000, "is proved")])
-def test_samples_say_how_sure_they_are(budget, words):
+@pytest.mark.parametrize(
+    ("budget", "words", "decides"),
+    [
+        (2, "could not be proved", "rows prove that at most 1 %"),
+        (1000, "is proved", "the sample proves that"),
+    ],
+)
+def test_samples_say_how_sure_they_are(budget, words, decides):
     record = example_record(sample=SampleMode(0.9), budget=tl.log_of(budget), show_values=False)
     view = record["views"][0]
     assert words in record["verdict"]["words"]
     assert (record["mode"], record["confidence"], view["certified"]["confidence"]) == ("sample", 0.9, 0.9)
-    assert "too small to certify" in view["words"][-1]
+    assert "too small to certify" in view["words"][-2]
+    assert decides in view["words"][-1]
+    assert view["certified"]["observed_above"]["value"] <= 0.01
+    assert (view["certified"]["rows_to_decide"] > record["rows"]) == (budget == 2)
     assert len(view["curve"]) == 1
     assert not view["proof"]["checked"]
     assert "90 % confidence" in record["method"][0]
@@ -165,9 +174,9 @@ def test_finite_costs_and_statistics_have_meanings():
     audit = example_audit()
     half = Nats.of_ratio(Fraction(3, 2))
     view = replace(
-        audit.joint,
+        audit.deciding,
         ldp=half,
-        others={"pmc": replace(audit.joint.pmc, leakage=half)},
+        others={"pmc": replace(audit.deciding.pmc, leakage=half)},
         sml=tl.statistic_maximal_leakage(tl.Channel([["1/2", "1/2"], ["1/4", "3/4"]]), ["a", "b"]),
     )
     found = {figure.name: figure for figure in ViewWords(audit, view).figures()}

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import tightlip as tl
 from audit_example import example_audit, example_record
-from tightlip.auditing.run import _read_budget
 from tightlip.auditing.sample import SampleMode
+from tightlip.numeric.budget import Allowed
 from tightlip.numeric.display import format_up
 from tightlip.numeric.quantity import Nats
 from tightlip.report.amounts import budget_words, factor, leakage, surely
@@ -61,7 +61,7 @@ def test_the_report_speaks_one_unit_too():
 @pytest.mark.parametrize("unit", ["nats", "bits"])
 def test_printed_guarantees_are_not_below_the_exact_ones(unit):
     audit = example_audit(budget=tl.log_of(2))
-    worst = audit.joint.worst.leakage
+    worst = audit.deciding.worst.leakage
     exact = worst.ratio
     for text in (headline(audit, unit=unit), verdict(audit, unit=unit)):
         assert holds(told(text, unit)[-1], exact, unit)
@@ -70,8 +70,8 @@ def test_printed_guarantees_are_not_below_the_exact_ones(unit):
         assert holds(amount, remedy.leakage.ratio, unit)
     upper, lower = told(next(text for text in paragraphs(audit, unit=unit) if "(envelope;" in text), unit)
     scale = math.log(2) if unit == "bits" else 1
-    assert float(upper) * scale >= audit.joint.envelope.upper
-    assert float(lower) * scale <= audit.joint.envelope.lower
+    assert float(upper) * scale >= audit.deciding.envelope.upper
+    assert float(lower) * scale <= audit.deciding.envelope.lower
 
 
 def holds(amount, ratio, unit):
@@ -99,7 +99,7 @@ def test_budgets_are_told_as_they_were_given():
     assert budget_words(Nats(0.12345678), "nats") == "0.123457 nats"
     for text in ("0.1 nats", "0.2 nats", "0.7 nats", "1.1 nats", "2.3 nats"):
         for kept in (True, False):
-            found = _read_budget(text)
+            found = Allowed.read(text).nats()
             assert float(found) <= float(text.split()[0])
             assert budget_words(found, "nats", kept=kept) == text
 
@@ -151,13 +151,13 @@ def test_columns_are_told_with_the_digits_of_their_table():
 def test_what_says_nothing_is_left_out():
     audit = example_audit(budget=None)
     assert "can rise to at most" in sentence(audit, "the worst leakage is")
-    worst = replace(audit.joint.worst, leakage=tl.log_of(20))
-    sure_thing = replace(audit, views={"ill": replace(audit.joint, worst=worst)})
+    worst = replace(audit.deciding.worst, leakage=tl.log_of(20))
+    sure_thing = replace(audit, views={"ill": replace(audit.deciding, worst=worst)})
     assert "can rise" not in sentence(sure_thing, "the worst leakage is", show_values=True)
     assert not re.search(r"\b0 % by more than", sentence(audit, "share of people"))
     sample = example_audit(sample=SampleMode(0.9))
-    known = replace(sample.joint.certified, uncertified_cells=0)
-    all_known = replace(sample, views={"ill": replace(sample.joint, certified=known)})
+    known = replace(sample.deciding.certified, uncertified_cells=0)
+    all_known = replace(sample, views={"ill": replace(sample.deciding, certified=known)})
     assert "too small" in sentence(sample, "the bounds cover")
     assert sentence(all_known, "the bounds cover").endswith("of the population.")
 
@@ -179,8 +179,8 @@ def test_shares_of_a_sample_fit_the_leakage_beside_them():
         "share before, at least",
         "share after, at most",
     ]
-    assert len(record["worst_cells"]) == len(audit.joint.worst_cells) > 5
-    for cell, risk in zip(record["worst_cells"], audit.joint.worst_cells, strict=True):
+    assert len(record["worst_cells"]) == len(audit.deciding.worst_cells) > 5
+    for cell, risk in zip(record["worst_cells"], audit.deciding.worst_cells, strict=True):
         factor_told = max(1.0, cell["posterior"]["value"] / cell["prior"]["value"])
         assert math.isclose(factor_told, math.exp(cell["leakage"]["value"]), rel_tol=1e-9)
         assert risk.leakage >= math.log(factor_told) - 1e-12
@@ -189,7 +189,7 @@ def test_shares_of_a_sample_fit_the_leakage_beside_them():
 def test_the_smallest_share_in_scope_reads_the_same_everywhere():
     audit = example_audit(sample=SampleMode(0.9))
     record = example_record(sample=SampleMode(0.9), show_values=False)
-    view, rarest = record["views"][0], audit.joint.certified.rarest
+    view, rarest = record["views"][0], audit.deciding.certified.rarest
     edge = [cell["prior"]["words"] for cell in view["worst_cells"] if cell["prior"]["value"] == rarest]
     words = f"{format_up(100 * Fraction(rarest), 3)} %"
     assert set(edge) <= {words}

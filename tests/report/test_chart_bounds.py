@@ -63,7 +63,7 @@ def test_the_audit_s_envelope_is_a_falling_step():
     view = report.views[0]
     curves = steps(audit_charts(view, unit="nats", budget=None)["envelope"])
     for delta in ("0.0011", "0.02", "0.045", "0.0999", "1/7", "0.3", "3/4", "0.999"):
-        truth = tally_envelope(audit.joint.counted.tally, Fraction(delta))[0]
+        truth = tally_envelope(audit.deciding.counted.tally, Fraction(delta))[0]
         assert curves["guaranteed"](float(Fraction(delta))) >= truth.lower
         assert curves["reached by an attack"](float(Fraction(delta))) <= truth.upper
     drawn = [curves["guaranteed"](10 ** (-3 * place / 100)) for place in range(101)]

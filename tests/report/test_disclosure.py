@@ -60,8 +60,8 @@ def numbers(value):
 @pytest.mark.parametrize("budget", [None, 0.1, 5.0])
 def test_no_number_is_that_of_a_small_cell(small, budget):
     found = audit(table(small), "s", ["p"], budget=budget)
-    record, worst, total = record_of(found), found.joint.worst, found.total
-    assert Names(found, found.joint).cell(worst.cell).startswith("cell ")
+    record, worst, total = record_of(found), found.deciding.worst, found.total
+    assert Names(found, found.deciding).cell(worst.cell).startswith("cell ")
     shown = numbers({key: value for key, value in record.items() if key != "remedies"})
     told = [
         worst.posterior.fraction,
@@ -69,7 +69,7 @@ def test_no_number_is_that_of_a_small_cell(small, budget):
         Fraction(sum(small), total),
         Fraction(small[1], total),
     ]
-    secrets = [float(share) for share in found.joint.shares]
+    secrets = [float(share) for share in found.deciding.shares]
     for ratio in told:
         for number in (float(ratio), math.log(ratio), math.log2(ratio)):
             near = [
@@ -85,7 +85,7 @@ def test_no_number_is_that_of_a_small_cell(small, budget):
 @pytest.mark.parametrize("small", [(2, 1), (4, 3), (1, 8)])
 def test_what_is_told_is_true(small):
     found = audit(table(small), "s", ["p"])
-    view, told = found.joint, veil_audit(found).joint
+    view, told = found.deciding, veil_audit(found).deciding
     for exact, ranged in zip([view.worst, *view.worst_cells], [told.worst, *told.worst_cells], strict=True):
         assert ranged.leakage >= exact.leakage
         assert (ranged.least or exact.posterior) <= exact.posterior <= ranged.posterior
@@ -101,11 +101,11 @@ def test_what_is_told_is_true(small):
 
 
 def test_within_a_budget_nothing_is_told_to_be_above_it():
-    exact = audit(table((4, 3)), "s", ["p"]).joint.worst.leakage
+    exact = audit(table((4, 3)), "s", ["p"]).deciding.worst.leakage
     budget = round(float(exact) + 0.02, 2)
     found = audit(table((4, 3)), "s", ["p"], budget=budget)
     assert found.verdict
-    assert veil_audit(found).joint.worst.leakage == budget
+    assert veil_audit(found).deciding.worst.leakage == budget
     assert f"no released value leaks more than {budget}" in record_of(found)["verdict"]["words"]
 
 
@@ -123,7 +123,7 @@ def test_words_say_that_it_is_a_range():
 
 def test_a_share_of_fewer_than_ten_people_is_a_bound():
     found = audit(table((4, 3), rest=633), "s", ["p"], budget=2.0)
-    assert found.joint.share_above_budget.fraction == Fraction(7, 640)
+    assert found.deciding.share_above_budget.fraction == Fraction(7, 640)
     record = record_of(found)
     assert "and at most 1.57 % of people have one that leaks more" in record["verdict"]["words"]
     assert record["views"][0]["share_above_budget"]["value"] == 1 / 64
@@ -131,31 +131,31 @@ def test_a_share_of_fewer_than_ten_people_is_a_bound():
 
 def test_what_every_size_can_have_is_told_exactly():
     found = audit(table((0, 3)), "s", ["p"])
-    assert veil_audit(found).joint.worst == found.joint.worst
-    assert Veil.of(found, found.joint).hidden is None
+    assert veil_audit(found).deciding.worst == found.deciding.worst
+    assert Veil.of(found, found.deciding).hidden is None
     assert " to 100 %: " in headline(found)
 
 
 def test_large_cells_and_shown_values_stay_exact():
     found = audit(table((9, 6)), "s", ["p"])
-    assert veil_audit(found).joint.worst == found.joint.worst
+    assert veil_audit(found).deciding.worst == found.deciding.worst
     small = audit(table((4, 3)), "s", ["p"])
     exact = record_of(small, show_values=True)["views"][0]["worst"]
     assert exact["posterior"]["value"] == pytest.approx(3 / 7)
-    assert exact["leakage"]["value"] == float(small.joint.worst.leakage)
+    assert exact["leakage"]["value"] == float(small.deciding.worst.leakage)
 
 
 def test_a_sample_s_bounds_stay_bounds():
     found = example_audit(sample=SampleMode(0.9))
     record = example_record(sample=SampleMode(0.9), show_values=False)["views"][0]
-    for cell, risk in zip(record["worst_cells"], found.joint.worst_cells, strict=True):
+    for cell, risk in zip(record["worst_cells"], found.deciding.worst_cells, strict=True):
         assert cell["posterior"]["value"] >= risk.posterior
         assert cell["leakage"]["value"] <= record["worst"]["leakage"]["value"]
 
 
 def test_another_measure_is_told_of_large_cells_alone():
     audit = example_audit()
-    view = audit.joint
+    view = audit.deciding
     small = view.worst.cell
     large = next(risk.cell for risk in view.worst_cells if view.counted.holders_of(risk.cell) >= 10)
     for cell, told in ((small, False), (large, True)):

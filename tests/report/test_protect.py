@@ -95,7 +95,7 @@ def test_whole_columns_are_audited_alike():
             frame["age"] = frame.age.map({"20": "a", "21": "a", "22": "b", "23": "b"})
         if one.levels[1] == "out":
             frame["town"] = "*"
-        assert tl.audit(frame, "ill", ["age", "town"]).joint.worst.leakage == one.leakage
+        assert tl.audit(frame, "ill", ["age", "town"]).deciding.worst.leakage == one.leakage
         shares = frame.groupby(["age", "town"]).ill.transform("size") / 400
         raw = table.groupby(["age", "town"]).ill.transform("size") / 400
         assert one.kept == pytest.approx(np.log(shares).sum() / np.log(raw).sum())

@@ -6,11 +6,15 @@ from hypothesis import strategies as st
 
 from tightlip.errors import WrongType
 from tightlip.numeric.quantity import log_of
+<<<<<<< HEAD
 from tightlip.table.chain import Chain
+=======
+from tightlip.table.flags import policy_flags, policy_from_flags
+>>>>>>> core-base
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import RandomizedResponse
 from tightlip.table.policy import Policy, Released
-from tightlip.table.policy_file import policy_flags, policy_from_flags, policy_toml
+from tightlip.table.policy_file import policy_toml
 from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Suppress, TopCode
 
 names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
@@ -125,7 +129,7 @@ def test_what_is_no_recoding_is_not_written():
 def test_flags_say_the_same_policy(recoding):
     policy = Policy("s=t", [Released("a=b", recoding), "c"], min_count=4)
     words = policy_flags(policy)
-    named = {"--secret": "s=t", "--release": "a=b,c", "--min-count": "4"}
+    named = {"--secret": '"s=t"', "--release": "a=b,c", "--min-count": "4"}
     flags = dict(zip(words[::2], words[1::2], strict=True))
     assert named.items() <= flags.items()
     own = {flag.removeprefix("--"): [text] for flag, text in flags.items() if flag not in named}

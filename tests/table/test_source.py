@@ -52,7 +52,8 @@ def test_missing_and_unknown_files(tmp_path):
     refused(lambda: open_table(tmp_path / "none.csv"), "none.csv cannot be read", "No such file")
     refused(lambda: open_table(tmp_path), "cannot be read")
     refused(
-        lambda: open_table(csv_file(tmp_path, "x", "people.xlsx")), "must be a CSV, Parquet, DuckDB or SQLite"
+        lambda: open_table(csv_file(tmp_path, "x", "people.xlsx")),
+        "must be a CSV, Parquet, DuckDB, SQLite, Excel",
     )
     refused(lambda: open_table(csv_file(tmp_path, b"")), "is empty")
     refused(lambda: open_table(csv_file(tmp_path, "age,ill\n"), table="people"), "is for databases")

@@ -33,7 +33,11 @@ from numpy.typing import NDArray
 from tightlip.auditing.counted import SMALL, Counted
 from tightlip.auditing.tally import sum_by
 from tightlip.errors import InvalidInput
+<<<<<<< HEAD
 from tightlip.table.chain import in_a_row, is_of_numbers, steps_of
+=======
+from tightlip.numeric.deadline import NEVER, Deadline
+>>>>>>> core-base
 from tightlip.table.kinds import Kind
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import Value
@@ -558,8 +562,10 @@ class Best:
 class Climb:
     """A search with a memory: every node is counted at most once, up to a limit of work."""
 
-    def __init__(self, lattice: Lattice, look: Callable[[Node], Look], *, monotone: bool) -> None:
-        self.lattice = lattice
+    def __init__(
+        self, lattice: Lattice, look: Callable[[Node], Look], *, monotone: bool, until: Deadline = NEVER
+    ) -> None:
+        self.lattice, self._until = lattice, until
         self.known: dict[Node, Look] = {}
         self._look = look
         self._monotone = monotone
@@ -569,7 +575,7 @@ class Climb:
     @property
     def exhausted(self) -> bool:
         """Whether no more nodes are to be counted."""
-        return len(self.known) >= MOST_NODES or self._work >= MOST_WORK
+        return len(self.known) >= MOST_NODES or self._work >= MOST_WORK or self._until.left() <= 0
 
     def look(self, node: Node) -> Look:
         """Count a node, or remember it."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from tightlip.cli import audit_options as option
-from tightlip.cli.arguments import Unit, public_address, read_budget, read_probabilities, typed_command
+from tightlip.cli.arguments import Unit, read_probabilities, typed_command
 from tightlip.cli.audit_options import Outputs, PlanFlags, inputs_of
 from tightlip.cli.output import print_json, print_text, stage_bar
+from tightlip.cli.table_input import open_input, shown_address
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.parse import number
 
@@ -23,6 +24,7 @@ def audit(
     context: typer.Context,
     table: option.Address,
     secret: option.Secret = None,
+    not_secret: option.NotSecret = None,
     statistic: option.Statistic = None,
     release: option.Release = None,
     policy: option.PolicyFile = None,
@@ -39,7 +41,11 @@ def audit(
     numeric: option.Numeric = None,
     randomize: option.Randomize = None,
     min_count: option.MinCount = None,
-    delta: option.Delta = "0.01",
+    where: option.Where = None,
+    missing: option.Missing = None,
+    jointly: option.Jointly = False,
+    weight: option.SamplingWeight = None,
+    delta: option.Delta = None,
     budget: option.Budget = None,
     population: option.Population = True,
     confidence: option.Confidence = None,
@@ -66,25 +72,31 @@ def audit(
     from tightlip.auditing.run import audit as run_audit
     from tightlip.report.audit_record import audit_report, now
     from tightlip.report.audit_text import audit_text
-    from tightlip.table.source import open_table
+    from tightlip.table.flags import column_names
 
     made = now()
     sample = _sample_mode(population, confidence)
+<<<<<<< HEAD
     recodings = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "map": mapping}
     recodings |= {"suppress": suppress, "randomize": randomize}
     scales = {"nominal": nominal, "ordinal": ordinal, "numeric": numeric}
     flags = PlanFlags(policy, mappings_anywhere, secret, statistic, release, min_count, recodings, scales)
     plan = flags.plan()
+=======
+    flags: dict[str, Any] = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "mapping": mapping}
+    flags |= {"suppress": suppress, "randomize": randomize, "where": where, "missing": missing}
+    flags |= {"not_secret": not_secret, "weight": weight, "jointly": jointly or None, "min_count": min_count}
+    flags |= {"statistic": None if statistic is None else column_names(statistic)}
+    flags |= {"delta": None if delta is None else _delta(delta)}
+    plan = PlanFlags(policy, mappings_anywhere, secret, release, budget, flags).plan()
+>>>>>>> core-base
     outputs = Outputs(html, risks, write_policy, id_column, force)
-    outputs.check(inputs_of(table, policy, plan), population=population, budget=budget)
-    allowed = None if budget is None else read_budget(budget)
-    stages = stages_of(plan, sample=sample is not None, budget=allowed is not None)
-    with stage_bar([*stages, "report", "writing"]) as tell, open_table(table, table=name) as opened:
+    outputs.check(inputs_of(table, policy, plan), population=population, budget=bool(plan.budget))
+    stages = stages_of(plan, sample=sample is not None, budget=bool(plan.budget))
+    with stage_bar([*stages, "report", "writing"]) as tell, open_input(table, table=name) as opened:
         found = run_audit(
             opened,
             policy=plan,
-            delta=_delta(delta),
-            budget=allowed,
             sample=sample,
             code_seed=seed,
             on_stage=tell,
@@ -92,7 +104,7 @@ def audit(
         tell("report")
         report = audit_report(
             found.with_curves() if json or html is not None else found,
-            table=public_address(table),
+            table=shown_address(table),
             command=typed_command(context, "audit"),
             unit=unit.value,
             show_values=show_values,
@@ -100,7 +112,7 @@ def audit(
         )
         tell("writing")
         report = replace(report, written=outputs.write(report, opened, plan, found))
-    print_json(report.to_dict()) if json else print_text(audit_text(report))
+    print_json(report.to_dict()) if json else print_text(audit_text(report), verdict=report.headline)
     if found.verdict is False:
         raise typer.Exit(1)
 

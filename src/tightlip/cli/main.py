@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from tightlip import __version__
-from tightlip.cli.arguments import Command
+from tightlip.cli.arguments import Command, with_manners
 from tightlip.cli.audit import audit
 from tightlip.cli.contraction import contraction
 from tightlip.cli.convert import convert
@@ -30,19 +30,11 @@ app = typer.Typer(
     name="tightlip",
     help="What a data release gives away about a secret.",
     no_args_is_help=True,
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
-app.command(cls=Command)(audit)
-app.command(cls=Command)(protect)
-app.command(cls=Command)(measure)
-app.command(cls=Command)(envelope)
-app.command(cls=Command)(verify)
-app.command(cls=Command)(sml)
-app.command(cls=Command)(contraction)
-app.command(cls=Command)(plan)
-app.command(cls=Command)(convert)
+for command in (audit, protect, measure, envelope, verify, sml, contraction, plan, convert):
+    app.command(cls=Command)(with_manners(command))
 app.add_typer(release, name="release")
 
 # typer brings its own copy of click or uses the installed one, depending on its version

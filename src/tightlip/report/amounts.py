@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from tightlip.errors import visible
 from tightlip.numeric.ball import exp_bounds
-from tightlip.numeric.display import format_about, format_down, format_sides, format_up
+from tightlip.numeric.display import (
+    format_about,
+    format_count,
+    format_down,
+    format_sides,
+    format_up,
+    several,
+)
 from tightlip.numeric.parse import exact_text
 from tightlip.numeric.quantity import Nats, Probability, Rounding
 from tightlip.showing import Unit as Unit
@@ -109,6 +116,17 @@ def factor(amount: Nats, *, up: bool = True) -> str:
         return "over 1e300"
     times = exp_bounds(float(amount))[up] if amount.ratio is None else amount.ratio
     return shown(times, LONG if times < _NEARLY_ONE else SHORT)
+
+
+def factor_first(amount: Nats, unit: Unit) -> str:
+    """Write an amount as people think of it: the factor, then in its unit; three digits, rounded to its side.
+
+    >>> factor_first(Nats.of_ratio(Fraction(3)), "nats"), factor_first(Nats(0.0), "nats")
+    ('3x (1.1 nats)', '1x (0 nats)')
+    """
+    if math.isinf(amount):
+        return "infinite"
+    return f"{factor(amount, up=amount.rounding != 'down')}x ({leakage(amount, unit, SHORT)})"
 
 
 def by_factor(amount: Nats, *, up: bool = True) -> str:
@@ -289,11 +307,11 @@ def amount(found: Nats, unit: Unit, *, bound: bool = False) -> Amount:
     `bound` is whether it is told as a bound only.
 
     >>> amount(Nats(0.5), "nats")
-    Amount(value=0.5, unit='nats', words='0.5 nats', given=None)
+    Amount(value=0.5, unit='nats', words='1.65x (0.5 nats)', given=None)
     >>> amount(Nats(0.5), "nats", bound=True).words
-    'at most 0.5 nats'
+    'at most 1.65x (0.5 nats)'
     """
-    return Amount(value_json(found, unit), unit, f"{'at most ' if bound else ''}{leakage(found, unit)}")
+    return Amount(value_json(found, unit), unit, f"{'at most ' if bound else ''}{factor_first(found, unit)}")
 
 
 def share(probability: float) -> Share:
@@ -313,6 +331,34 @@ def percent(probability: float) -> str:
     """
     rounding = probability.rounding if isinstance(probability, Probability) else "nearest"
     return _PERCENT[rounding](probability)
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """A number of people in a record; None where it is that of fewer than ten, which is not told without leave."""
+
+    count: int | None
+    of: int
+    words: str
+
+
+def people(count: int, of: int, *, show: bool, least: int) -> People:
+    """Write how many of some people, with their share; fewer than `least` only where values may be shown.
+
+    >>> people(591, 7287, show=False, least=10).words, people(3, 50, show=False, least=10).words
+    ('591 of 7,287 people (8.11 %)', 'fewer than 10 of 50 people')
+    >>> people(0, 50, show=False, least=10).words, people(50, 50, show=False, least=10).words
+    ('nobody', 'all 50 people')
+    """
+    if not count:
+        return People(0, of, "nobody")
+    if count < least and not show:
+        return People(None, of, f"fewer than {least} of {several(of, 'person', 'people')}")
+    if count == of:
+        return People(count, of, f"all {format_count(of)} people" if of > 1 else "the one person")
+    return People(
+        count, of, f"{format_count(count)} of {format_count(of)} people ({about(Fraction(count, of))})"
+    )
 
 
 def posterior_share(found: Finding | CellRisk) -> Share:

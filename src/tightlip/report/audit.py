@@ -12,7 +12,7 @@ from tightlip.report.amounts import printable
 from tightlip.report.audit_chart import envelope_chart, finish_chart, tail_chart
 from tightlip.report.audit_html import audit_html
 from tightlip.report.audit_record import audit_report as audit_report
-from tightlip.report.audit_record import budget_amount, view_report
+from tightlip.report.audit_record import view_report
 from tightlip.report.audit_words import ViewWords, basis, headline, paragraphs, verdict
 from tightlip.report.card import Card
 from tightlip.report.chart import charting
@@ -44,14 +44,17 @@ def short_words(audit: Audit) -> str:
 
 
 def _view_line(told: Audit, name: str) -> str:
-    worst, envelope, *_ = ViewWords(told, told.views[name]).figures()
-    return f"{name}: worst {worst.value}, envelope {envelope.value}"
+    view = told.views[name]
+    words = ViewWords(told, view)
+    over = words.over()
+    start = "" if over is None else f"over the budget {over.words}, "
+    return f"{name}: {start}worst {words.amount(view.worst.leakage)}, envelope {words.amount(view.envelope.value)}"
 
 
 def card(audit: Audit) -> Card:
-    """Summarise the headline, the verdict and the measures of the view of all secrets together."""
+    """Summarise the headline, the verdict and the measures of the view that decides."""
     told = veil_audit(audit)
-    figures = ViewWords(told, told.joint).figures()
+    figures = ViewWords(told, told.deciding).figures()
     others = [f"{len(told.views) - 1} more views, by secret column"] if len(told.views) > 1 else []
     return Card(
         headline(audit),
@@ -65,10 +68,9 @@ def chart(audit: Audit, view: str, picture: Picture, unit: Unit) -> Any:
     """Draw one of the pictures of a view, as the report has it; codes in place of values."""
     found = audit.with_curves() if picture == "envelope" else audit
     report = view_report(found, found.views[view], unit=unit)
-    budget = None if found.budget is None else budget_amount(found.budget, unit)
     draw = tail_chart if picture == "tail" else envelope_chart
     charting()
-    return finish_chart(draw(report, unit, budget), width=_WIDTH)
+    return finish_chart(draw(report, unit, report.budget), width=_WIDTH)
 
 
 def write_html(

@@ -21,5 +21,5 @@ def _charts(report: AuditReport) -> dict[str, Any]:
     return {
         f"{name}-{place}": chart
         for place, view in enumerate(report.views, 1)
-        for name, chart in audit_charts(view, unit=report.unit, budget=report.budget).items()
+        for name, chart in audit_charts(view, unit=report.unit, budget=view.budget).items()
     }

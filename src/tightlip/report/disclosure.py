@@ -19,7 +19,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar
 
-from tightlip.auditing.counted import SMALL
+from tightlip.auditing.counted import SMALL, SUPPRESSED, UNNAMED
 from tightlip.auditing.result import (
     AttackGroup,
     Audit,
@@ -32,6 +32,7 @@ from tightlip.auditing.result import (
 )
 from tightlip.auditing.view import UNSEEN
 from tightlip.envelopes.result import Envelope
+from tightlip.numeric.display import several
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.report.amounts import in_words
 from tightlip.table.chain import steps_of
@@ -61,10 +62,14 @@ class Names:
         """Name a cell: its released values where it is large or values may be shown, or "cell 17"."""
         if place == UNSEEN:
             return "a released value outside the sample"
-        label = self.view.counted.cell_label(place)
-        if label is None:
+        counted = self.view.counted
+        code = counted.codes[place][0]
+        if code == SUPPRESSED:
             return "the cell of all suppressed people"
-        return cell_name(self.view.counted.columns, label) if self.shows(place) else f"cell {place + 1}"
+        named = code != UNNAMED and self.shows(place)
+        own = cell_name(counted.columns, counted.cell_label(place) or ()) if named else f"cell {place + 1}"
+        alike = int(counted.tally.cells[place]) - 1
+        return f"{own} and {several(alike, 'cell')} like it" if alike else own
 
     def shows(self, place: int) -> bool:
         """Whether a cell may be called by its values: many people have them, or values may be shown."""
@@ -125,12 +130,11 @@ class Veil:
     def of(cls, audit: Audit, view: SecretView) -> Veil:
         """Tell every finding about a small cell of a view as a range."""
         names = Names(audit, view)
-        worst = _gain(
-            view.worst, names, audit.budget if audit.verdict and audit.mode == "population" else None
-        )
+        kept = view.budget is not None and view.verdict and audit.mode == "population"
+        worst = _gain(view.worst, names, view.budget.level if kept and view.budget else None)
         least = None if worst.least is None else Nats.of_ratio(_lift(worst.least, worst.prior), "down")
         bare = cls(replace(view, worst=worst), least)
-        few = _Few(audit)
+        few = _Few(audit, view.people)
         told = replace(
             bare.view,
             at_least=view.at_least if least is None else min(view.at_least, least),
@@ -165,17 +169,16 @@ class _Few:
     """Shares of a population that are those of fewer than ten people."""
 
     audit: Audit
+    people: int
 
     def _hides(self, share: Fraction) -> bool:
-        return self.audit.mode == "population" and 0 < share * self.audit.total < SMALL
+        return self.audit.mode == "population" and 0 < share * self.people < SMALL
 
     def share(self, share: Probability | None) -> Probability | None:
         """At most ten people's share in place of that of fewer."""
         if share is None or share.fraction is None or not self._hides(share.fraction):
             return share
-        return Probability(
-            float(Probability.of(min(Fraction(SMALL, self.audit.total), Fraction(1))))
-        )  # a bound
+        return Probability(float(Probability.of(min(Fraction(SMALL, self.people), Fraction(1)))))  # a bound
 
     def point(self, point: TailPoint) -> TailPoint:
         """Tell a point of the tail."""

@@ -14,6 +14,7 @@ _WORDS = {  # columns of text, at the left; all others hold numbers
     "decided by",
     "divergence",
     "found by",
+    "how it relates",
     "limit",
     "meaning",
     "measure",
@@ -25,6 +26,7 @@ _WORDS = {  # columns of text, at the left; all others hold numbers
     "row",
     "secret",
     "value",
+    "verdict",
 }
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tightlip.arguments import instance, whole
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.display import format_count
+<<<<<<< HEAD
 from tightlip.table.chain import keeps_values
 from tightlip.table.embedded import ROW
 from tightlip.table.failure import engine_work
@@ -24,33 +25,51 @@ from tightlip.table.kinds import Kind
 from tightlip.table.policy import Policy, require_known
 from tightlip.table.recoding import Keep, Recoding
 from tightlip.table.scale import Declared, require_listed, require_scale
+=======
+from tightlip.table.condition import conditions_text
+from tightlip.table.embedded import ROW
+from tightlip.table.failure import engine_work
+from tightlip.table.kinds import Kind
+from tightlip.table.policy import MISSING, OTHER, Policy, Secret
+from tightlip.table.recoding import BottomCode, Keep, Recoding, TopCode
+>>>>>>> core-base
 from tightlip.table.source import Table
 
 Codes = NDArray[np.int64]
 Label = str | None
 
 GAP_BITS = 60  # of a mask, so that it stays a positive 64-bit number
-_GROUPS_PER_CELL = 20
+GROUPS_PER_CELL = 20  # pairs of secret and cell, on average, that a limit on cells allows
 MAX_CELLS = 250_000
 MOST_CELLS = 10**12  # that can be asked for: engines count in 64 bits
 _DENSE = 10_000_000
 _MOST_KEPT = 5_000_000  # of 20 groups each: more do not fit into memory here
+_MOST_NAMED = 1_000_000  # values of a secret of which some are named: each is called by its name here
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Key:
-    """A recoded column, as an Ibis expression on the table, and how its values are called."""
+    """A recoded column, as an Ibis expression on the table, and how its values are called.
+
+    Of a secret with named values the key is a place among `names`.
+    """
 
     column: str
     expression: Any
     recoding: Recoding
     kind: Kind
+<<<<<<< HEAD
     scale: Declared | None = None
+=======
+    names: tuple[Label, ...] | None = None
+>>>>>>> core-base
 
-    def label(self, value: Any) -> str:
-        """Return the released value as people read it."""
+    def label(self, value: Any) -> Label:
+        """Return the released value as people read it; None for a missing one that has a name of its own."""
+        if self.names is not None:
+            return self.names[int(value)]
         try:
-            return self.recoding.label(value, self.kind)
+            return str(self.recoding.label(value, self.kind))
         except InvalidInput as error:
             raise InvalidInput(f"column {quoted(self.column)}: {error}") from error
 
@@ -66,41 +85,100 @@ class Groups:
 
 
 def keys_of(table: Table, policy: Policy) -> list[Key]:
+<<<<<<< HEAD
     """List the keys to count by: the secret columns as they are, then the released ones after their recodings."""
     recodings = [*(Keep() for _ in policy.secret), *(item.recoding for item in policy.release)]
     for name in policy.scales:
         require_known(name, [*table.physical, *table.refused], "scales column")
+=======
+    """List the keys to count by: the secret columns, then the released ones, after their recodings.
+
+    The table must be the one of the policy, `table.under(policy)`.
+    """
+    assert table is table.under(policy)
+    recodings = policy.recodings
+>>>>>>> core-base
     plain = table.plain_columns(policy.columns)
     kept = [name for name, recoding in zip(policy.columns, recodings, strict=True) if keeps_values(recoding)]
     table.require_one_spelling(kept)
     keys = []
     for name, recoding, (column, kind) in zip(policy.columns, recodings, plain, strict=True):
         recoding.require(name, kind)
+<<<<<<< HEAD
         scale = policy.scales.get(name)
         if scale is not None:
             require_scale(scale, name, kind)
         keys.append(Key(name, recoding.key(column, kind), recoding, kind, scale))
     return keys
+=======
+        keys.append(Key(name, recoding.key(column, kind), recoding, kind))
+    named = [_named_key(table, key, item) for key, item in zip(keys, policy.secrets, strict=False)]
+    return [*named, *keys[len(named) :]]
+>>>>>>> core-base
 
 
-def count_groups(table: Table, keys: Sequence[Key], max_cells: int) -> Groups:
+def _named_key(table: Table, key: Key, secret: Secret) -> Key:
+    """The key of a secret: where values are named, the place of the named one, or of what all others count as.
+
+    Which keys have which names is asked of the engine first: only `label` knows, and the order of values is that of
+    keys.
+    """
+    import ibis
+
+    if not secret.values:
+        return key
+    found = table.select({"k": key.expression})
+    with engine_work(table.name, "counted"):
+        distinct = table.fetch(found.filter(found["k"].notnull()).distinct().limit(_MOST_NAMED + 1))["k"]
+    if len(distinct) > _MOST_NAMED:
+        raise InvalidInput(
+            f"secret column {quoted(secret.column)} must have at most {format_count(_MOST_NAMED)} values, got more; "
+            "recode it, with bins or a prefix."
+        )
+    labels = {value: key.label(value) for value in sorted(distinct.to_pylist())}
+    members = {value: label for value, label in labels.items() if label in secret.named}
+    places = {label: place for place, label in enumerate(dict.fromkeys(members.values()))}
+    branches = [(key.expression == value, places[label]) for value, label in members.items()]
+    names: list[Label] = [*places, OTHER]
+    if MISSING in secret.named:
+        branches.append((key.expression.isnull(), len(names)))
+        names.append(None)
+    rest = ibis.literal(len(places), "int64")
+    if not branches:
+        return Key(key.column, ibis.ifelse(key.expression.isnull(), rest, rest), Keep(), "integer", (OTHER,))
+    chosen = ibis.cases(*branches, else_=rest).cast("int64")
+    return Key(key.column, chosen, Keep(), "integer", tuple(names))
+
+
+class TooManyCells(InvalidInput):
+    """There are more cells than are worth bringing to Python; the engine can still count their kinds."""
+
+
+def count_groups(table: Table, keys: Sequence[Key], limit: int) -> Groups:
     """Count the rows of each combination of keys in the engine.
 
     Raises
     ------
+    TooManyCells
+        When there are more combinations than the limit; they are not even fetched.
     InvalidInput
-        When there are no rows, or too many combinations to be worth bringing to Python.
+        When there are no rows.
     """
-    limit = max_cells * _GROUPS_PER_CELL
     names = [f"k{place}" for place in range(len(keys))]
-    chosen = table.expression.select(**{name: key.expression for name, key in zip(names, keys, strict=True)})
+    chosen = table.select({name: key.expression for name, key in zip(names, keys, strict=True)})
     tallied = chosen.group_by(names).aggregate(n=chosen.count())
     with engine_work(table.name, "counted"):
         arrow = table.fetch(tallied.select(**without_gaps(tallied, names), n=tallied["n"]).limit(limit + 1))
     table.require_unchanged()
     if arrow.num_rows > limit:
-        raise too_many_cells(
-            f"over {format_count(limit)} combinations of secret and released values", max_cells
+        raise TooManyCells(
+            f"release must have at most {format_count(limit)} combinations of secret and released values, got more; "
+            "coarsen or drop columns."
+        )
+    if not arrow.num_rows and table.where:
+        raise InvalidInput(
+            f"where must be satisfied by some row, got none in {table.name} for {conditions_text(table.where)}; "
+            "check columns and values."
         )
     if not arrow.num_rows:
         raise InvalidInput(f"{table.name} has no rows; there is nothing to count.")
@@ -110,14 +188,6 @@ def count_groups(table: Table, keys: Sequence[Key], max_cells: int) -> Groups:
             require_listed(key.scale, key.column, labels)
     count = arrow["n"].to_numpy().astype(np.int64)
     return Groups([labels for labels, _ in found], [codes for _, codes in found], count, arrow)
-
-
-def too_many_cells(got: str, max_cells: int) -> InvalidInput:
-    """Refuse a release that is nearly the table itself; returns the error."""
-    return InvalidInput(
-        f"release must have at most {format_count(max_cells)} combinations of values, got {got}; "
-        "coarsen or drop columns."
-    )
 
 
 def without_gaps(expression: Any, names: Sequence[str]) -> dict[str, Any]:
@@ -192,16 +262,19 @@ class CellCounts:
         )
 
 
-def count_cells(table: Table, policy: Policy, *, max_cells: int = MAX_CELLS) -> CellCounts:
+def count_cells(
+    table: Table, policy: Policy, *, max_cells: int = MAX_CELLS, max_groups: int | None = None
+) -> CellCounts:
     """Count a table's rows by secret and released cell, after the policy's recodings and suppression.
 
     Randomised response is not applied: it turns these counts into a channel later.
 
     Raises
     ------
+    TooManyCells
+        When there are more than `max_cells` cells, or `max_groups` pairs of secret and cell.
     InvalidInput
-        When a column is not there or of no use, the table is empty, a secret column has one value only, or there are
-        more than `max_cells` cells.
+        When a column is not there or of no use, the table is empty, or a secret column has one value only.
 
     >>> import pyarrow
     >>> from tightlip import open_table
@@ -213,8 +286,35 @@ def count_cells(table: Table, policy: Policy, *, max_cells: int = MAX_CELLS) -> 
     whole(max_cells, "max_cells", 1, MOST_CELLS)
     instance(table, Table, "table", "use open_table(path)")
     instance(policy, Policy, "policy", "write Policy(secret, release)")
-    groups = count_groups(table, keys_of(table, policy), max_cells)
+    rows = table.under(policy)
+    limit = max_cells * GROUPS_PER_CELL if max_groups is None else max_groups
+    groups = count_groups(rows, keys_of(rows, policy), limit)
     return cells_of_groups(groups, policy, max_cells)[0]
+
+
+def require_few_cells(table: Table, policy: Policy, max_cells: int) -> None:
+    """Refuse a release of more cells than can be counted in memory; quicker than counting them.
+
+    Raises
+    ------
+    TooManyCells
+    """
+    rows = table.under(policy)
+    keys = keys_of(rows, policy)[len(policy.secret) :]
+    chosen = rows.select({f"k{place}": key.expression for place, key in enumerate(keys)})
+    some = chosen.limit(max_cells + 1)
+    with engine_work(table.name, "counted"):
+        # a small table is not asked twice
+        many = max_cells < _size(table, some) and _size(table, chosen.distinct().limit(max_cells + 1))
+    if many > max_cells:
+        raise TooManyCells(
+            f"release must have at most {format_count(max_cells)} combinations of values, got more; "
+            "coarsen or drop columns."
+        )
+
+
+def _size(table: Table, rows: Any) -> int:
+    return int(table.fetch(rows.aggregate(n=rows.count()))["n"][0].as_py())
 
 
 def count_values(table: Table, names: Sequence[str]) -> Groups:
@@ -223,7 +323,7 @@ def count_values(table: Table, names: Sequence[str]) -> Groups:
     A field of a CSV file is called what the file writes, whatever else is in its column; elsewhere the column's type,
     which no row decides, says how values are called.
     """
-    return count_groups(table, _plain_keys(table, names), _MOST_KEPT)
+    return count_groups(table, _plain_keys(table, names), _MOST_KEPT * GROUPS_PER_CELL)
 
 
 def first_row(table: Table, names: Sequence[str], found: Groups, place: int) -> int | None:
@@ -251,20 +351,51 @@ def _plain_keys(table: Table, names: Sequence[str]) -> list[Key]:
 def cells_of_groups(groups: Groups, policy: Policy, max_cells: int) -> tuple[CellCounts, Codes]:
     """Counted cells, and for each group the place of its triple."""
     secret_columns = len(policy.secret)
-    for name, labels in zip(policy.secret, groups.labels, strict=False):
-        if len(labels) < 2:
-            raise InvalidInput(
-                f"secret column {quoted(name)} must have at least two values, got one; name another."
-            )
-    secrets, secret_of = _combine(groups.labels[:secret_columns], groups.codes[:secret_columns])
-    cells, cell_of = _combine(groups.labels[secret_columns:], groups.codes[secret_columns:])
-    if len(cells) > max_cells:
-        raise too_many_cells(format_count(len(cells)), max_cells)
+    require_secrets(policy, groups.labels)
+    secrets, secret_of = combine(groups.labels[:secret_columns], groups.codes[:secret_columns])
+    widths = [len(own) for own in groups.labels[secret_columns:]]
+    many = len(combine_codes(groups.codes[secret_columns:], widths)[0])
+    if many > max_cells:
+        raise TooManyCells(
+            f"release must have at most {format_count(max_cells)} combinations of values, got {format_count(many)}; "
+            "coarsen or drop columns."
+        )
+    cells, cell_of = combine(groups.labels[secret_columns:], groups.codes[secret_columns:])
     counts, triple_of = _add_up(secrets, cells, secret_of, cell_of, groups.count)
     if policy.min_count is None:
         return counts, triple_of
     hidden, place = _hide_cells(counts, policy.min_count)
     return hidden, place[triple_of]
+
+
+def require_secrets(policy: Policy, labels: Sequence[list[Label]]) -> None:
+    """Refuse secrets of one value, and named values that nobody has: one that was mistyped would count as others."""
+    for secret, known in zip(policy.secrets, labels, strict=False):
+        names = {MISSING if label is None else label for label in known}
+        if None in known and MISSING in known:
+            raise InvalidInput(
+                f"secret column {quoted(secret.column)} must not have the value {quoted(MISSING)} beside missing ones; "
+                "map it to another."
+            )
+        for value in secret.named:
+            if value not in names and value not in policy.not_secret:
+                raise InvalidInput(
+                    f"secret column {quoted(secret.column)} must have every value that is named, got none that is "
+                    f"{quoted(value)}; check how it is written."
+                )
+        if sum(not secret.leaves_out(label) for label in known) < 2:
+            left = " besides those that are not secret" if secret.not_secret else ""
+            raise InvalidInput(
+                f"secret column {quoted(secret.column)} must have at least two values{left}, got one; name another."
+            )
+    everywhere = {
+        MISSING if label is None else label for own in labels[: len(policy.secrets)] for label in own
+    }
+    for value in policy.not_secret:
+        if value not in everywhere:
+            raise InvalidInput(
+                f"not_secret must occur in a secret column, got {quoted(value)} in none; check how it is written."
+            )
 
 
 def hide_small_cells(counts: CellCounts, min_count: int | None) -> CellCounts:
@@ -303,15 +434,20 @@ def _add_up(
     return counts, triple_of
 
 
-def _combine(labels: Sequence[list[Label]], codes: Sequence[Codes]) -> tuple[list[tuple[Label, ...]], Codes]:
-    """The distinct combinations of some keys in order, and which one each group has."""
-    combined, span = codes[0], len(labels[0])
-    for more, names in zip(codes[1:], labels[1:], strict=True):
-        if span * len(names) >= 2**62:
+def combine_codes(codes: Sequence[Codes], widths: Sequence[int]) -> tuple[Codes, Codes]:
+    """The distinct combinations of some codes in order, each below its width, and which one each entry has."""
+    combined, span = codes[0], widths[0]
+    for more, width in zip(codes[1:], widths[1:], strict=True):
+        if span * width >= 2**62:
             distinct, combined = _distinct(combined, span)
             span = len(distinct)
-        combined, span = combined * len(names) + more, span * len(names)
-    distinct, place = _distinct(combined, span)
+        combined, span = combined * width + more, span * width
+    return _distinct(combined, span)
+
+
+def combine(labels: Sequence[list[Label]], codes: Sequence[Codes]) -> tuple[list[tuple[Label, ...]], Codes]:
+    """List the distinct combinations of some keys in order, and which one each group has."""
+    distinct, place = combine_codes(codes, [len(names) for names in labels])
     first = np.empty(len(distinct), dtype=np.int64)
     first[place[::-1]] = np.arange(len(place))[::-1]
     columns = [

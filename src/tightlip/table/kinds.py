@@ -15,10 +15,12 @@ and −0, and two ways to be missing, NULL and NaN; engines disagree on which of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any, Literal
 
 from tightlip.errors import InvalidInput, quoted
+from tightlip.numeric import parse
 
 Kind = Literal["text", "integer", "real", "boolean", "date"]
 
@@ -32,6 +34,7 @@ _STORED: dict[Kind, list[str]] = {
     "date": ["text"],
 }
 _WHOLE_REALS = 2**53
+_BEYOND = 10**308  # of reals that are codes
 _LOOKALIKES = (("X", "x"), ("é", "e"), ("e\u0301", "é"))  # the same under NOCASE, NOACCENT and NFC
 
 
@@ -90,6 +93,44 @@ def plain_label(value: Any, kind: Kind) -> str:
         return str(value)
     real = float(value)
     return str(int(real)) if real.is_integer() and abs(real) < 2**53 else repr(real)
+
+
+def without_codes(column: Any, codes: Sequence[Any]) -> Any:
+    """Take some values of a column for missing."""
+    import ibis
+
+    return ibis.ifelse(column.isin(codes), ibis.null(column.type()), column) if codes else column
+
+
+def plain_codes(codes: Sequence[str], name: str, kind: Kind, *, strict: bool) -> list[Any]:
+    """Read codes as values of a column in plain form; those that none of its values can be are refused, or left out.
+
+    >>> plain_codes(["-9", "N"], "AGEP", "integer", strict=False)
+    [-9]
+    """
+    if kind not in ("integer", "real"):
+        return list(codes)
+    found: list[Any] = []
+    for code in codes:
+        value = _code_number(code, kind)
+        if value is not None:
+            found.append(value)
+        elif strict:
+            raise InvalidInput(
+                f"missing must have {'whole numbers' if kind == 'integer' else 'numbers'} for column {quoted(name)} of "
+                f"kind {kind}, got {quoted(code)}; leave it out."
+            )
+    return found
+
+
+def _code_number(code: str, kind: Kind) -> int | float | None:
+    try:
+        exact = Fraction(parse.number(code, "missing"))
+    except InvalidInput:
+        return None
+    if kind == "real":
+        return float(exact) if abs(exact) < _BEYOND else None
+    return int(exact) if exact.denominator == 1 and abs(exact) < 2**63 else None
 
 
 def check_columns(backend: Any, expression: Any, columns: Mapping[str, tuple[str, Kind]]) -> None:

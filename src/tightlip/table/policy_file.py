@@ -1,14 +1,16 @@
-"""Read a policy from a TOML file or from command-line flags, and write it as TOML that reads back as the same policy.
+"""Read a policy from a TOML file, and write it as TOML that reads back as the same policy.
 
 secret = "disease"
 min_count = 5
+where = ["age >= 18"]
+budget = "3x"
 
 [release.age]
 bins = 10
 
 [release.sex]
 
-The same as flags: `--secret disease --release age,sex --bins age=10 --min-count 5`.
+`flags` has the same for a command line, and `plan` for keywords of Python.
 """
 
 from __future__ import annotations
@@ -17,27 +19,40 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from pathlib import Path
 from typing import Any, get_args
 
-from tightlip.arguments import instance, listed
+from tightlip.arguments import instance
 from tightlip.arguments import path as read_path
 from tightlip.errors import InvalidInput, TightlipError, WrongType, quoted
 from tightlip.files import require_free, write_whole
+from tightlip.numeric.parse import exact_text
 from tightlip.reading import first_line, is_below, read_text
+<<<<<<< HEAD
 from tightlip.table.chain import Chain, in_a_row, steps_of
+=======
+from tightlip.table.budget import as_given, read_rules
+>>>>>>> core-base
 from tightlip.table.local import LocalRecoding, file_digest
-from tightlip.table.mapping import Hierarchy, Mapping
-from tightlip.table.mechanism import MECHANISMS, flag_setting, read_mechanism
-from tightlip.table.policy import Policy, Released, require_known
+from tightlip.table.mapping import Mapping
+from tightlip.table.mechanism import MECHANISMS, read_mechanism
+from tightlip.table.policy import Policy, Released, Secret, require_known
 from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Recoding, Suppress, TopCode
 from tightlip.table.scale import Declared, Scale, merge_scales
 
+<<<<<<< HEAD
 _TOP_KEYS = ("secret", "statistic", "release", "min_count", "local", "scales")
 _MODIFIERS = {  # in the order in which they are applied
+=======
+_AS_THEY_ARE = ("min_count", "statistic", "not_secret", "where", "missing", "delta", "jointly", "weight")
+_TOP_KEYS = ("secret", "release", "budget", "local", *_AS_THEY_ARE)
+_SECRET_KEYS = ("values", "not_secret")
+_MODIFIERS = {
+    "mapping": ("level", "otherwise"),
+>>>>>>> core-base
     "bins": (),
     "bottom": (),
     "top": (),
@@ -86,31 +101,47 @@ def read_policy(path: Path, *, mappings_anywhere: bool = False) -> Policy:
         When the file cannot be read or says something that is no policy; the message names the file and the place.
     """
     text = read_text(path, f"policy file {path}")
+    return _read(text, f"policy file {path}", Folder(path.parent, mappings_anywhere))
+
+
+def policy_from_text(text: str) -> Policy:
+    """Read a policy as it stands in a file that names no other files; those that it may name are not read."""
+    return _read(text, "policy", None)
+
+
+def _read(text: str, name: str, folder: Folder | None) -> Policy:
     try:
         content = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"policy file {path} cannot be read: {first_line(error)}.") from error
+        raise InvalidInput(f"{name} cannot be read: {first_line(error)}.") from error
     try:
-        return _policy(content, Folder(path.parent, mappings_anywhere))
+        return _policy(content, folder)
     except TightlipError as error:
-        raise type(error)(f"policy file {path}: {error}") from error
+        raise type(error)(f"{name}: {error}") from error
 
 
-def _policy(content: dict[str, Any], folder: Folder) -> Policy:
+def _policy(content: dict[str, Any], folder: Folder | None) -> Policy:
     for key in content:
         require_known(key, _TOP_KEYS, "key")
     for key in ("secret", "release"):
         if key not in content:
             raise InvalidInput(f"{key} must be given, got none; add it.")
-    secret, release, statistic = content["secret"], content["release"], content.get("statistic", [])
-    for key, names in {"secret": secret, "statistic": statistic}.items():
+    secret, release = content["secret"], content["release"]
+    if isinstance(secret, dict):
+        secret = [_read_secret(column, settings, folder) for column, settings in secret.items()]
+    for key, names in {"secret": secret, "statistic": content.get("statistic", [])}.items():
         if not isinstance(names, (str, list)):
             raise WrongType(f"{key} must be a column or a list of columns, got {quoted(names)}.")
     if isinstance(release, dict):
         release = [read_released(column, settings, folder) for column, settings in release.items()]
     elif not isinstance(release, list):
         raise WrongType(f"release must be a table or a list of columns, got {quoted(release)}.")
+    if not isinstance(content.get("missing", {}), dict):
+        raise WrongType(
+            f"missing must be a table of columns, got {quoted(content['missing'])}; write [missing]."
+        )
     local = _read_local(content["local"], folder) if "local" in content else None
+<<<<<<< HEAD
     return Policy(
         secret,
         release,
@@ -119,9 +150,26 @@ def _policy(content: dict[str, Any], folder: Folder) -> Policy:
         local=local,
         scales=content.get("scales"),
     )
+=======
+    given = {key: content[key] for key in _AS_THEY_ARE if key in content}
+    return Policy(secret, release, local=local, budget=read_rules(content.get("budget"), bare=False), **given)
+>>>>>>> core-base
 
 
-def _read_local(settings: Any, folder: Folder) -> LocalRecoding:
+def _read_secret(column: str, settings: Any, folder: Folder | None) -> Secret:
+    """Read what counts as secret of a column: its recoding, sensitive values, and those that are no secret."""
+    place = f"secret.{column}"
+    recoding = read_recoding(place, settings, folder, _SECRET_KEYS)
+    return Secret(column, recoding, settings.get("values", ()), settings.get("not_secret", ()))
+
+
+def _find(folder: Folder | None, file: str, place: str) -> Path:
+    if folder is None:
+        raise InvalidInput(f"{place} must not name a file here, got {quoted(file)}; write it out.")
+    return folder.find(file, place)
+
+
+def _read_local(settings: Any, folder: Folder | None) -> LocalRecoding:
     """Read the local recoding that a policy names, of which it also has the digest."""
     if not isinstance(settings, dict) or {*settings} != {"file", "sha256"}:
         raise WrongType(
@@ -130,12 +178,24 @@ def _read_local(settings: Any, folder: Folder) -> LocalRecoding:
     for key, text in settings.items():
         if not isinstance(text, str):
             raise WrongType(f"local.{key} must be text, got {quoted(text)}.")
-    return LocalRecoding.load(folder.find(settings["file"], "local.file"), settings["sha256"])
+    return LocalRecoding.load(_find(folder, settings["file"], "local.file"), settings["sha256"])
 
 
-def read_released(column: str, settings: Any, folder: Folder) -> Released:
+def read_released(column: str, settings: Any, folder: Folder | None) -> Released:
     """Read one released column from its settings, as they stand in a policy file."""
     place = f"release.{column}"
+    recoding = read_recoding(place, settings, folder, (*MECHANISMS,))
+    return Released(column, recoding, read_mechanism(settings, place))
+
+
+def read_recoding(place: str, settings: Any, folder: Folder | None, others: Iterable[str] = ()) -> Recoding:
+    """Read the recoding that a column's settings name; `others` are keys that may stand beside it.
+
+    Raises
+    ------
+    InvalidInput
+        When there is more than one, or a key that is not known.
+    """
     if not isinstance(settings, dict):
         raise WrongType(f"{place} must be a table of settings, got {quoted(settings)}; write [{place}].")
     then = settings.get("then", [])
@@ -155,21 +215,32 @@ def read_released(column: str, settings: Any, folder: Folder) -> Released:
 def _steps(place: str, settings: dict[str, Any], folder: Folder, more: Sequence[str]) -> list[Recoding]:
     """Read the recodings of one table of settings, in the order in which they are applied."""
     used = [key for key in _MODIFIERS if key in settings]
+<<<<<<< HEAD
     allowed = (*_MODIFIERS, *(extra for key in used for extra in _MODIFIERS[key]), *more)
     for key in settings:
         require_known(key, allowed, f"{place} key")
     return [_READERS[key](_Settings(place, settings, folder)) for key in used]
+=======
+    if len(used) > 1:
+        raise InvalidInput(f"{place} must have one recoding, got {' and '.join(used)}; keep one.")
+    allowed = (*(used or _MODIFIERS), *(_MODIFIERS[used[0]] if used else ()), *others)
+    for key in settings:
+        require_known(key, allowed, f"{place} key")
+    return _READERS[used[0]](_Settings(place, settings, folder)) if used else Keep()
+>>>>>>> core-base
 
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
     place: str
     values: dict[str, Any]
-    folder: Folder
+    folder: Folder | None
 
 
 def _bins(given: _Settings) -> Recoding:
     value = given.values["bins"]
+    if isinstance(value, Bins):
+        return value
     if not isinstance(value, dict):
         return Bins(width=value)
     for key in value:
@@ -179,13 +250,15 @@ def _bins(given: _Settings) -> Recoding:
 
 def _mapping(given: _Settings) -> Recoding:
     value, otherwise = given.values["mapping"], given.values.get("otherwise")
+    if isinstance(value, Mapping):
+        return value
     if isinstance(value, dict):
         if "level" in given.values:
             raise InvalidInput(f"{given.place}.level is for mapping files, got it with a mapping; drop it.")
         return Mapping(value, otherwise=otherwise)
     if not isinstance(value, str):
         raise WrongType(f"{given.place}.mapping must be a file name or a table, got {quoted(value)}.")
-    path = given.folder.find(value, f"{given.place}.mapping")
+    path = _find(given.folder, value, f"{given.place}.mapping")
     return Mapping.from_file(path, level=given.values.get("level", 1), otherwise=otherwise)
 
 
@@ -205,6 +278,7 @@ _READERS: dict[str, Callable[[_Settings], Recoding]] = {
 }
 
 
+<<<<<<< HEAD
 def policy_from_flags(
     secret: Sequence[str],
     release: Sequence[str],
@@ -353,6 +427,8 @@ def _names(names: Sequence[str]) -> str:
     return ",".join('"' + name.replace('"', '""') + '"' if odd.search(name) else name for name in names)
 
 
+=======
+>>>>>>> core-base
 def policy_toml(policy: Policy, folder: str | Path = ".") -> str:
     """Write the policy as TOML for a file in some folder.
 
@@ -371,11 +447,11 @@ def policy_toml(policy: Policy, folder: str | Path = ".") -> str:
     """
     instance(policy, Policy, "policy", "write Policy(secret, release)")
     place = read_path(folder, "folder")
-    lines = [f"secret = [{', '.join(map(_text, policy.secret))}]"]
-    if policy.statistic:
-        lines.append(f"statistic = [{', '.join(map(_text, policy.statistic))}]")
-    if policy.min_count is not None:
-        lines.append(f"min_count = {policy.min_count}")
+    lines = _top_lines(policy)
+    for secret in policy.secrets if _has_settings(policy) else ():
+        lines += ["", f"[secret.{_key(secret.column)}]", *_secret_settings(secret, policy, place)]
+    if policy.missing:
+        lines += ["", "[missing]", *(f"{_key(name)} = {_texts(codes)}" for name, codes in policy.missing)]
     for item in policy.release:
         lines += ["", f"[release.{_key(item.column)}]", *_settings(item, place)]
     if policy.scales:
@@ -386,8 +462,52 @@ def policy_toml(policy: Policy, folder: str | Path = ".") -> str:
     return "\n".join(lines) + "\n"
 
 
+<<<<<<< HEAD
 def _scale(scale: Declared) -> str:
     return f"[{', '.join(map(_text, scale))}]" if isinstance(scale, tuple) else _text(scale)
+=======
+def _top_lines(policy: Policy) -> list[str]:
+    """The keys that are no tables, those that are said."""
+    given = as_given(policy.budget)
+    said = {
+        "secret": None if _has_settings(policy) else _texts(policy.secret),
+        "statistic": _texts(policy.statistic) if policy.statistic else None,
+        "not_secret": _texts(policy.not_secret) if policy.not_secret else None,
+        "where": _texts(map(str, policy.where)) if policy.where else None,
+        "min_count": None if policy.min_count is None else str(policy.min_count),
+        "budget": _inline(given[0] if len(given) == 1 else given) if given else None,
+        "delta": None if policy.delta is None else _text(exact_text(policy.delta)),
+        "jointly": "true" if policy.jointly else None,
+        "weight": None if policy.weight is None else _text(policy.weight),
+    }
+    return [f"{key} = {value}" for key, value in said.items() if value is not None]
+
+
+def _has_settings(policy: Policy) -> bool:
+    """Whether names of secret columns are not all there is to say of them."""
+    return any(
+        item.recoding != Keep() or item.values or {*item.not_secret} - {*policy.not_secret}
+        for item in policy.secrets
+    )
+
+
+def _secret_settings(secret: Secret, policy: Policy, folder: Path) -> list[str]:
+    own = tuple(value for value in secret.not_secret if value not in policy.not_secret)
+    said = {"values": secret.values, "not_secret": own}
+    found = [f"{key} = {value}" for key, value in recoding_settings(secret.recoding, folder).items()]
+    return [*found, *(f"{key} = {_texts(values)}" for key, values in said.items() if values)]
+
+
+def _texts(texts: Iterable[str]) -> str:
+    return f"[{', '.join(map(_text, texts))}]"
+
+
+def _inline(given: Any) -> str:
+    """Text, lists and mappings of it as they stand in a line of TOML."""
+    if isinstance(given, dict):
+        return f"{{{', '.join(f'{_key(name)} = {_inline(own)}' for name, own in given.items())}}}"
+    return f"[{', '.join(map(_inline, given))}]" if isinstance(given, list) else _text(given)
+>>>>>>> core-base
 
 
 def _local_lines(local: LocalRecoding, folder: Path) -> list[str]:
@@ -410,27 +530,29 @@ def save_policy(policy: Policy, path: Path, *, force: bool = False) -> None:
 
 
 def _settings(item: Released, folder: Path) -> list[str]:
-    found = [f"{key} = {value}" for key, value in _recoding(item.recoding, folder).items()]
+    found = [f"{key} = {value}" for key, value in recoding_settings(item.recoding, folder).items()]
     if item.mechanism is not None:
         setting = item.mechanism.setting()
-        shown = _text(setting) if isinstance(setting, str) else _number(setting)
+        shown = _text(setting) if isinstance(setting, str) else number_text(setting)
         found.append(f"{item.mechanism.key} = {shown}")
     return found
 
 
 @singledispatch
-def _recoding(recoding: Recoding, folder: Path) -> dict[str, str]:
+def recoding_settings(recoding: Recoding, folder: Path) -> dict[str, str]:
+    """Write a recoding as the settings that a policy file in some folder has for it."""
     raise WrongType(
         f"recoding must be one that a policy file can hold, got {quoted(recoding)}; use bins, prefix, top, bottom, "
         "mapping or suppress."
     )
 
 
-@_recoding.register
+@recoding_settings.register
 def _(recoding: Keep, folder: Path) -> dict[str, str]:
     return {}
 
 
+<<<<<<< HEAD
 @_recoding.register
 def _(recoding: Chain, folder: Path) -> dict[str, str]:
     first, *later = ([_recoding(step, folder) for step in table] for table in _tables_of(recoding.steps))
@@ -455,36 +577,39 @@ def _tables_of(steps: Sequence[Recoding]) -> list[tuple[Recoding, ...]]:
 
 
 @_recoding.register
+=======
+@recoding_settings.register
+>>>>>>> core-base
 def _(recoding: Suppress, folder: Path) -> dict[str, str]:
     return {"suppress": "true"}
 
 
-@_recoding.register
+@recoding_settings.register
 def _(recoding: Prefix, folder: Path) -> dict[str, str]:
     return {"prefix": str(recoding.length)}
 
 
-@_recoding.register
+@recoding_settings.register
 def _(recoding: TopCode, folder: Path) -> dict[str, str]:
-    return {"top": _number(recoding.at)}
+    return {"top": number_text(recoding.at)}
 
 
-@_recoding.register
+@recoding_settings.register
 def _(recoding: BottomCode, folder: Path) -> dict[str, str]:
-    return {"bottom": _number(recoding.at)}
+    return {"bottom": number_text(recoding.at)}
 
 
-@_recoding.register
+@recoding_settings.register
 def _(recoding: Bins, folder: Path) -> dict[str, str]:
     if recoding.edges is not None:
-        return {"bins": f"{{edges = [{', '.join(map(_number, recoding.edges))}]}}"}
+        return {"bins": f"{{edges = [{', '.join(map(number_text, recoding.edges))}]}}"}
     assert recoding.width is not None
     if not recoding.origin:
-        return {"bins": _number(recoding.width)}
-    return {"bins": f"{{width = {_number(recoding.width)}, origin = {_number(recoding.origin)}}}"}
+        return {"bins": number_text(recoding.width)}
+    return {"bins": f"{{width = {number_text(recoding.width)}, origin = {number_text(recoding.origin)}}}"}
 
 
-@_recoding.register
+@recoding_settings.register
 def _(recoding: Mapping, folder: Path) -> dict[str, str]:
     otherwise = {} if recoding.otherwise is None else {"otherwise": _text(recoding.otherwise)}
     path = None if recoding.hierarchy is None else recoding.hierarchy.path
@@ -495,7 +620,7 @@ def _(recoding: Mapping, folder: Path) -> dict[str, str]:
     return {"mapping": _text(seen.as_posix()), "level": str(recoding.level)} | otherwise
 
 
-def _number(value: float) -> str:
+def number_text(value: float) -> str:
     """Enough digits to get the same number back."""
     return str(int(value)) if isinstance(value, int) else float.__repr__(value)
 

@@ -1,0 +1,225 @@
+"""Plan a release: the one way from columns, a policy and keywords to the policy that is meant.
+
+`audit`, `protect` and every command go through `planned`, so that flags, policy files and Python say the same. What is
+given adds to a policy: it replaces what the policy says of single settings (min_count, delta, jointly, weight, the
+budget of the same column or value, the recoding and mechanism of the same column) and adds to its lists (secret,
+release, statistic, where, missing, not_secret).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypedDict
+
+from tightlip.arguments import is_list, listed
+from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.table.budget import read_rules, replace_rules
+from tightlip.table.condition import read_conditions
+from tightlip.table.mechanism import MECHANISMS, flag_setting
+from tightlip.table.policy import (
+    Policy,
+    Released,
+    Secret,
+    read_codes,
+    read_names,
+    read_secrets,
+    require_known,
+)
+from tightlip.table.policy_file import Folder, read_recoding, read_released
+from tightlip.table.recoding import Keep
+
+_ANYWHERE = Folder(Path(), anywhere=True)  # who names a file here may read it
+_RECODINGS = ("bins", "prefix", "top", "bottom", "mapping", "suppress", "randomize")
+
+
+class PlanKeywords(TypedDict, total=False):
+    """What `audit` and `protect` take about the plan besides its columns; see `planned`."""
+
+    bins: Mapping[str, Any] | None
+    prefix: Mapping[str, int] | None
+    top: Mapping[str, float] | None
+    bottom: Mapping[str, float] | None
+    mapping: Mapping[str, Any] | None
+    suppress: Any
+    randomize: Mapping[str, Any] | None
+    where: Any
+    missing: Mapping[str, Any] | None
+    not_secret: Any
+    jointly: bool | None
+    weight: str | None
+
+
+def planned(
+    secret: Any = None,
+    release: Any = None,
+    policy: Policy | None = None,
+    *,
+    min_count: int | None = None,
+    statistic: Any = None,
+    where: Any = None,
+    missing: Mapping[str, Any] | None = None,
+    not_secret: Any = None,
+    budget: Any = None,
+    delta: Any = None,
+    jointly: bool | None = None,
+    weight: str | None = None,
+    flag: str = "",
+    **recodings: Any,
+) -> Policy:
+    """Plan a release from columns and keywords, which add to a policy where one is given.
+
+    Parameters
+    ----------
+    secret : column names, `Secret` objects, or {"DPHY": ["1"]}: a column and its sensitive values
+    release : column names, or `Released` objects
+    policy : what these add to
+    min_count, statistic, where, delta, jointly, weight, budget : see `Policy`
+    missing : {"AGEP": ["-9"]}: codes that mean missing
+    not_secret : values that are no secret in any secret column, or {"DPHY": ["N"]} for one
+    recodings : keywords of columns, released or secret, and what is done to them
+        bins={"age": 10} or {"age": [18, 65]}, prefix={"zip": 3}, top={"age": 90}, bottom={"age": 18},
+        mapping={"job": "jobs.csv:2"} or {"job": {"nurse": "care"}}, suppress=["name"], randomize={"sex": "log(3)"}
+    flag : what stands before a keyword in messages
+
+    Raises
+    ------
+    InvalidInput
+        When no policy is given and secret or release is left out, or what is said does not fit.
+
+    >>> plan = planned("ill", ["age", "zip"], bins={"age": 10}, where="age >= 18")
+    >>> [item.words() for item in planned(None, ["sex"], plan, bins={"age": 5}).release]
+    ['age in bins of 5', 'zip as it is', 'sex as it is']
+    """
+    plan = _columns(secret, release, policy)
+    named = [*listed(release, "release", "columns")] if release is not None else []
+    fixed = {item.column for item in named if isinstance(item, Released) and item.recoding != Keep()}
+    for keyword in recodings:
+        if keyword not in _RECODINGS:
+            raise TypeError(f"planned() got an unexpected keyword argument {keyword!r}")
+    plan = _recoded(plan, {key: given for key, given in recodings.items() if given is not None}, flag, fixed)
+    bare, own = _read_not_secret(not_secret)
+    for column in own:
+        require_known(column, plan.secret, f"{flag}not{'-' if flag else '_'}secret column")
+    secrets = [
+        replace(item, not_secret=(*item.not_secret, *own.get(item.column, ()))) for item in plan.secrets
+    ]
+    changes: dict[str, Any] = {
+        "secrets": secrets,
+        "not_secret": (*plan.not_secret, *bare),
+        "where": (*plan.where, *read_conditions(where)),
+        "missing": (*plan.missing, *_pairs(missing, f"{flag}missing").items()),
+    }
+    single = {"min_count": min_count, "delta": delta, "jointly": jointly, "weight": weight}
+    changes |= {key: value for key, value in single.items() if value is not None}
+    if statistic is not None:
+        changes["statistic"] = tuple(dict.fromkeys((*plan.statistic, *read_names(statistic, "statistic"))))
+    if budget is not None:
+        changes["budget"] = replace_rules(plan.budget, read_rules(budget))
+    return replace(plan, **changes)
+
+
+def _columns(secret: Any, release: Any, policy: Policy | None) -> Policy:
+    """The policy with more columns, or a new one of them."""
+    if policy is None:
+        if secret is None or release is None:
+            raise InvalidInput("secret and release must both be given, or a policy; name the columns.")
+        return Policy(secret, release)
+    if not isinstance(policy, Policy):
+        raise WrongType(f"policy must be a Policy, got {quoted(policy)}; use Policy.from_toml(path).")
+    secrets = {item.column: item for item in policy.secrets}
+    for item in () if secret is None else read_secrets(secret):
+        secrets[item.column] = _joined(secrets[item.column], item) if item.column in secrets else item
+    released = {item.column: item for item in policy.release}
+    for one in () if release is None else listed(release, "release", "columns"):
+        new = one if isinstance(one, Released) else Released(one)
+        released[new.column] = released.get(new.column, new) if isinstance(one, str) else new
+    if policy.local is not None and {*released.values()} != {*policy.release}:
+        raise _refuse_local("release")
+    return replace(policy, secret=(*secrets,), secrets=(*secrets.values(),), release=(*released.values(),))
+
+
+def _joined(old: Secret, new: Secret) -> Secret:
+    """A secret column that is named again: a new recoding, and values beside those that are named."""
+    recoding = old.recoding if new.recoding == Keep() else new.recoding
+    return Secret(old.column, recoding, (*old.values, *new.values), (*old.not_secret, *new.not_secret))
+
+
+def _refuse_local(keyword: str) -> InvalidInput:
+    return InvalidInput(
+        f"a policy with a local recoding must be used as it is, got {keyword} too; plan and protect the table again."
+    )
+
+
+def _recoded(plan: Policy, given: Mapping[str, Any], flag: str, fixed: Collection[str]) -> Policy:
+    """The plan with new recodings and mechanisms of some columns; those of `fixed` were given with theirs just now."""
+    settings: dict[str, dict[str, Any]] = {}
+    for keyword, own in given.items():
+        name = f"{flag}{'map' if flag and keyword == 'mapping' else keyword}"
+        named = dict.fromkeys(read_names(own, name), True) if keyword == "suppress" else _pairs(own, name)
+        for column, value in named.items():
+            require_known(column, plan.columns, f"{name} column")
+            if column in fixed and keyword != "randomize":
+                raise InvalidInput(
+                    f"{name} must be of columns without another recoding, got {quoted(column)}; leave one of them out."
+                )
+            settings.setdefault(column, {}).update(_setting(keyword, value))
+    if settings and plan.local is not None:
+        raise _refuse_local(next(iter(given)))
+    return replace(
+        plan,
+        secrets=tuple(_recode_secret(item, settings.get(item.column)) for item in plan.secrets),
+        release=tuple(_recode_released(item, settings.get(item.column)) for item in plan.release),
+    )
+
+
+def _pairs(given: Any, argument: str) -> dict[str, Any]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise WrongType(f'{argument} must map columns to settings, got {quoted(given)}; write {{"age": …}}.')
+    return dict(given)
+
+
+def _setting(keyword: str, value: Any) -> dict[str, Any]:
+    """What a policy file has for a keyword's value."""
+    if keyword == "bins" and is_list(value):
+        return {"bins": {"edges": [*value]}}
+    if keyword == "mapping" and isinstance(value, (str, Path)):
+        file, colon, level = str(value).rpartition(":")
+        return (
+            {"mapping": file, "level": int(level)} if colon and level.isdecimal() else {"mapping": str(value)}
+        )
+    if keyword == "randomize":
+        return dict(flag_setting(value)) if isinstance(value, str) else {"randomized_response": value}
+    return {keyword: value}
+
+
+def _recode_secret(item: Secret, settings: dict[str, Any] | None) -> Secret:
+    if settings is None:
+        return item
+    return replace(item, recoding=read_recoding(f"secret.{item.column}", settings, _ANYWHERE))
+
+
+def _recode_released(item: Released, settings: dict[str, Any] | None) -> Released:
+    if settings is None:
+        return item
+    new = read_released(item.column, settings, _ANYWHERE)
+    recoded = any(key not in MECHANISMS for key in settings)
+    return Released(item.column, new.recoding if recoded else item.recoding, new.mechanism or item.mechanism)
+
+
+def _read_not_secret(given: Any) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
+    """Values that are no secret anywhere, and those of single columns."""
+    if given is None:
+        return (), {}
+    bare: list[Any] = []
+    own: dict[str, tuple[str, ...]] = {}
+    for one in listed(given, "not_secret", "values") if is_list(given) else [given]:
+        if not isinstance(one, Mapping):
+            bare.append(one)
+            continue
+        for column, values in one.items():
+            own[column] = (*own.get(column, ()), *read_codes(values, "not_secret"))
+    return read_codes(bare, "not_secret"), own
