@@ -465,9 +465,7 @@ def tables() -> Iterator[Call]:
                 "min_count": 2,
                 "statistic": (),
                 "local": None,
-<<<<<<< HEAD
                 "scales": {"sex": "nominal"},
-=======
                 "secrets": None,
                 "not_secret": ["N"],
                 "where": ["age >= 18"],
@@ -476,7 +474,6 @@ def tables() -> Iterator[Call]:
                 "delta": "0.01",
                 "jointly": True,
                 "weight": "w",
->>>>>>> core-base
             },
         ),
         Call(

@@ -151,12 +151,6 @@ def test_policy_files(capsys, table, tmp_path):
     status, out, _ = run(capsys, "audit", table, "--policy", policy, "--json")
     record = json.loads(out)
     assert (status, record["released"]) == (0, ["age", "sex"])
-<<<<<<< HEAD
-    for extra in (("--secret", "disease"), ("--min-count", "3"), ("--bins", "age=3"), ("--nominal", "sex")):
-        status, _, err = run(capsys, "audit", table, "--policy", policy, *extra)
-        assert status == 2
-        assert f"{extra[0]} must not be given with --policy" in err
-=======
 
 
 def test_flags_add_to_a_policy_file(capsys, table, tmp_path):
@@ -185,7 +179,6 @@ def test_flags_add_to_a_policy_file(capsys, table, tmp_path):
     with table.open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if int(row["age"]) >= 30]
     assert record["rows"] == len(rows)
->>>>>>> core-base
 
 
 def test_recodings_in_a_row_and_scales(capsys, table):

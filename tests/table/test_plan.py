@@ -127,7 +127,10 @@ def test_keywords_add_to_a_policy(tmp_path):
     [
         ({"secret": None}, "secret and release must both be given"),
         ({"bins": {"aeg": 3}}, 'bins column "aeg" is not there; did you mean "age"'),
-        ({"bins": {"age": 3}, "prefix": {"age": 2}}, "one recoding, got bins and prefix"),
+        ({"bins": {"age": 3}, "prefix": {"age": 2}}, "prefix must be of values or groups, got it after bins"),
+        ({"bins": {"age": 3}, "suppress": "age"}, "release.age: suppress must stand alone"),
+        ({"bins": {"age": 3}, "nominal": "age"}, "which is declared nominal"),
+        ({"nominal": "age", "scales": {"age": "numeric"}}, 'nominal must be .* got "age" twice'),
         ({"not_secret": {"il": ["N"]}}, 'not_secret column "il" is not there'),
         ({"budget": {"il": "3x"}}, 'secret column of budget "il" is not there'),
         ({"weight": "age"}, "weight must be a column of its own"),
@@ -182,7 +185,7 @@ def counted(rows, policy):
     found = {}
     for s, c, n in zip(counts.secret_of, counts.cell_of, counts.count, strict=True):
         found[counts.secrets[s][0], counts.cells[c][0]] = int(n)
-    return counts, SimpleNamespace(**{"all": found})
+    return counts, SimpleNamespace(all=found)
 
 
 def test_named_values_and_all_others():

@@ -6,11 +6,8 @@ from hypothesis import strategies as st
 
 from tightlip.errors import WrongType
 from tightlip.numeric.quantity import log_of
-<<<<<<< HEAD
 from tightlip.table.chain import Chain
-=======
 from tightlip.table.flags import policy_flags, policy_from_flags
->>>>>>> core-base
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import RandomizedResponse
 from tightlip.table.policy import Policy, Released

@@ -12,9 +12,10 @@ from tightlip.errors import InvalidInput, WrongType
 from tightlip.report.disclosure import remedy_toml
 from tightlip.table.chain import Chain
 from tightlip.table.counts import count_cells
+from tightlip.table.flags import policy_flags, policy_from_flags
 from tightlip.table.mapping import Mapping
 from tightlip.table.policy import Policy, Released
-from tightlip.table.policy_file import policy_flags, policy_from_flags, policy_toml
+from tightlip.table.policy_file import policy_toml
 from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Suppress, TopCode
 from tightlip.table.scale import MOST_CODES, Scales, guess_scale, merge_scales, require_fit
 from tightlip.table.source import open_table
@@ -196,7 +197,7 @@ def test_policy_files_and_flags(tmp_path):
     assert policy_flags(policy) is None
     plain = Policy("s", ["a", "b", "c, d"], scales={"a": "nominal", "b": "nominal", "c, d": "ordinal"})
     assert policy_flags(plain)[4:] == ["--nominal", "a,b", "--ordinal", '"c, d"']
-    read = policy_from_flags(["s"], ["a", "b", "c, d"], nominal=["a", "b"], ordinal=["c, d"])
+    read = policy_from_flags(["s"], ["a", "b", "c, d"], nominal=["a,b"], ordinal=['"c, d"'])
     assert read == plain
     path.write_text('secret = "s"\nrelease = ["a"]\nscales = ["a"]\n')
     with pytest.raises(WrongType, match=r"policy\.toml: scales must map columns"):
@@ -247,7 +248,7 @@ def test_an_audit_offers_neighbours_of_an_order():
     joined = Mapping({"low": "low to middle", "middle": "low to middle", "high": "high"})
     best = found.remedies[0]
     assert (best.policy, float(best.leakage)) == (
-        Policy("s", [Released("edu", joined)], scales=policy.scales),
+        Policy("s", [Released("edu", joined)], scales=policy.scales, budget="1.2x"),
         0,
     )
     assert remedy_toml(found, best) is None

@@ -33,11 +33,8 @@ from numpy.typing import NDArray
 from tightlip.auditing.counted import SMALL, Counted
 from tightlip.auditing.tally import sum_by
 from tightlip.errors import InvalidInput
-<<<<<<< HEAD
-from tightlip.table.chain import in_a_row, is_of_numbers, steps_of
-=======
 from tightlip.numeric.deadline import NEVER, Deadline
->>>>>>> core-base
+from tightlip.table.chain import in_a_row, is_of_numbers, steps_of
 from tightlip.table.kinds import Kind
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import Value

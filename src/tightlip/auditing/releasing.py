@@ -177,12 +177,8 @@ def worst_leakage(counted: Counted, policy: Policy) -> Nats:
 
 def _inputs(table: Any, policy: Policy, facts: Facts) -> dict[str, list[str | Path | None]]:
     """The files that are read, by what they are."""
-<<<<<<< HEAD
-    steps = [step for item in policy.release for step in steps_of(item.recoding)]
+    steps = [step for recoding in policy.recodings for step in steps_of(recoding)]
     hierarchies = [getattr(step, "hierarchy", None) for step in steps]
-=======
-    hierarchies = [getattr(recoding, "hierarchy", None) for recoding in policy.recodings]
->>>>>>> core-base
     return {
         "the table": [table if isinstance(table, (str, Path)) else None],
         "the local recoding": [None if policy.local is None else policy.local.path],

@@ -76,20 +76,13 @@ def audit(
 
     made = now()
     sample = _sample_mode(population, confidence)
-<<<<<<< HEAD
-    recodings = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "map": mapping}
-    recodings |= {"suppress": suppress, "randomize": randomize}
-    scales = {"nominal": nominal, "ordinal": ordinal, "numeric": numeric}
-    flags = PlanFlags(policy, mappings_anywhere, secret, statistic, release, min_count, recodings, scales)
-    plan = flags.plan()
-=======
     flags: dict[str, Any] = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "mapping": mapping}
     flags |= {"suppress": suppress, "randomize": randomize, "where": where, "missing": missing}
+    flags |= {"nominal": nominal, "ordinal": ordinal, "numeric": numeric}
     flags |= {"not_secret": not_secret, "weight": weight, "jointly": jointly or None, "min_count": min_count}
     flags |= {"statistic": None if statistic is None else column_names(statistic)}
     flags |= {"delta": None if delta is None else _delta(delta)}
     plan = PlanFlags(policy, mappings_anywhere, secret, release, budget, flags).plan()
->>>>>>> core-base
     outputs = Outputs(html, risks, write_policy, id_column, force)
     outputs.check(inputs_of(table, policy, plan), population=population, budget=bool(plan.budget))
     stages = stages_of(plan, sample=sample is not None, budget=bool(plan.budget))

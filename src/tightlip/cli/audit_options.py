@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping as Named
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -135,14 +135,28 @@ Randomize = Annotated[
     ),
 ]
 Nominal = Annotated[
-    str | None, _planned(metavar="COLUMNS", help="Columns whose values are names, without an order: zip,sex.")
+    Settings,
+    _planned(
+        metavar="COLUMNS",
+        autocompletion=complete_columns,
+        help="Columns whose values are names, without an order: zip,sex.",
+    ),
 ]
 Ordinal = Annotated[
-    str | None,
-    _planned(metavar="COLUMNS", help="Columns whose values have an order, but no distances: grade."),
+    Settings,
+    _planned(
+        metavar="COLUMNS",
+        autocompletion=complete_columns,
+        help="Columns whose values have an order, but no distances: grade.",
+    ),
 ]
 Numeric = Annotated[
-    str | None, _planned(metavar="COLUMNS", help="Columns whose values are numbers, however few: children.")
+    Settings,
+    _planned(
+        metavar="COLUMNS",
+        autocompletion=complete_columns,
+        help="Columns whose values are numbers, however few: children.",
+    ),
 ]
 MinCount = Annotated[
     int | None,
@@ -211,18 +225,6 @@ Force = Annotated[bool, _written("--force", help="Overwrite files that exist.")]
 
 @dataclass(frozen=True, slots=True)
 class PlanFlags:
-<<<<<<< HEAD
-    """What was given; `recodings` holds the flags about single columns, `scales` columns by scale, both by name."""
-
-    policy: Path | None
-    mappings_anywhere: bool
-    secret: str | None
-    statistic: str | None
-    release: str | None
-    min_count: int | None
-    recodings: Named[str, Settings]
-    scales: Named[str, str | None] = field(default_factory=dict)
-=======
     """What was given about the plan; `others` has the flags that are keywords of `table.flags.keywords`."""
 
     policy: Path | None
@@ -231,7 +233,6 @@ class PlanFlags:
     release: Settings
     budget: Settings
     others: Named[str, Any]
->>>>>>> core-base
 
     def plan(self) -> Policy:
         """The planned release: the policy file, and what the flags add to it."""
@@ -245,38 +246,6 @@ class PlanFlags:
             )
         if self.policy is None and (not self.secret or not self.release):
             raise InvalidInput("--secret and --release must be given, or --policy; name the columns.")
-<<<<<<< HEAD
-        flags = {
-            "mapping" if flag == "map" else flag: values or () for flag, values in self.recodings.items()
-        }
-        return Policy.from_flags(
-            columns(self.secret),
-            columns(self.release),
-            statistic=[] if self.statistic is None else columns(self.statistic),
-            min_count=self.min_count,
-            **flags,
-            **{scale: columns(names) for scale, names in self.scales.items() if names is not None},
-        )
-
-    def _require_no_flags(self, policy: Path) -> None:
-        given = {"secret": self.secret, "statistic": self.statistic, "release": self.release}
-        for flag, value in {**given, "min-count": self.min_count, **self.recodings, **self.scales}.items():
-            if value is not None:
-                raise InvalidInput(f"--{flag} must not be given with --policy; write it into {policy}.")
-
-
-def columns(text: str) -> list[str]:
-    """Names separated by commas; a name with a comma in it, or a space at its start, is put in double quotes.
-
-    >>> columns('age, zip,"income, net"," sex"')
-    ['age', 'zip', 'income, net', ' sex']
-    """
-    rows = list(csv.reader([text], skipinitialspace=True))
-    names = [name for row in rows for name in row]
-    if not names or not all(name.strip() for name in names):
-        raise InvalidInput(f"columns must be names separated by commas, got {quoted(text)}.")
-    return names
-=======
         base = None
         if self.policy is not None:
             base = Policy.from_toml(self.policy, mappings_anywhere=self.mappings_anywhere)
@@ -286,7 +255,6 @@ def columns(text: str) -> list[str]:
         if not self.budget:
             return plan
         return planned(policy=plan, budget=read_budgets(self.budget, plan.secret))
->>>>>>> core-base
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,14 +331,10 @@ class Outputs:
 
 def inputs_of(table: str, policy: Path | None, plan: Policy) -> dict[str, list[str]]:
     """The files that an audit reads, by what they are."""
-<<<<<<< HEAD
     from tightlip.table.chain import steps_of
 
-    steps = [step for item in plan.release for step in steps_of(item.recoding)]
+    steps = [step for recoding in plan.recodings for step in steps_of(recoding)]
     hierarchies = [getattr(step, "hierarchy", None) for step in steps]
-=======
-    hierarchies = [getattr(recoding, "hierarchy", None) for recoding in plan.recodings]
->>>>>>> core-base
     return {
         "the table": [table],
         "the policy": [] if policy is None else [str(policy)],

@@ -46,15 +46,12 @@ def protect(
     bottom: option.Bottom = None,
     mapping: option.Mapping = None,
     suppress: option.Suppress = None,
-<<<<<<< HEAD
     nominal: option.Nominal = None,
     ordinal: option.Ordinal = None,
     numeric: option.Numeric = None,
-=======
     where: option.Where = None,
     missing: option.Missing = None,
     jointly: option.Jointly = False,
->>>>>>> core-base
     min_count: own.FewestPeople = None,
     budget: own.Budgets = None,
     randomised: own.Randomised = False,
@@ -92,19 +89,11 @@ def protect(
     from tightlip.table.flags import column_names
     from tightlip.table.publish import UNSAFE_NOTE
 
-<<<<<<< HEAD
-    recodings = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "map": mapping}
-    recodings["suppress"] = suppress
-    scales = {"nominal": nominal, "ordinal": ordinal, "numeric": numeric}
-    plan = PlanFlags(policy, mappings_anywhere, secret, None, release, None, recodings, scales).plan()
-    asked = _asked(plan, budget, pmc, levels, keep_as_is, weight)
-=======
     flags: dict[str, Any] = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "mapping": mapping}
     flags |= {"suppress": suppress, "where": where, "missing": missing, "not_secret": not_secret}
-    flags |= {"jointly": jointly or None}
+    flags |= {"nominal": nominal, "ordinal": ordinal, "numeric": numeric, "jointly": jointly or None}
     plan = PlanFlags(policy, mappings_anywhere, secret, release, budget, flags).plan()
     asked = _asked(plan, pmc, levels, keep_as_is, weight)
->>>>>>> core-base
     asked |= {
         "randomised": randomised,
         "delta": delta,

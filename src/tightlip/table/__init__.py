@@ -26,11 +26,8 @@ risks or a written release.
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 from tightlip.table.chain import Chain
-=======
 from tightlip.table.condition import Condition
->>>>>>> core-base
 from tightlip.table.counts import count_cells
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import ColumnMechanism, RandomizedResponse

@@ -9,12 +9,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-<<<<<<< HEAD
-from dataclasses import dataclass
-=======
 from dataclasses import dataclass, replace
 from fractions import Fraction
->>>>>>> core-base
 from pathlib import Path
 from typing import Any
 
@@ -145,17 +141,6 @@ class Policy:
     min_count : cells (combinations of released values) of fewer rows are released as one, "suppressed"
     statistic : of several secret columns those that are a statistic of all of them together, the whole secret
     local : what is published for each cell, cell by cell, as `protect` found it; see `table.LocalRecoding`
-<<<<<<< HEAD
-    scales : columns of the table that are declared "nominal", "ordinal" or "numeric", or ordinal by a list of their
-        values in order; others are guessed
-
-    >>> Policy("disease", ["age", "zip"], min_count=5).columns
-    ('disease', 'age', 'zip')
-    >>> Policy(["disease", "income"], ["age"], statistic="income").statistic
-    ('income',)
-    >>> Policy("disease", ["age", "grade"], scales={"grade": ["low", "high"]}).scales["grade"]
-    ('low', 'high')
-=======
     secrets : what counts as secret of each secret column
     not_secret : values that are no secret in any secret column; each must occur in at least one of them
     where : conditions that a row must satisfy to be audited, protected and released
@@ -164,12 +149,15 @@ class Policy:
     delta : the share of people for whom a larger leak may be accepted
     jointly : whether the secret columns are judged all together too, or each alone
     weight : the column of sampling weights
+    scales : columns of the table that are declared "nominal", "ordinal" or "numeric", or ordinal by a list of their
+        values in order; others are guessed
 
     >>> Policy("disease", ["age", "zip"], min_count=5).columns
     ('disease', 'age', 'zip')
     >>> Policy({"DPHY": ["1"]}, ["AGEP"], where="AGEP >= 18", missing={"AGEP": ["-9"]}).secrets[0].values
     ('1',)
->>>>>>> core-base
+    >>> Policy("disease", ["age", "grade"], scales={"grade": ["low", "high"]}).scales["grade"]
+    ('low', 'high')
     """
 
     secret: tuple[str, ...]
@@ -177,9 +165,6 @@ class Policy:
     min_count: int | None
     statistic: tuple[str, ...]
     local: LocalRecoding | None
-<<<<<<< HEAD
-    scales: Scales
-=======
     secrets: tuple[Secret, ...]
     not_secret: tuple[str, ...]
     where: tuple[Condition, ...]
@@ -188,7 +173,7 @@ class Policy:
     delta: Fraction | None
     jointly: bool
     weight: str | None
->>>>>>> core-base
+    scales: Scales
 
     def __init__(
         self,
@@ -198,9 +183,6 @@ class Policy:
         min_count: int | None = None,
         statistic: str | Iterable[str] = (),
         local: LocalRecoding | None = None,
-<<<<<<< HEAD
-        scales: Mapping[str, Any] | None = None,
-=======
         secrets: Iterable[Secret] | None = None,
         not_secret: Any = (),
         where: Any = (),
@@ -209,7 +191,7 @@ class Policy:
         delta: Any = None,
         jointly: bool = False,
         weight: str | None = None,
->>>>>>> core-base
+        scales: Mapping[str, Any] | None = None,
     ) -> None:
         bare = read_codes(not_secret, "not_secret")
         own = read_secrets(secret) if secrets is None else read_secrets(secrets, "secrets")
@@ -230,6 +212,7 @@ class Policy:
             "delta": None if delta is None else _read_share(delta),
             "jointly": arguments.flag(jointly, "jointly"),
             "weight": weight,
+            "scales": Scales.of({} if scales is None else scales),
         }
         for name, value in read.items():
             object.__setattr__(self, name, value)
@@ -245,15 +228,6 @@ class Policy:
                     f"release must not have a secret column, got {quoted(item.column)} in both; drop it from one."
                 )
         _require_statistics(self.statistic, self.secret)
-<<<<<<< HEAD
-        object.__setattr__(self, "local", local)
-        if local is not None:
-            _require_local(local, self)
-        object.__setattr__(self, "scales", Scales.of({} if scales is None else scales))
-        for item in self.release:
-            if item.column in self.scales:
-                require_fit(self.scales[item.column], item.column, item.recoding)
-=======
         for rule in self.budget:
             if rule.column is not None:
                 require_known(rule.column, self.secret, "secret column of budget")
@@ -264,9 +238,11 @@ class Policy:
                     f"weight must be a column of its own, got {quoted(self.weight)}, which is secret or released; "
                     "name another."
                 )
+        for column, recoding in zip(self.columns, self.recodings, strict=True):
+            if column in self.scales:
+                require_fit(self.scales[column], column, recoding)
         if self.local is not None:
             _require_local(self.local, self)
->>>>>>> core-base
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -19,11 +19,11 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from tightlip.arguments import instance
 from tightlip.arguments import path as read_path
@@ -31,28 +31,29 @@ from tightlip.errors import InvalidInput, TightlipError, WrongType, quoted
 from tightlip.files import require_free, write_whole
 from tightlip.numeric.parse import exact_text
 from tightlip.reading import first_line, is_below, read_text
-<<<<<<< HEAD
-from tightlip.table.chain import Chain, in_a_row, steps_of
-=======
 from tightlip.table.budget import as_given, read_rules
->>>>>>> core-base
+from tightlip.table.chain import Chain, in_a_row
 from tightlip.table.local import LocalRecoding, file_digest
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import MECHANISMS, read_mechanism
 from tightlip.table.policy import Policy, Released, Secret, require_known
 from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Recoding, Suppress, TopCode
-from tightlip.table.scale import Declared, Scale, merge_scales
+from tightlip.table.scale import Declared
 
-<<<<<<< HEAD
-_TOP_KEYS = ("secret", "statistic", "release", "min_count", "local", "scales")
-_MODIFIERS = {  # in the order in which they are applied
-=======
-_AS_THEY_ARE = ("min_count", "statistic", "not_secret", "where", "missing", "delta", "jointly", "weight")
+_AS_THEY_ARE = (
+    "min_count",
+    "statistic",
+    "not_secret",
+    "where",
+    "missing",
+    "delta",
+    "jointly",
+    "weight",
+    "scales",
+)
 _TOP_KEYS = ("secret", "release", "budget", "local", *_AS_THEY_ARE)
 _SECRET_KEYS = ("values", "not_secret")
-_MODIFIERS = {
-    "mapping": ("level", "otherwise"),
->>>>>>> core-base
+_MODIFIERS = {  # in the order in which they are applied
     "bins": (),
     "bottom": (),
     "top": (),
@@ -141,19 +142,8 @@ def _policy(content: dict[str, Any], folder: Folder | None) -> Policy:
             f"missing must be a table of columns, got {quoted(content['missing'])}; write [missing]."
         )
     local = _read_local(content["local"], folder) if "local" in content else None
-<<<<<<< HEAD
-    return Policy(
-        secret,
-        release,
-        min_count=content.get("min_count"),
-        statistic=statistic,
-        local=local,
-        scales=content.get("scales"),
-    )
-=======
     given = {key: content[key] for key in _AS_THEY_ARE if key in content}
     return Policy(secret, release, local=local, budget=read_rules(content.get("budget"), bare=False), **given)
->>>>>>> core-base
 
 
 def _read_secret(column: str, settings: Any, folder: Folder | None) -> Secret:
@@ -189,12 +179,12 @@ def read_released(column: str, settings: Any, folder: Folder | None) -> Released
 
 
 def read_recoding(place: str, settings: Any, folder: Folder | None, others: Iterable[str] = ()) -> Recoding:
-    """Read the recoding that a column's settings name; `others` are keys that may stand beside it.
+    """Read the recodings in a row that a column's settings name; `others` are keys that may stand beside them.
 
     Raises
     ------
     InvalidInput
-        When there is more than one, or a key that is not known.
+        When they make no sense one after the other, or a key is not known.
     """
     if not isinstance(settings, dict):
         raise WrongType(f"{place} must be a table of settings, got {quoted(settings)}; write [{place}].")
@@ -203,31 +193,23 @@ def read_recoding(place: str, settings: Any, folder: Folder | None, others: Iter
         raise WrongType(
             f"{place}.then must be a list of recodings, got {quoted(then)}; write [{{mapping = …}}]."
         )
-    steps = _steps(place, settings, folder, ("then", *MECHANISMS))
+    steps = _steps(place, settings, folder, ("then", *others))
     steps += [step for later in then for step in _steps(f"{place}.then", later, folder, ())]
     try:
-        recoding = in_a_row(steps)
+        return in_a_row(steps)
     except InvalidInput as error:
         raise InvalidInput(f"{place}: {error}") from error
-    return Released(column, recoding, read_mechanism(settings, place))
 
 
-def _steps(place: str, settings: dict[str, Any], folder: Folder, more: Sequence[str]) -> list[Recoding]:
+def _steps(
+    place: str, settings: dict[str, Any], folder: Folder | None, others: Iterable[str]
+) -> list[Recoding]:
     """Read the recodings of one table of settings, in the order in which they are applied."""
     used = [key for key in _MODIFIERS if key in settings]
-<<<<<<< HEAD
-    allowed = (*_MODIFIERS, *(extra for key in used for extra in _MODIFIERS[key]), *more)
+    allowed = (*_MODIFIERS, *(more for key in used for more in _MODIFIERS[key]), *others)
     for key in settings:
         require_known(key, allowed, f"{place} key")
     return [_READERS[key](_Settings(place, settings, folder)) for key in used]
-=======
-    if len(used) > 1:
-        raise InvalidInput(f"{place} must have one recoding, got {' and '.join(used)}; keep one.")
-    allowed = (*(used or _MODIFIERS), *(_MODIFIERS[used[0]] if used else ()), *others)
-    for key in settings:
-        require_known(key, allowed, f"{place} key")
-    return _READERS[used[0]](_Settings(place, settings, folder)) if used else Keep()
->>>>>>> core-base
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,157 +260,6 @@ _READERS: dict[str, Callable[[_Settings], Recoding]] = {
 }
 
 
-<<<<<<< HEAD
-def policy_from_flags(
-    secret: Sequence[str],
-    release: Sequence[str],
-    *,
-    bins: Sequence[str] = (),
-    prefix: Sequence[str] = (),
-    top: Sequence[str] = (),
-    bottom: Sequence[str] = (),
-    mapping: Sequence[str] = (),
-    suppress: Sequence[str] = (),
-    randomize: Sequence[str] = (),
-    min_count: int | None = None,
-    statistic: Sequence[str] = (),
-    nominal: Sequence[str] = (),
-    ordinal: Sequence[str] = (),
-    numeric: Sequence[str] = (),
-) -> Policy:
-    """Read flags of the form COLUMN=VALUE, each for a released column.
-
-    Parameters
-    ----------
-    secret, release : names of columns
-    bins : COLUMN=WIDTH or COLUMN=EDGE,EDGE,… (one number is a width; `18,` is a single edge)
-    prefix, top, bottom : COLUMN=NUMBER
-    mapping : COLUMN=FILE or COLUMN=FILE:LEVEL
-    suppress : COLUMN
-    randomize : COLUMN=LEVEL of randomised response, or "COLUMN=MECHANISM SETTING"
-    min_count, statistic : see Policy
-    nominal, ordinal, numeric : names of columns of that scale
-
-    >>> policy = policy_from_flags(["ill"], ["age", "zip"], bins=["age=10"], prefix=["zip=3"])
-    >>> [item.words() for item in policy.release]
-    ['age in bins of 10', 'zip first 3 characters']
-    """
-    release = listed(release, "release", "columns")
-    settings: dict[str, dict[str, Any]] = {Released(column).column: {} for column in release}
-    flags: list[tuple[str, str, Sequence[str], Callable[[str, str], dict[str, Any]]]] = [
-        ("--bins", "bins", bins, _flag_bins),
-        ("--prefix", "prefix", prefix, _flag_number),
-        ("--top", "top", top, _flag_number),
-        ("--bottom", "bottom", bottom, _flag_number),
-        ("--map", "mapping", mapping, _flag_mapping),
-        ("--randomize", "mechanism", randomize, lambda _, text: flag_setting(text)),
-    ]
-    for flag, key, given, read in flags:
-        for text in given:
-            column, value = _split_flag(flag, text)
-            _add_setting(settings, flag, column, read(key, value))
-    for column in suppress:
-        _add_setting(settings, "--suppress", column, {"suppress": True})
-    anywhere = Folder(Path(), anywhere=True)  # who types the name of a file may read it
-    items = [read_released(column, found, anywhere) for column, found in settings.items()]
-    planned = items if len(items) == len(release) else release
-    scales = merge_scales(nominal=nominal, ordinal=ordinal, numeric=numeric)
-    return Policy(secret, planned, min_count=min_count, statistic=statistic, scales=scales)
-
-
-def _split_flag(flag: str, text: str) -> tuple[str, str]:
-    column, equals, value = text.rpartition("=")
-    if not equals or not column or not value:
-        raise InvalidInput(f"{flag} must be COLUMN=VALUE, got {quoted(text)}.")
-    return column, value
-
-
-def _add_setting(settings: dict[str, dict[str, Any]], flag: str, column: str, new: dict[str, Any]) -> None:
-    require_known(column, settings, f"{flag} column")
-    if new.keys() & settings[column].keys():
-        raise InvalidInput(f"{flag} must be given once for column {quoted(column)}, got it twice.")
-    settings[column].update(new)
-
-
-def _flag_number(key: str, text: str) -> dict[str, Any]:
-    return {key: _read_number(key, text)}
-
-
-def _read_number(key: str, text: str) -> int | float:
-    for read in (int, float):
-        try:
-            return read(text)
-        except ValueError:
-            continue
-    raise InvalidInput(f"--{key} must have a number, got {quoted(text)}.")
-
-
-def _flag_bins(key: str, text: str) -> dict[str, Any]:
-    if "," not in text:
-        return {key: _read_number(key, text)}
-    return {key: {"edges": [_read_number(key, part) for part in text.split(",") if part.strip()]}}
-
-
-def _flag_mapping(key: str, text: str) -> dict[str, Any]:
-    file, colon, level = text.rpartition(":")
-    return {key: file, "level": int(level)} if colon and level.isdecimal() else {key: text}
-
-
-def policy_flags(policy: Policy) -> list[str] | None:
-    """Write the policy as the flags that `policy_from_flags` is given; None where they cannot say all of it.
-
-    >>> policy_flags(Policy("ill", [Released("age", Bins(width=10)), "income, net"], min_count=5))
-    ['--secret', 'ill', '--release', 'age,"income, net"', '--bins', 'age=10', '--min-count', '5']
-    """
-    flags = [_column_flags(item.column, item.recoding) for item in policy.release]
-    noisy = any(item.mechanism is not None for item in policy.release)
-    listed_values = any(isinstance(scale, tuple) for scale in policy.scales.values())
-    if noisy or policy.local is not None or policy.statistic or None in flags or listed_values:
-        return None
-    released = [item.column for item in policy.release]
-    words = ["--secret", _names(policy.secret), "--release", _names(released)]
-    words += [word for own in flags for word in own or ()]
-    for scale in get_args(Scale):
-        if columns := [column for column, own in policy.scales.items() if own == scale]:
-            words += [f"--{scale}", _names(columns)]
-    return words if policy.min_count is None else [*words, "--min-count", str(policy.min_count)]
-
-
-def _column_flags(column: str, recoding: Recoding) -> list[str] | None:
-    """The flags of one column; None where its recodings need another order than that of flags."""
-    steps = steps_of(recoding)
-    found = [_recoding_flags(column, step) for step in steps]
-    if None in found or len(_tables_of(steps)) > 1:
-        return None
-    return [word for own in found for word in own or ()]
-
-
-def _recoding_flags(column: str, recoding: Recoding) -> list[str] | None:
-    match recoding:
-        case Keep():
-            return []
-        case Suppress():
-            return ["--suppress", column]
-        case Bins(edges=None, origin=0):
-            return ["--bins", f"{column}={_number(recoding.width or 0)}"]
-        case Bins(edges=tuple(edges)):
-            return ["--bins", f"{column}={','.join(map(_number, edges))}{',' if len(edges) == 1 else ''}"]
-        case Mapping(hierarchy=Hierarchy(path=path), otherwise=None):
-            return ["--map", f"{column}={path}:{recoding.level}"]
-        case Prefix() | TopCode() | BottomCode():
-            ((key, value),) = _recoding(recoding, Path()).items()
-            return [f"--{key}", f"{column}={value}"]
-    return None
-
-
-def _names(names: Sequence[str]) -> str:
-    """Names separated by commas, in double quotes where a reader would take them for others."""
-    odd = re.compile(r'^\s|[,"\r\n]')
-    return ",".join('"' + name.replace('"', '""') + '"' if odd.search(name) else name for name in names)
-
-
-=======
->>>>>>> core-base
 def policy_toml(policy: Policy, folder: str | Path = ".") -> str:
     """Write the policy as TOML for a file in some folder.
 
@@ -455,17 +286,12 @@ def policy_toml(policy: Policy, folder: str | Path = ".") -> str:
     for item in policy.release:
         lines += ["", f"[release.{_key(item.column)}]", *_settings(item, place)]
     if policy.scales:
-        lines += ["", "[scales]"]
-        lines += [f"{_key(column)} = {_scale(scale)}" for column, scale in policy.scales.items()]
+        lines += ["", "[scales]", *(f"{_key(name)} = {_scale(own)}" for name, own in policy.scales.items())]
     if policy.local is not None:
         lines += _local_lines(policy.local, place)
     return "\n".join(lines) + "\n"
 
 
-<<<<<<< HEAD
-def _scale(scale: Declared) -> str:
-    return f"[{', '.join(map(_text, scale))}]" if isinstance(scale, tuple) else _text(scale)
-=======
 def _top_lines(policy: Policy) -> list[str]:
     """The keys that are no tables, those that are said."""
     given = as_given(policy.budget)
@@ -502,12 +328,15 @@ def _texts(texts: Iterable[str]) -> str:
     return f"[{', '.join(map(_text, texts))}]"
 
 
+def _scale(scale: Declared) -> str:
+    return _texts(scale) if isinstance(scale, tuple) else _text(scale)
+
+
 def _inline(given: Any) -> str:
     """Text, lists and mappings of it as they stand in a line of TOML."""
     if isinstance(given, dict):
         return f"{{{', '.join(f'{_key(name)} = {_inline(own)}' for name, own in given.items())}}}"
     return f"[{', '.join(map(_inline, given))}]" if isinstance(given, list) else _text(given)
->>>>>>> core-base
 
 
 def _local_lines(local: LocalRecoding, folder: Path) -> list[str]:
@@ -552,19 +381,17 @@ def _(recoding: Keep, folder: Path) -> dict[str, str]:
     return {}
 
 
-<<<<<<< HEAD
-@_recoding.register
+@recoding_settings.register
 def _(recoding: Chain, folder: Path) -> dict[str, str]:
-    first, *later = ([_recoding(step, folder) for step in table] for table in _tables_of(recoding.steps))
-    found = {key: text for step in first for key, text in step.items()}
-    tables = (
-        f"{{{', '.join(f'{key} = {text}' for step in table for key, text in step.items())}}}"
-        for table in later
-    )
-    return found | ({"then": f"[{', '.join(tables)}]"} if later else {})
+    tables = [
+        {key: text for step in table for key, text in recoding_settings(step, folder).items()}
+        for table in tables_of(recoding.steps)
+    ]
+    later = [f"{{{', '.join(f'{key} = {text}' for key, text in table.items())}}}" for table in tables[1:]]
+    return tables[0] | ({"then": f"[{', '.join(later)}]"} if later else {})
 
 
-def _tables_of(steps: Sequence[Recoding]) -> list[tuple[Recoding, ...]]:
+def tables_of(steps: Sequence[Recoding]) -> list[tuple[Recoding, ...]]:
     """Divide steps into tables of settings, in each of which the order of application is that of their keys."""
     order = (Bins, BottomCode, TopCode, Prefix, Mapping)
     found: list[list[Recoding]] = []
@@ -576,10 +403,7 @@ def _tables_of(steps: Sequence[Recoding]) -> list[tuple[Recoding, ...]]:
     return [tuple(table) for table in found]
 
 
-@_recoding.register
-=======
 @recoding_settings.register
->>>>>>> core-base
 def _(recoding: Suppress, folder: Path) -> dict[str, str]:
     return {"suppress": "true"}
 
