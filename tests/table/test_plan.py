@@ -122,7 +122,10 @@ def test_keywords_add_to_a_policy(tmp_path):
     [
         ({"secret": None}, "secret and release must both be given"),
         ({"bins": {"aeg": 3}}, 'bins column "aeg" is not there; did you mean "age"'),
-        ({"bins": {"age": 3}, "prefix": {"age": 2}}, "one recoding, got bins and prefix"),
+        ({"bins": {"age": 3}, "prefix": {"age": 2}}, "prefix must be of values or groups, got it after bins"),
+        ({"bins": {"age": 3}, "suppress": "age"}, "release.age: suppress must stand alone"),
+        ({"bins": {"age": 3}, "nominal": "age"}, "which is declared nominal"),
+        ({"nominal": "age", "scales": {"age": "numeric"}}, 'nominal must be .* got "age" twice'),
         ({"not_secret": {"il": ["N"]}}, 'not_secret column "il" is not there'),
         ({"budget": {"il": "3x"}}, 'secret column of budget "il" is not there'),
         ({"weight": "age"}, "weight must be a column of its own"),

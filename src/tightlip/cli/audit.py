@@ -42,6 +42,9 @@ def audit(
     bottom: option.Bottom = None,
     mapping: option.Mapping = None,
     suppress: option.Suppress = None,
+    nominal: option.Nominal = None,
+    ordinal: option.Ordinal = None,
+    numeric: option.Numeric = None,
     randomize: option.Randomize = None,
     min_count: option.MinCount = None,
     where: option.Where = None,
@@ -86,6 +89,7 @@ def audit(
     sample = _sample_mode(population, confidence)
     flags: dict[str, Any] = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "mapping": mapping}
     flags |= {"suppress": suppress, "randomize": randomize, "where": where, "missing": missing}
+    flags |= {"nominal": nominal, "ordinal": ordinal, "numeric": numeric}
     flags |= {"not_secret": not_secret, "weight": weight, "jointly": jointly or None, "min_count": min_count}
     flags |= {"statistic": None if statistic is None else column_names(statistic)}
     flags |= {"delta": None if delta is None else _delta(delta)}

@@ -431,7 +431,7 @@ def audit_report(
         secret_columns=policy.secret,
         statistic=policy.statistic,
         released=tuple(item.column for item in policy.release),
-        plan=tuple(plan_words(policy)),
+        plan=tuple(plan_words(audit)),
         headline=headline(audit, show_values=show_values, unit=unit),
         paragraphs=tuple(notes(audit, show_values=show_values)),
         verdict=Verdict(audit.verdict, verdict(told, unit=unit)),
