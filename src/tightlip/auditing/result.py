@@ -180,7 +180,8 @@ class SecretView:
     ----------
     name : the column, or "a × b"
     counted : the release in code order, with the labels of secrets and cells
-    shares : the prior share of each secret (in a sample the observed one, as a description, not a guarantee)
+    shares : the prior share of each secret, of the most frequent thousand (in a sample the observed one, as a
+        description, not a guarantee)
     worst : the cell and secret of the largest leakage, rounded up; `at_least` is the same amount from below
     tail : the probability of a leakage above each level
     envelope, attack : what survives post-processing at δ, and the groups of cells that reach the lower end

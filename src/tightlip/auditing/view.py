@@ -67,6 +67,7 @@ WORST_CELLS = 200  # kinds; reports group those that are told alike
 UNSEEN = -1  # a cell outside the sample
 FOUND_OUT = Fraction(1, 2), Fraction(9, 10)  # how likely the own secret is for those who count as found out
 CERTAINTY = tuple(Fraction(tenth, 10) for tenth in range(1, 11))
+_MOST_SHARES = 1_000  # of secrets, the most frequent first; nobody reads more
 _TOLD_SECRETS = 50  # the most frequent, of which is told how certain they become
 _TELLING = 0.5  # a bound says something if it is below this part of what any cell may leak, or so near to the lower one
 
@@ -191,7 +192,8 @@ def _risk(gain: CellLeakage, cell: int, scale: Fraction) -> CellRisk:
 
 
 def _shares(tally: Tally) -> tuple[Probability, ...]:
-    return tuple(Probability.of(tally.prior_of(secret), "nearest") for secret in range(tally.shape[0]))
+    told = range(min(tally.shape[0], _MOST_SHARES))
+    return tuple(Probability.of(tally.prior_of(secret), "nearest") for secret in told)
 
 
 def sample_view(

@@ -283,11 +283,17 @@ class CellCounts:
 
 
 def count_cells(
-    table: Table, policy: Policy, *, max_cells: int = MAX_CELLS, max_groups: int | None = None
+    table: Table,
+    policy: Policy,
+    *,
+    max_cells: int = MAX_CELLS,
+    max_groups: int | None = None,
+    check: bool = True,
 ) -> CellCounts:
     """Count a table's rows by secret and released cell, after the policy's recodings and suppression.
 
-    Randomised response is not applied: it turns these counts into a channel later.
+    Randomised response is not applied: it turns these counts into a channel later. `check` is whether the secrets are
+    still to be checked: some of those of a plan need not have every value that is no secret.
 
     Raises
     ------
@@ -309,7 +315,7 @@ def count_cells(
     rows = table.under(policy)
     limit = max_cells * GROUPS_PER_CELL if max_groups is None else max_groups
     groups = count_groups(rows, keys_of(rows, policy), limit)
-    return cells_of_groups(groups, policy, max_cells)[0]
+    return cells_of_groups(groups, policy, max_cells, check=check)[0]
 
 
 def require_few_cells(table: Table, policy: Policy, max_cells: int) -> None:
@@ -368,10 +374,13 @@ def _plain_keys(table: Table, names: Sequence[str]) -> list[Key]:
     return [Key(name, column, Keep(), kind) for name, (column, kind) in zip(names, plain, strict=True)]
 
 
-def cells_of_groups(groups: Groups, policy: Policy, max_cells: int) -> tuple[CellCounts, Codes]:
-    """Counted cells, and for each group the place of its triple."""
+def cells_of_groups(
+    groups: Groups, policy: Policy, max_cells: int, *, check: bool = True
+) -> tuple[CellCounts, Codes]:
+    """Counted cells, and for each group the place of its triple; `check` is whether secrets are still to be checked."""
     secret_columns = len(policy.secret)
-    require_secrets(policy, groups.labels)
+    if check:
+        require_secrets(policy, groups.labels)
     secrets, secret_of = combine(groups.labels[:secret_columns], groups.codes[:secret_columns])
     widths = [len(own) for own in groups.labels[secret_columns:]]
     many = len(combine_codes(groups.codes[secret_columns:], widths)[0])
