@@ -96,12 +96,15 @@ def headline(audit: Audit, *, show_values: bool = False, unit: Unit = "nats") ->
 
 
 def people_over(view: SecretView, budget: Budget | None = None, *, show_values: bool) -> People:
-    """Count the people whose cell says more than the budget of a view allows, or another one."""
+    """Count the people whose cell says more than the budget of a view allows, or another one.
+
+    A share that is a bound is that of fewer than ten people, which is not told (see disclosure.py).
+    """
     share = view.share_above_budget
     if budget is not None:
         share = Probability.of(view.counted.tally.share_of(np.flatnonzero(budget.over(view.counted))))
     assert share is not None
-    exact = share.fraction if share.fraction is not None else Fraction(share)
+    exact = Fraction(1, view.people) if share.fraction is None else share.fraction
     return people(math.ceil(exact * view.people), view.people, show=show_values, least=SMALL)
 
 

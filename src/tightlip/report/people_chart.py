@@ -117,8 +117,9 @@ def certainty_picture(view: ViewReport) -> Picture | None:
     shown = view.certainty[:_MOST_ROWS]
     tenths = [str(10 * at) for at in range(10)]
     rows = [
-        _bar(bar.people, _FEW_SHORT)
+        _bar(bar.people)
         | {
+            "label": _tiny(bar.people),
             "secret": _value(one.secret, view),
             "certainty": tenths[at],
             "share": min(_count(bar.people) / max(bar.people.of, 1), 1.0),
@@ -414,23 +415,31 @@ def _count(people: People) -> int:
     return SMALL - 1 if people.count is None else people.count
 
 
-def _bar(people: People, few: str = _FEW) -> dict[str, Any]:
+def _bar(people: People) -> dict[str, Any]:
     """What is drawn of a number of people: its length, whether it is only known to be small, and its words."""
     return {
         "people": _count(people),
         "few": people.count is None,
-        "label": few if people.count is None else _short(people.count),
+        "label": _FEW if people.count is None else format_count(people.count),
         "people_words": people.words,
     }
 
 
-def _short(count: int) -> str:
-    """Write a number where there is room for few characters.
+def _tiny(people: People) -> str:
+    """Write a number where there is room for four characters; the tooltip and the table have it whole.
 
-    >>> _short(987), _short(12345), _short(6_712_000)
-    ('987', '12,345', '6.71 M')
+    >>> _tiny(People(987, 9999, "")), _tiny(People(1234, 9999, "")), _tiny(People(None, 9999, ""))
+    ('987', '1.2k', '<10')
+    >>> _tiny(People(45_678, 10**6, "")), _tiny(People(999_999, 10**6, ""))
+    ('46k', '1M')
     """
-    return f"{count / 1e6:.3g} M" if count >= 1_000_000 else format_count(count)
+    if people.count is None:
+        return _FEW_SHORT
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if people.count >= 0.9995 * size and people.count >= 1000:
+            part = people.count / size
+            return f"{part:.2g}{unit}" if part < 99.5 else f"{part:.0f}{unit}"
+    return str(people.count)
 
 
 def _names(field: str, names: list[str], title: str | None) -> Any:
