@@ -32,6 +32,7 @@ from tightlip.table.counts import (
     combine,
     combine_codes,
     count_groups,
+    is_value,
     keys_of,
     require_secrets,
 )
@@ -142,16 +143,13 @@ def count_kinds(table: Table, policy: Policy, secret: Sequence[str], release: Se
 
 def has_secret(columns: Sequence[Any], groups: Groups, place: int) -> Any:
     """Test rows for one group of secret values, given as Ibis columns; missing values are a value."""
-    import ibis
-
     tests = []
     for number, column in enumerate(columns):
         mask = groups.arrow[f"m{number // GAP_BITS}"][place].as_py()
         if mask >> (number % GAP_BITS) & 1:
             tests.append(column.isnull())
         else:
-            value = ibis.literal(groups.arrow[f"k{number}"][place].as_py(), column.type())
-            tests.append(column.notnull() & (column == value))
+            tests.append(column.notnull() & is_value(column, groups.arrow[f"k{number}"][place].as_py()))
     return reduce(and_, tests)
 
 
