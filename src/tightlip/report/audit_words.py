@@ -444,8 +444,7 @@ def change_words(plan: Policy, remedy: Remedy) -> str:
     least = remedy.policy.min_count
     if least == plan.min_count:
         return "; ".join(parts)
-    hidden = format_about(100 * remedy.hidden, 2)
-    hide = f"hide cells of fewer than {least} people ({hidden} % of them)"
+    hide = f"hide cells of fewer than {least} people ({about(remedy.hidden)} of them)"
     return f"{'; '.join(parts)}; then {hide}" if parts else hide
 
 
@@ -697,7 +696,8 @@ class ViewWords:
         identity = risk.classical.identity
         if identity is not None:
             alone = self.everybody(identity.unique).words
-            said = f"{alone} {_be(identity.unique)} unique: nobody else has the same released values."
+            meant = ": nobody else has the same released values" if identity.unique else ""
+            said = f"{alone} {_be(identity.unique)} unique{meant}."
             yield Told(said, (Figure("Unique people", alone, "nobody else has the same released values"),))
         whose = "hold a sensitive value" if self._named else "have a secret that less than half share"
         for level, found in risk.found_out if risk.holders else ():
