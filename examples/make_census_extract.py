@@ -22,8 +22,8 @@
 | PWGTP | sampling weight: how many people the row stands for |
 
 Ages, areas and sexes matter for everything else roughly as they do in life; all numbers are made up. 6.3 % of those to
-whom DPHY applies have it: below 1 % of those under 20, more than a third of those from 85 on. The same seed always makes
-the same file, with every version of numpy: only uniform numbers are drawn, and all else is arithmetic on them.
+whom DPHY applies have it: below 1 % of those under 20, more than a third of those from 85 on. The same seed always
+makes the same file, with every version of numpy: only uniform numbers are drawn, and all else is arithmetic on them.
 """
 
 import csv
