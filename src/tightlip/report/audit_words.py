@@ -19,6 +19,7 @@ from tightlip.auditing.certainty import FACTORS
 from tightlip.auditing.counted import SMALL
 from tightlip.auditing.plan import name_of, sensitive
 from tightlip.auditing.result import AttackGroup, Audit, Certified, Remedy, SecretView, largest_posterior
+from tightlip.auditing.scales import scale_words
 from tightlip.numeric.budget import Allowed
 from tightlip.numeric.display import (
     format_about,
@@ -95,12 +96,15 @@ def headline(audit: Audit, *, show_values: bool = False, unit: Unit = "nats") ->
 
 
 def people_over(view: SecretView, budget: Budget | None = None, *, show_values: bool) -> People:
-    """Count the people whose cell says more than the budget of a view allows, or another one."""
+    """Count the people whose cell says more than the budget of a view allows, or another one.
+
+    A share that is a bound is that of fewer than ten people, which is not told (see disclosure.py).
+    """
     share = view.share_above_budget
     if budget is not None:
         share = Probability.of(view.counted.tally.share_of(np.flatnonzero(budget.over(view.counted))))
     assert share is not None
-    exact = share.fraction if share.fraction is not None else Fraction(share)
+    exact = Fraction(1, view.people) if share.fraction is None else share.fraction
     return people(math.ceil(exact * view.people), view.people, show=show_values, least=SMALL)
 
 
@@ -308,11 +312,12 @@ def protect_call(audit: Audit, table: str, *, python: bool) -> str:
     return shlex.join([*words, "--out", "safe.parquet"])
 
 
-def plan_words(policy: Policy) -> list[str]:
-    """Say the planned release, a line for each column."""
-    hidden = policy.min_count
+def plan_words(audit: Audit) -> list[str]:
+    """Say the planned release, a line for each column, and what their values are taken to be where they are known."""
+    policy, hidden = audit.policy, audit.policy.min_count
     small = [] if hidden is None else [f"cells of fewer than {hidden} rows released as one"]
-    return [item.words() for item in policy.release] + small
+    scales = [] if audit.counted is None else [f"scales: {scale_words(policy, audit.counted, audit.kinds)}"]
+    return [*(item.words() for item in policy.release), *scales, *small]
 
 
 def method(audit: Audit) -> list[str]:

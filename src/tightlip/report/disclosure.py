@@ -35,6 +35,7 @@ from tightlip.envelopes.result import Envelope
 from tightlip.numeric.display import several
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.report.amounts import in_words
+from tightlip.table.chain import steps_of
 from tightlip.table.mapping import Mapping
 from tightlip.table.policy_file import policy_toml
 
@@ -247,14 +248,17 @@ def remedy_toml(
 ) -> str | None:
     """Write the changed plan as TOML for a file in some folder; None where it would tell what may not be shown.
 
-    What a remedy adds names only values that ten people or more have. A mapping that is written out in the plan itself
-    may name others, so the text is withheld unless values may be shown.
+    What a remedy adds names only values that ten people or more have. A mapping that is written out in the plan itself,
+    and a list of values in order, may name others, so the text is withheld unless values may be shown.
     """
-    written = [
-        item
+    written = {
+        (item.column, step)
         for item in audit.policy.release
-        if isinstance(item.recoding, Mapping) and not item.recoding.hierarchy
-    ]
-    if not show_values and any(item in remedy.policy.release for item in written):
+        for step in steps_of(item.recoding)
+        if isinstance(step, Mapping) and not step.hierarchy
+    }
+    kept = {(item.column, step) for item in remedy.policy.release for step in steps_of(item.recoding)}
+    in_order = any(isinstance(scale, tuple) for scale in audit.policy.scales.values())
+    if not show_values and (in_order or written & kept):
         return None
     return policy_toml(remedy.policy, folder)

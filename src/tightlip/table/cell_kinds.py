@@ -109,8 +109,14 @@ class CellQuery:
 
 
 def check_secrets(table: Table, policy: Policy) -> int:
-    """Refuse secrets of one value and named values that nobody has; returns the number of rows of the plan."""
+    """Refuse secrets of one value, named values that nobody has, and released ones that a list in order lacks.
+
+    Returns the number of rows of the plan.
+    """
     found = [CellQuery.of(table, policy, [column], ()).secrets for column in policy.secret]
+    for item in policy.release:
+        if isinstance(policy.scales.get(item.column), tuple):
+            CellQuery.of(table, policy, [item.column], ())
     require_secrets(policy, [groups.labels[0] for groups in found])
     return int(found[0].count.sum())
 
