@@ -449,8 +449,7 @@ def change_words(plan: Policy, remedy: Remedy) -> str:
     least = remedy.policy.min_count
     if least == plan.min_count:
         return "; ".join(parts)
-    hidden = format_about(100 * remedy.hidden, 2)
-    hide = f"hide cells of fewer than {least} people ({hidden} % of them)"
+    hide = f"hide cells of fewer than {least} people ({about(remedy.hidden)} of them)"
     return f"{'; '.join(parts)}; then {hide}" if parts else hide
 
 
@@ -552,8 +551,9 @@ def classical_words(
         )
 
 
-def _be(count: int) -> str:
-    return "are" if count > 1 else "is"
+def _be(told: People) -> str:
+    """By what is told: "is" for a single person would tell a number that is hidden."""
+    return "is" if told.count in (0, 1) else "are"
 
 
 @dataclass(frozen=True, slots=True)
@@ -701,16 +701,16 @@ class ViewWords:
             return
         identity = risk.classical.identity
         if identity is not None:
-            alone = self.everybody(identity.unique).words
-            said = f"{alone} {_be(identity.unique)} unique: nobody else has the same released values."
-            yield Told(said, (Figure("Unique people", alone, "nobody else has the same released values"),))
+            alone, meaning = self.everybody(identity.unique), "nobody else has the same released values"
+            said = f"{alone.words} {_be(alone)} unique{f': {meaning}' if identity.unique else ''}."
+            yield Told(said, (Figure("Unique people", alone.words, meaning),))
         whose = "hold a sensitive value" if self._named else "have a secret that less than half share"
         for level, found in risk.found_out if risk.holders else ():
             certain = f"{format_exactly(100 * level)} %"
-            known = self.people(found, risk.holders).words
-            said = f"of those who {whose}, {known} {_be(found)} found out with at least {certain} certainty."
+            known = self.people(found, risk.holders)
+            said = f"of those who {whose}, {known.words} {_be(known)} found out with at least {certain} certainty."
             meaning = f"of those who {whose}: their own secret becomes that likely"
-            yield Told(said, (Figure(f"Found out at {certain}", known, meaning),))
+            yield Told(said, (Figure(f"Found out at {certain}", known.words, meaning),))
 
     @property
     def _named(self) -> bool:

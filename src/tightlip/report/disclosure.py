@@ -191,7 +191,8 @@ class _Few:
 
     def group(self, group: AttackGroup, names: Names) -> AttackGroup:
         """Tell a group of an attack; `few` where it is one of fewer than ten people."""
-        held = sum(names.view.counted.holders_of(cell) for cell in group.cells)
+        counted = names.view.counted
+        held = sum(counted.holders_of(kind) * int(counted.tally.cells[kind]) for kind in group.cells)
         if names.show_values or held >= SMALL:
             return group
         return replace(group, posterior=float(share_range(Fraction(group.posterior))[0]), few=True)
