@@ -182,7 +182,7 @@ def counted(rows, policy):
     found = {}
     for s, c, n in zip(counts.secret_of, counts.cell_of, counts.count, strict=True):
         found[counts.secrets[s][0], counts.cells[c][0]] = int(n)
-    return counts, SimpleNamespace(**{"all": found})
+    return counts, SimpleNamespace(all=found)
 
 
 def test_named_values_and_all_others():

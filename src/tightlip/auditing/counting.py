@@ -1,9 +1,9 @@
 """Count the cells of a plan for each question about it: in memory where they fit, otherwise in the engine each time.
 
 In memory there is one count, by all secret columns together; fewer columns, hidden cells, noise and single secrets are
-worked out from it. Where that is too large, the engine is asked for the kinds of cells (table/cell_kinds.py) of each secret
-and each set of columns: whatever the number of cells, few numbers come back. Noise and cell-by-cell recodings need the
-cells themselves and are refused there.
+worked out from it. Where that is too large, the engine is asked for the kinds of cells (table/cell_kinds.py) of each
+secret and each set of columns: whatever the number of cells, few numbers come back. Noise and cell-by-cell recodings
+need the cells themselves and are refused there.
 """
 
 from __future__ import annotations
