@@ -83,6 +83,8 @@ def test_json_is_one_object_and_the_command_makes_it_again(capsys, table):
         "age in bins of 10",
         "zip as it is",
         "sex as it is",
+        "scales: age numeric (guessed: in bins of 10), zip nominal (guessed: 3 distinct whole numbers), "
+        "sex nominal (guessed)",
         "cells of fewer than 5 rows released as one",
     ]
 
@@ -169,11 +171,21 @@ def test_flags_add_to_a_policy_file(capsys, table, tmp_path):
         "age >= 30",
         "--budget",
         "9999x",
+        "--top",
+        "age=80",
+        "--nominal",
+        "zip",
+        "--nominal",
+        "sex",
     )
     status, out, _ = run(capsys, "audit", table, "--policy", policy, *more, "--json")
     record = json.loads(out)
     assert (status, record["released"]) == (0, ["age", "sex", "zip"])
-    assert record["plan"][0] == "age in bins of 30"
+    assert record["plan"][0] == "age in bins of 30, top-coded at 80"
+    assert (
+        "scales: age numeric (guessed: in bins of 30, top-coded at 80), sex nominal (declared), "
+        "zip nominal (declared)"
+    ) in record["plan"]
     assert "cells of fewer than 3 rows released as one" in record["plan"]
     assert record["budget"]["words"] != "0 nats"
     with table.open(newline="") as file:
