@@ -1,6 +1,6 @@
 """Envelopes of tables with very many kinds of cells, or of secrets: time, peak memory and the gap that is left.
 
-Claim: 10⁶ kinds of cells with 10 secrets take about 20 s and less than 2 GB, 5·10⁶ secrets over a hundred cells seconds;
+Claim: 10⁶ kinds of cells with 10 secrets take about 20 s and less than 2 GB, 5·10⁶ secrets over 100 cells seconds;
 the ends meet in all of them. Each table is measured in a process of its own, so that memory is its own too.
 
     python -m benchmarks.envelope_cells               all of them

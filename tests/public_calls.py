@@ -465,6 +465,7 @@ def tables() -> Iterator[Call]:
                 "min_count": 2,
                 "statistic": (),
                 "local": None,
+                "scales": {"sex": "nominal"},
                 "secrets": None,
                 "not_secret": ["N"],
                 "where": ["age >= 18"],
@@ -497,6 +498,7 @@ def tables() -> Iterator[Call]:
         Call("table.Bins", tl.table.Bins, {"width": 10, "origin": 0}),
         Call("table.Bins of edges", tl.table.Bins, {"edges": [0, 1, 2]}),
         Call("table.TopCode", tl.table.TopCode, {"at": 90}),
+        Call("table.Chain", tl.table.Chain, {"steps": [tl.table.TopCode(90), tl.table.BottomCode(10)]}),
         Call("table.BottomCode", tl.table.BottomCode, {"at": 10}),
         Call("table.Prefix", tl.table.Prefix, {"length": 2}),
         Call(

@@ -79,7 +79,8 @@ def test_every_node_is_what_the_engine_counts():
 
 
 def test_leakage_and_entropy_never_rise_on_the_way_up():
-    lattice = Lattice.of(Policy("s", ["age", "job"]), counted(people(2), ["age", "job"]), KINDS)
+    plan = Policy("s", ["age", "job"], scales={"age": "numeric"})
+    lattice = Lattice.of(plan, counted(people(2), ["age", "job"]), KINDS)
     tallies = {node: lattice.count_at(node)[0].tally for node in nodes_of(lattice)}
     leaks = {node: worst(tally) for node, tally in tallies.items()}
     pairs = 0

@@ -140,6 +140,8 @@ def test_a_statistic_can_be_given_beside_a_policy():
     assert found.views["ill"].sml.ratio == again.views["ill"].sml.ratio
     assert "ill × rich" in found.views
     assert list(audit(table, policy=plan).views) == ["ill", "rich"]
+    more = audit(table, policy=replace(plan, statistic=("ill",)), statistic="rich")
+    assert more.policy.statistic == ("ill", "rich")
 
 
 @pytest.mark.parametrize("sample", [None, SampleMode()])

@@ -181,6 +181,16 @@ def test_flags_add_to_a_policy_file(capsys, table, tmp_path):
     assert record["rows"] == len(rows)
 
 
+def test_recodings_in_a_row_and_scales(capsys, table):
+    coded = ("--top", "age=70", "--bottom", "age=25", "--numeric", "age", "--nominal", "zip,sex")
+    status, out, err = run(capsys, *command(table, *coded, "--json"))
+    assert (status, err) == (0, "")
+    assert json.loads(out)["plan"][0] == "age in bins of 10, bottom-coded at 25, top-coded at 70"
+    status, _, err = run(capsys, *command(table, "--nominal", "age"))
+    assert (status, err.count("\n")) == (2, 1)
+    assert '"in bins of 10" needs values with an order by size, got it on column "age"' in err
+
+
 def test_samples(capsys, table):
     status, out, _ = run(capsys, *command(table, "--sample", "--confidence", "0.9", "--json"))
     record = json.loads(out)
@@ -265,6 +275,10 @@ def test_a_name_with_a_space_at_its_start_is_put_in_quotes(capsys, tmp_path):
         (("--html", "report.txt"), "--html must end in .html"),
         (("--min-count", "few"), "Try 'tightlip audit --help'"),
         (("--bins", "age"), "COLUMN=VALUE"),
+        (("--prefix", "age=1"), "prefix must be of values or groups, got it after bins"),
+        (("--ordinal", "sex"), 'column "sex" is declared ordinal, got text'),
+        (("--nominal", "zip", "--numeric", "zip"), 'must be of columns declared once, got "zip" twice'),
+        (("--nominal", "zap"), 'scales column "zap" is not there'),
         (("--table", "people"), "for databases"),
         (("--statistic", "disease"), "one of several secret columns"),
         (("--budget", "log(2) bits"), "a logarithm has no unit"),

@@ -248,3 +248,23 @@ def test_another_measure_is_told_of_large_cells_alone():
         assert ("new" in hidden.get("others", {})) is told
         assert shown["others"]["new"]["leakage"] == shown["ruled_out"]["leakage"]
     assert "others" not in record_of(audit)["views"][0]
+
+
+def test_a_group_of_many_small_cells_is_not_called_small():
+    """Forty cells of one person each are forty people, also where cells alike are counted as one kind."""
+    people = [("ill", f"place {number}") for number in range(40)] + [("well", "elsewhere")] * 960
+    found = audit(pd.DataFrame(people, columns=["s", "p"]), "s", ["p"], delta="1/25")
+    (group,) = [group for group in veil_audit(found).views["s"].attack if group.posterior > 0.9]
+    assert not group.few
+    assert "happens to 4 % of people" in " ".join(paragraphs(found))
+
+
+@pytest.mark.parametrize("alone", [1, 2])
+def test_grammar_does_not_tell_how_few_people_there_are(alone):
+    people = [("ill", f"place {number}") for number in range(alone)]
+    people += [("ill", "elsewhere")] * 20 + [("well", "elsewhere")] * 960
+    words = " ".join(paragraphs(audit(pd.DataFrame(people, columns=["s", "p"]), "s", ["p"])))
+    assert "fewer than 10 of 98" in words
+    assert "people are unique" in words
+    assert "people are found out with at least 90 %" in words
+    assert "people is " not in words

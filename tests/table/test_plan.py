@@ -1,11 +1,11 @@
 """Plans: keywords, flags and policy files say the same, and add up by one rule."""
 
 from fractions import Fraction
-from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
 
+from tightlip.cli.audit_options import PlanFlags
 from tightlip.errors import InvalidInput, WrongType
 from tightlip.numeric.budget import Allowed
 from tightlip.table.budget import Rule
@@ -63,17 +63,12 @@ def test_a_rich_policy_is_written_and_read_back(tmp_path):
 
 def test_a_rich_policy_as_flags():
     words = policy_flags(RICH)
-    given = {}
-    for flag, text in zip(words[::2], words[1::2], strict=False):
-        given.setdefault(flag, []).append(text)
     assert words[-2:] == ["--weight", "PWGT"]
     assert "--jointly" in words
     flat = [word for word in words if word != "--jointly"]
     given = {}
     for flag, text in zip(flat[::2], flat[1::2], strict=True):
         given.setdefault(flag, []).append(text)
-    from tightlip.cli.audit_options import PlanFlags
-
     others = {"bins": given["--bins"], "where": given["--where"], "missing": given["--missing"]}
     others |= {"not_secret": given["--not-secret"], "min_count": 5, "jointly": True, "weight": "PWGT"}
     others |= {"delta": given["--delta"][0]}
@@ -127,7 +122,10 @@ def test_keywords_add_to_a_policy(tmp_path):
     [
         ({"secret": None}, "secret and release must both be given"),
         ({"bins": {"aeg": 3}}, 'bins column "aeg" is not there; did you mean "age"'),
-        ({"bins": {"age": 3}, "prefix": {"age": 2}}, "one recoding, got bins and prefix"),
+        ({"bins": {"age": 3}, "prefix": {"age": 2}}, "prefix must be of values or groups, got it after bins"),
+        ({"bins": {"age": 3}, "suppress": "age"}, "release.age: suppress must stand alone"),
+        ({"bins": {"age": 3}, "nominal": "age"}, "which is declared nominal"),
+        ({"nominal": "age", "scales": {"age": "numeric"}}, 'nominal must be .* got "age" twice'),
         ({"not_secret": {"il": ["N"]}}, 'not_secret column "il" is not there'),
         ({"budget": {"il": "3x"}}, 'secret column of budget "il" is not there'),
         ({"weight": "age"}, "weight must be a column of its own"),
@@ -182,7 +180,7 @@ def counted(rows, policy):
     found = {}
     for s, c, n in zip(counts.secret_of, counts.cell_of, counts.count, strict=True):
         found[counts.secrets[s][0], counts.cells[c][0]] = int(n)
-    return counts, SimpleNamespace(all=found)
+    return counts, found
 
 
 def test_named_values_and_all_others():
@@ -190,7 +188,7 @@ def test_named_values_and_all_others():
     secret = Secret("inc", Bins(width=10), values=["[10, 20)"], not_secret=["[90, 100)"])
     counts, found = counted(rows, Policy([secret], ["a"]))
     assert counts.secrets == [("[10, 20)",), ("[90, 100)",), (OTHER,)]
-    assert found.all == {("[10, 20)", "x"): 2, ("[90, 100)", "x"): 1, (OTHER, "x"): 3}
+    assert found == {("[10, 20)", "x"): 2, ("[90, 100)", "x"): 1, (OTHER, "x"): 3}
     named = Secret("inc", values=["15", "(missing)"])
     assert counted(rows, Policy([named], ["a"]))[0].secrets == [("15",), (OTHER,), (None,)]
     assert named.is_sensitive(None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tightlip.auditing.classical import Classical, IdentityRisks, PopulationSizes, classical_measures
+from tightlip.auditing.comparison import Comparison, compare
 from tightlip.auditing.receipt import Receipt
 from tightlip.auditing.releasing import Release
 from tightlip.auditing.result import Audit
@@ -14,6 +15,7 @@ __all__ = [
     "Audit",
     "AuditRisks",
     "Classical",
+    "Comparison",
     "IdentityRisks",
     "PopulationSizes",
     "Receipt",
@@ -22,4 +24,5 @@ __all__ = [
     "audit",
     "cell_risks",
     "classical_measures",
+    "compare",
 ]

@@ -47,8 +47,8 @@ class Budget:
 
     def require_possible(self, counted: Counted) -> None:
         """Refuse values that do not occur, and a cap that a value exceeds whatever is released."""
-        labels = [counted.secret_label(place) for place in range(counted.tally.shape[0])]
         name = " × ".join(counted.secret_columns)
+        labels = [] if all(map(_is_level, self.rules)) else _labels(counted)
         for rule in self.rules:
             for label in (rule.labels or frozenset()).difference(labels):
                 raise InvalidInput(
@@ -67,7 +67,7 @@ class Budget:
         """Decide exactly which cells say more than is allowed."""
         tally, level = counted.tally, self.level
         over = np.zeros(tally.shape[1], dtype=bool) if level is None else cell_pml(tally).above(level)
-        labels = [counted.secret_label(place) for place in range(tally.shape[0])]
+        labels = [] if all(map(_is_level, self.rules)) else _labels(counted)
         for rule in self.rules:
             if not _is_level(rule):
                 pairs = np.flatnonzero(np.isin(tally.secret, _meant(rule, labels)))
@@ -77,6 +77,10 @@ class Budget:
 
 REFERENCE = Budget((Rule(Allowed.read("2x")),))
 """What columns are ranked by where no budget was set: the people about whom something becomes twice as likely."""
+
+
+def _labels(counted: Counted) -> list[Label]:
+    return [counted.secret_label(place) for place in range(counted.tally.shape[0])]
 
 
 def _is_level(rule: Rule) -> bool:

@@ -9,6 +9,7 @@ need the cells themselves and are refused there.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -21,7 +22,7 @@ from tightlip.auditing.plan import Subject, about, apply_policy, left_out, mecha
 from tightlip.auditing.result import HeatMap
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.quantity import Probability
-from tightlip.table.cell_kinds import check_secrets, count_kinds, population_risks
+from tightlip.table.cell_kinds import CellCounter, count_kinds, population_risks
 from tightlip.table.counts import MAX_CELLS, TooManyCells, count_cells, require_few_cells
 from tightlip.table.mechanism import Value
 from tightlip.table.policy import Policy
@@ -41,13 +42,20 @@ class Cells:
     rows : how many rows are counted
     counted : the counts before small cells are hidden and columns randomised; None where only the engine has them
     table : where they are counted
+    max_groups : how many pairs of cell and secret may be in memory for one secret alone, where cells are few but all
+        secrets together are too many
+    counter : the engine's side of them, where they are not in memory
     """
 
     policy: Policy
     rows: int
     counted: Counted | None
     table: Table | None = None
+    max_groups: int = 0
+    counter: CellCounter | None = None
     _released: dict[tuple[str, ...], Counted] = field(default_factory=dict)
+    _alone: dict[Subject, Counted | None] = field(default_factory=dict)
+    _counted: dict[tuple[Subject, tuple[str, ...]], Counted] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -60,13 +68,16 @@ class Cells:
         InvalidInput
             When the plan does not fit the table, or needs its cells in memory and has more than the limits.
         """
+        plain, few = replace(policy, min_count=None), False
         try:
             require_few_cells(table, policy, max_cells)
-            plain = replace(policy, min_count=None)
+            few = True
             counts = count_cells(table, plain, max_cells=max_cells, max_groups=max_groups)
         except TooManyCells as error:
             _require_countable(policy, error)
-            return cls(policy, check_secrets(table, policy), None, table)
+            counter = CellCounter.of(table, policy)
+            rows = counter.require_secrets(policy)
+            return cls(policy, rows, None, table, max_groups if few else 0, counter)
         counted = Counted.of(counts, policy.secret, [item.column for item in policy.release])
         return cls(policy, counts.total, counted, table)
 
@@ -150,23 +161,40 @@ class Cells:
             found = about(self.counted.select(columns), subject)
         else:
             assert self.table is not None
-            secrets = tuple(self.policy.secret_of(column) for column in subject)
-            plain = Policy(
-                secrets,
-                only(self.policy, columns).release,
-                where=self.policy.where,
-                missing=self.policy.missing,
-            )
-            counts = count_cells(self.table, plain, max_cells=_MOST_VALUES**2)
+            plain = self._plan_for(subject, columns)
+            counts = count_cells(self.table, plain, max_cells=_MOST_VALUES**2, check=False)
             found = Counted.of(counts, subject, columns)
         return found.without_secrets(left_out(found, self.policy))
 
     def _about(self, subject: Subject, columns: tuple[str, ...]) -> Counted:
         if self.counted is not None:
             return about(self._release(columns), subject)
-        assert self.table is not None
-        kinds = count_kinds(self.table, self.policy, subject, columns)
-        return Counted.of_kinds(kinds, subject, columns).suppress(self.policy.min_count)
+        alone = self._count_alone(subject)
+        if alone is not None:
+            return apply_policy(alone, only(self.policy, columns))
+        if (subject, columns) not in self._counted:
+            assert self.counter is not None
+            kinds = count_kinds(self.counter.query(subject, columns))
+            found = Counted.of_kinds(kinds, subject, columns).suppress(self.policy.min_count)
+            self._counted[subject, columns] = found
+        return self._counted[subject, columns]
+
+    def _count_alone(self, subject: Subject) -> Counted | None:
+        """Count the plan for one secret alone, before anything is hidden; None where that is too much for memory."""
+        if subject not in self._alone:
+            self._alone[subject] = None
+            with suppress(TooManyCells):
+                if self.max_groups and self.table is not None:
+                    plain = self._plan_for(subject, self.columns)
+                    counts = count_cells(self.table, plain, max_groups=self.max_groups, check=False)
+                    self._alone[subject] = Counted.of(counts, subject, self.columns)
+        return self._alone[subject]
+
+    def _plan_for(self, subject: Subject, columns: Sequence[str]) -> Policy:
+        """The rows and columns of the plan for some secrets, with nothing hidden."""
+        secrets = tuple(self.policy.secret_of(column) for column in subject)
+        release = only(self.policy, columns).release
+        return Policy(secrets, release, where=self.policy.where, missing=dict(self.policy.missing))
 
     def _release(self, columns: tuple[str, ...]) -> Counted:
         assert self.counted is not None

@@ -61,6 +61,8 @@ def about(release: Counted, subject: Subject) -> Counted:
 def left_out(seen: Counted, policy: Policy) -> NDArray[np.bool_]:
     """Tell which secrets have a value that is no secret: they are left out of what is said about these columns."""
     own = [policy.secret_of(column) for column in seen.secret_columns]
+    if not any(secret.not_secret for secret in own):  # there may be millions of secrets
+        return np.zeros(seen.tally.shape[0], dtype=bool)
     return np.array(
         [
             any(secret.leaves_out(label) for secret, label in zip(own, seen.secret_label(place), strict=True))
@@ -73,6 +75,8 @@ def left_out(seen: Counted, policy: Policy) -> NDArray[np.bool_]:
 def sensitive(seen: Counted, policy: Policy) -> NDArray[np.bool_]:
     """Tell which secrets a cap on certainty is about: those of named values, where some are named."""
     own = [policy.secret_of(column) for column in seen.secret_columns]
+    if not any(secret.values for secret in own):
+        return np.ones(seen.tally.shape[0], dtype=bool)
     return np.array(
         [
             all(

@@ -6,6 +6,7 @@ the receipt come only the names of columns and the numbers that are then compare
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -184,7 +185,7 @@ def _names_groups(
 ) -> bool:
     """Refuse a column that says what is not true; whether some of what it says are names of groups."""
     how = {item["column"]: item["how"] for item in receipt.asked["release"]}
-    shortened = str(how.get(column, "")).startswith("first ")
+    shortened = re.fullmatch("first [0-9]+ characters?", str(how.get(column, ""))) is not None
     found, values = set(), frozenset(known)
     for value, label in np.unique(np.column_stack([own, codes]), axis=0).tolist():
         shown = labels[label]

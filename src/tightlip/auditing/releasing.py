@@ -27,6 +27,7 @@ from tightlip.auditing.receipt import (
 from tightlip.errors import InvalidInput
 from tightlip.files import require_apart, whole_file
 from tightlip.numeric.quantity import Nats
+from tightlip.table.chain import steps_of
 from tightlip.table.counts import count_cells
 from tightlip.table.local import file_digest
 from tightlip.table.outputs import output_of
@@ -176,7 +177,8 @@ def worst_leakage(counted: Counted, policy: Policy) -> Nats:
 
 def _inputs(table: Any, policy: Policy, facts: Facts) -> dict[str, list[str | Path | None]]:
     """The files that are read, by what they are."""
-    hierarchies = [getattr(recoding, "hierarchy", None) for recoding in policy.recodings]
+    steps = [step for recoding in policy.recodings for step in steps_of(recoding)]
+    hierarchies = [getattr(step, "hierarchy", None) for step in steps]
     return {
         "the table": [table if isinstance(table, (str, Path)) else None],
         "the local recoding": [None if policy.local is None else policy.local.path],

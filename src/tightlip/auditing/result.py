@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["optimal", "heuristic"]
 Family = Literal["coarsen", "hide", "coarsen and hide", "randomise", "leave out", "any"]
-Picture = Literal["tail", "envelope"]
+Picture = Literal["tail", "envelope", "people", "certainty", "heat", "columns", "remedies"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,8 @@ class SecretView:
     ----------
     name : the column, or "a × b"
     counted : the release in code order, with the labels of secrets and cells
-    shares : the prior share of each secret (in a sample the observed one, as a description, not a guarantee)
+    shares : the prior share of each secret, of the most frequent thousand (in a sample the observed one, as a
+        description, not a guarantee)
     worst : the cell and secret of the largest leakage, rounded up; `at_least` is the same amount from below
     tail : the probability of a leakage above each level
     envelope, attack : what survives post-processing at δ, and the groups of cells that reach the lower end
@@ -445,12 +446,20 @@ class Audit:
         audit.write_html(self, path, table=name, show_values=show_values, unit=unit, force=force)
 
     def chart(self, view: str | None = None, *, picture: Picture = "tail", unit: Unit = "nats") -> Any:
-        """A picture of one view as an Altair chart: how likely leaks are ("tail"), or what survives any grouping.
+        """A picture of one view as an Altair chart.
 
         Parameters
         ----------
         view : name of a view; by default the one that decides the verdict
-        picture : "tail" or "envelope"
+        picture : how likely leaks are ("tail"), what survives any grouping ("envelope"); of people: how much is said
+            about how many ("people", as planned and after the first change), how certain the own secret becomes
+            ("certainty"), pairs of values of two columns ("heat"), what each column adds ("columns"); and what each
+            change keeps and leaks ("remedies", about all secrets together)
+
+        Raises
+        ------
+        InvalidInput
+            When the audit has no numbers for the picture: a sample counts no people.
         """
         from tightlip.report import audit
 

@@ -34,6 +34,7 @@ from tightlip.auditing.plan import (
 from tightlip.auditing.remedy import Remedies, departures, remedies_for, sample_remedies
 from tightlip.auditing.result import Audit, ColumnEffect, Remedy, SecretView
 from tightlip.auditing.sample import Errors, SampleMode, release_bounds
+from tightlip.auditing.scales import order_of
 from tightlip.auditing.view import population_view, sample_view, statistic_of
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.deadline import NEVER, Deadline
@@ -234,6 +235,7 @@ def _audit_population(job: _Job, kinds: Mapping[str, str]) -> Audit:
             left_out=cells.left_out(subject),
             sensitive=sensitive(seen, policy),
             identity=identity,
+            order=order_of(seen, policy, kinds),
             heat=cells.heat_map(subject, [effect.column for effect in effects]),
             begin=job.deadline,
         )

@@ -16,7 +16,7 @@ relative 2⁻⁵⁰ of the counts, and so is every sum; both ends are widened by
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -67,6 +67,7 @@ WORST_CELLS = 200  # kinds; reports group those that are told alike
 UNSEEN = -1  # a cell outside the sample
 FOUND_OUT = Fraction(1, 2), Fraction(9, 10)  # how likely the own secret is for those who count as found out
 CERTAINTY = tuple(Fraction(tenth, 10) for tenth in range(1, 11))
+_MOST_SHARES = 1_000  # of secrets, the most frequent first; nobody reads more
 _TOLD_SECRETS = 50  # the most frequent, of which is told how certain they become
 _TELLING = 0.5  # a bound says something if it is below this part of what any cell may leak, or so near to the lower one
 
@@ -105,6 +106,7 @@ def population_view(
     sensitive: NDArray[np.bool_] | None = None,
     heat: HeatMap | None = None,
     identity: IdentityRisks | None = None,
+    order: Sequence[int] | None = None,
     begin: Callable[[str], Deadline] = lambda _: NEVER,
 ) -> SecretView:
     """Measure the release as one secret sees it; `scale` is the number of people behind a count of 1."""
@@ -135,7 +137,7 @@ def population_view(
         budget=budget,
         verdict=None if over is None else not over,
         left_out=left_out,
-        risk=people_at_risk(gain, scale, sensitive, identity),
+        risk=people_at_risk(gain, scale, sensitive, identity, order),
         heat=heat,
     )
 
@@ -145,6 +147,7 @@ def people_at_risk(
     scale: Fraction,
     sensitive: NDArray[np.bool_] | None,
     identity: IdentityRisks | None,
+    order: Sequence[int] | None = None,
 ) -> PeopleAtRisk:
     """Count the people whom a release exposes.
 
@@ -152,13 +155,14 @@ def people_at_risk(
     ----------
     sensitive : which secrets are worth finding out; all where left out
     identity : of everybody in the release, where the secret does not apply to all of them
+    order : the secrets from the lowest to the highest, where they have an order
     """
     tally = gain.tally
     few = 2 * tally.of_secret < tally.total
     meant = np.flatnonzero(few if sensitive is None else few & sensitive).tolist()
     found = {level: found_out(tally, level).by_secret for level in FOUND_OUT}
     told = range(min(tally.shape[0], _TOLD_SECRETS))
-    classical = classical_measures(tally, scale=scale)
+    classical = classical_measures(tally, order=order, scale=scale)
     return PeopleAtRisk(
         classical=classical if identity is None else replace(classical, identity=identity),
         holders=int(tally.of_secret[meant].sum()),
@@ -188,7 +192,8 @@ def _risk(gain: CellLeakage, cell: int, scale: Fraction) -> CellRisk:
 
 
 def _shares(tally: Tally) -> tuple[Probability, ...]:
-    return tuple(Probability.of(tally.prior_of(secret), "nearest") for secret in range(tally.shape[0]))
+    told = range(min(tally.shape[0], _MOST_SHARES))
+    return tuple(Probability.of(tally.prior_of(secret), "nearest") for secret in told)
 
 
 def sample_view(

@@ -17,7 +17,13 @@ from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.parse import number
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tightlip.auditing.result import Audit
     from tightlip.auditing.sample import SampleMode
+    from tightlip.table.policy import Policy
+    from tightlip.table.source import Table
 
 
 def audit(
@@ -36,6 +42,9 @@ def audit(
     bottom: option.Bottom = None,
     mapping: option.Mapping = None,
     suppress: option.Suppress = None,
+    nominal: option.Nominal = None,
+    ordinal: option.Ordinal = None,
+    numeric: option.Numeric = None,
     randomize: option.Randomize = None,
     min_count: option.MinCount = None,
     where: option.Where = None,
@@ -46,6 +55,9 @@ def audit(
     budget: option.Budget = None,
     population: option.Population = True,
     confidence: option.Confidence = None,
+    against: option.Against = None,
+    seconds: option.Seconds = None,
+    skip: option.Skip = None,
     html: option.Html = None,
     risks: option.Risks = None,
     write_policy: option.WritePolicy = None,
@@ -65,16 +77,19 @@ def audit(
     Example: tightlip audit patients.csv --secret disease --release age,zip
     --bins age=10 --prefix zip=3 --budget "log(2)" --html report.html
     """
+    from tightlip.auditing.comparison import compare
     from tightlip.auditing.plan import stages_of
     from tightlip.auditing.run import audit as run_audit
     from tightlip.report.audit_record import audit_report, now
     from tightlip.report.audit_text import audit_text
+    from tightlip.report.comparison import plan_lines
     from tightlip.table.flags import column_names
 
     made = now()
     sample = _sample_mode(population, confidence)
     flags: dict[str, Any] = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "mapping": mapping}
     flags |= {"suppress": suppress, "randomize": randomize, "where": where, "missing": missing}
+    flags |= {"nominal": nominal, "ordinal": ordinal, "numeric": numeric}
     flags |= {"not_secret": not_secret, "weight": weight, "jointly": jointly or None, "min_count": min_count}
     flags |= {"statistic": None if statistic is None else column_names(statistic)}
     flags |= {"delta": None if delta is None else _delta(delta)}
@@ -83,13 +98,10 @@ def audit(
     outputs.check(inputs_of(table, policy, plan), population=population, budget=bool(plan.budget))
     stages = stages_of(plan, sample=sample is not None, budget=bool(plan.budget))
     with stage_bar([*stages, "report", "writing"]) as tell, open_input(table, table=name) as opened:
-        found = run_audit(
-            opened,
-            policy=plan,
-            sample=sample,
-            code_seed=seed,
-            on_stage=tell,
-        )
+        options: dict[str, Any] = {"sample": sample, "seconds": seconds, "code_seed": seed}
+        skipped = [] if skip is None else column_names(skip)
+        found = run_audit(opened, policy=plan, **options, skip=skipped, on_stage=tell)
+        others = _audit_others(opened, plan, against or [], mappings_anywhere, options, tell)
         tell("report")
         report = audit_report(
             found.with_curves() if json or html is not None else found,
@@ -99,11 +111,39 @@ def audit(
             show_values=show_values,
             made=made,
         )
+        if others:
+            lines = plan_lines(
+                compare({"this plan": found} | others), show_values=show_values, unit=unit.value
+            )
+            report = replace(report, comparison=tuple(lines))
         tell("writing")
         report = replace(report, written=outputs.write(report, opened, plan, found))
     print_json(report.to_dict()) if json else print_text(audit_text(report), verdict=report.headline)
     if found.verdict is False:
         raise typer.Exit(1)
+
+
+def _audit_others(
+    table: Table,
+    plan: Policy,
+    files: list[Path],
+    mappings_anywhere: bool,
+    options: dict[str, Any],
+    tell: Callable[[str], None],
+) -> dict[str, Audit]:
+    """Audit other plans for the table; one without a budget is judged by that of the plan."""
+    from tightlip.auditing.run import audit as run_audit
+    from tightlip.table.policy import Policy
+
+    found = {}
+    for file in files:
+        tell(f"auditing {file.name}")
+        other = Policy.from_toml(file, mappings_anywhere=mappings_anywhere)
+        known = dict.fromkeys(other.secret)
+        budget = [rule for rule in plan.budget if rule.column is None or rule.column in known]
+        judged = other if other.budget else replace(other, budget=tuple(budget))
+        found[str(file)] = run_audit(table, policy=judged, **options, skip=("columns", "remedies", "protect"))
+    return found
 
 
 def _delta(text: str) -> Fraction:

@@ -134,6 +134,30 @@ Randomize = Annotated[
         metavar="COLUMN=LEVEL", help=f"Randomised response at a level, in nats without unit: sex=1.5{_REPEAT}"
     ),
 ]
+Nominal = Annotated[
+    Settings,
+    _planned(
+        metavar="COLUMNS",
+        autocompletion=complete_columns,
+        help="Columns whose values are names, without an order: zip,sex.",
+    ),
+]
+Ordinal = Annotated[
+    Settings,
+    _planned(
+        metavar="COLUMNS",
+        autocompletion=complete_columns,
+        help="Columns whose values have an order, but no distances: grade.",
+    ),
+]
+Numeric = Annotated[
+    Settings,
+    _planned(
+        metavar="COLUMNS",
+        autocompletion=complete_columns,
+        help="Columns whose values are numbers, however few: children.",
+    ),
+]
 MinCount = Annotated[
     int | None,
     _planned(
@@ -165,6 +189,26 @@ Confidence = Annotated[
     _asked(
         metavar="PROBABILITY",
         help="With --sample: all bounds hold together with this probability (default 0.95).",
+    ),
+]
+
+Against = Annotated[
+    list[Path] | None,
+    _asked(metavar="FILE", help="Another plan, a policy file, to put beside this one; repeat for several."),
+]
+Seconds = Annotated[
+    float | None,
+    _asked(
+        "--time",
+        min=0,
+        metavar="SECONDS",
+        help="How long each stage may take (columns, envelope, remedies); what is proved by then is told.",
+    ),
+]
+Skip = Annotated[
+    str | None,
+    _asked(
+        metavar="STAGES", help="Stages to leave out: columns, envelope, remedies, protect; comma-separated."
     ),
 ]
 
@@ -307,7 +351,10 @@ class Outputs:
 
 def inputs_of(table: str, policy: Path | None, plan: Policy) -> dict[str, list[str]]:
     """The files that an audit reads, by what they are."""
-    hierarchies = [getattr(recoding, "hierarchy", None) for recoding in plan.recodings]
+    from tightlip.table.chain import steps_of
+
+    steps = [step for recoding in plan.recodings for step in steps_of(recoding)]
+    hierarchies = [getattr(step, "hierarchy", None) for step in steps]
     return {
         "the table": [table],
         "the policy": [] if policy is None else [str(policy)],

@@ -46,6 +46,9 @@ def protect(
     bottom: option.Bottom = None,
     mapping: option.Mapping = None,
     suppress: option.Suppress = None,
+    nominal: option.Nominal = None,
+    ordinal: option.Ordinal = None,
+    numeric: option.Numeric = None,
     where: option.Where = None,
     missing: option.Missing = None,
     jointly: option.Jointly = False,
@@ -88,7 +91,7 @@ def protect(
 
     flags: dict[str, Any] = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "mapping": mapping}
     flags |= {"suppress": suppress, "where": where, "missing": missing, "not_secret": not_secret}
-    flags |= {"jointly": jointly or None}
+    flags |= {"nominal": nominal, "ordinal": ordinal, "numeric": numeric, "jointly": jointly or None}
     plan = PlanFlags(policy, mappings_anywhere, secret, release, budget, flags).plan()
     asked = _asked(plan, pmc, levels, keep_as_is, weight)
     asked |= {

@@ -65,6 +65,7 @@ from tightlip.report.audit_words import (
     todo,
     verdict,
 )
+from tightlip.report.comparison import PlanLine
 from tightlip.report.disclosure import Names, Veil, remedy_toml, veil_audit, veil_finding
 from tightlip.report.envelope import method_words
 
@@ -303,7 +304,7 @@ class ViewReport:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """What `protect` would keep, told before all other changes; `words` alone where it was not tried."""
+    """What `protect` would keep, told before all other changes; words and perhaps a call where it was not tried."""
 
     words: str
     leakage: Amount | None = None
@@ -357,6 +358,7 @@ class AuditReport:
     privacy_note: str
     change_note: str | None = None
     protect: Lead | None = None
+    comparison: tuple[PlanLine, ...] | None = None
     written: dict[str, str | None] | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -431,7 +433,7 @@ def audit_report(
         secret_columns=policy.secret,
         statistic=policy.statistic,
         released=tuple(item.column for item in policy.release),
-        plan=tuple(plan_words(policy)),
+        plan=tuple(plan_words(audit)),
         headline=headline(audit, show_values=show_values, unit=unit),
         paragraphs=tuple(notes(audit, show_values=show_values)),
         verdict=Verdict(audit.verdict, verdict(told, unit=unit)),
@@ -441,7 +443,9 @@ def audit_report(
             view_report(audit, view, unit=unit, show_values=show_values, option=options["show_values"])
             for view in audit.views.values()
         ),
-        remedies=tuple(_change(audit, remedy, unit, show_values) for remedy in audit.remedies),
+        remedies=tuple(
+            change_report(audit, remedy, unit=unit, show_values=show_values) for remedy in audit.remedies
+        ),
         no_remedy=None if audit.remedies else no_change_words(audit, options["budget"], unit=unit),
         method=tuple(method(audit)),
         values_shown=show_values,
@@ -459,7 +463,8 @@ def _lead(audit: Audit, table: str, command: str | None, unit: Unit, show_values
     found = advise(audit)
     run = protect_call(audit, table, python=command is None)
     if found is None or isinstance(found, str):
-        return None if found is None else Lead(no_lead_words(found, run))
+        words = None if found is None else no_lead_words(found, run)
+        return None if words is None else Lead(words, command=run if words.endswith(run) else None)
     worst = max(
         (worst_values(found, subject)[1] for subject in dict(found.secrets)),
         key=lambda one: one.found.leakage,
@@ -713,7 +718,8 @@ def _certainty(view: SecretView) -> Certainty | None:
     )
 
 
-def _change(audit: Audit, remedy: Remedy, unit: Unit, show_values: bool) -> Change:
+def change_report(audit: Audit, remedy: Remedy, *, unit: Unit, show_values: bool = False) -> Change:
+    """Record one change of the plan."""
     return Change(
         change=_sentence(change_words(audit.policy, remedy)),
         leakage=amount(remedy.leakage, unit),

@@ -9,6 +9,7 @@ from rich.text import Text
 from tightlip.numeric.display import format_count, several
 from tightlip.report.amounts import printable
 from tightlip.report.audit_record import AuditReport, ViewReport
+from tightlip.report.comparison import comparison_table
 from tightlip.report.tables import plain_table
 
 _MOST_CELLS = 8
@@ -24,6 +25,8 @@ def audit_text(report: AuditReport) -> RenderableType:
     ]
     if len(report.summary) > 1:
         parts.append(_summary(report))
+    if report.comparison is not None:
+        parts.append(comparison_table(report.comparison))
     parts += [_remedies(report)]
     for view in report.views:
         parts += [_words(view), _figures(view), _cells(view), _columns(view), _classical(view)]

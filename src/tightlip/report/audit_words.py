@@ -19,6 +19,7 @@ from tightlip.auditing.certainty import FACTORS
 from tightlip.auditing.counted import SMALL
 from tightlip.auditing.plan import name_of, sensitive
 from tightlip.auditing.result import AttackGroup, Audit, Certified, Remedy, SecretView, largest_posterior
+from tightlip.auditing.scales import scale_words
 from tightlip.numeric.budget import Allowed
 from tightlip.numeric.display import (
     format_about,
@@ -322,11 +323,12 @@ def protect_call(audit: Audit, table: str, *, python: bool) -> str:
     return shlex.join([*words, "--out", "safe.parquet"])
 
 
-def plan_words(policy: Policy) -> list[str]:
-    """Say the planned release, a line for each column."""
-    hidden = policy.min_count
+def plan_words(audit: Audit) -> list[str]:
+    """Say the planned release, a line for each column, and what their values are taken to be where they are known."""
+    policy, hidden = audit.policy, audit.policy.min_count
     small = [] if hidden is None else [f"cells of fewer than {hidden} rows released as one"]
-    return [item.words() for item in policy.release] + small
+    scales = [] if audit.counted is None else [f"scales: {scale_words(policy, audit.counted, audit.kinds)}"]
+    return [*(item.words() for item in policy.release), *scales, *small]
 
 
 def method(audit: Audit) -> list[str]:
@@ -459,8 +461,7 @@ def change_words(plan: Policy, remedy: Remedy) -> str:
     least = remedy.policy.min_count
     if least == plan.min_count:
         return "; ".join(parts)
-    hidden = format_about(100 * remedy.hidden, 2)
-    hide = f"hide cells of fewer than {least} people ({hidden} % of them)"
+    hide = f"hide cells of fewer than {least} people ({about(remedy.hidden)} of them)"
     return f"{'; '.join(parts)}; then {hide}" if parts else hide
 
 

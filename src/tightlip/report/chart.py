@@ -1,8 +1,9 @@
-"""Save charts as files: offline HTML, SVG or PNG by suffix."""
+"""Draw charts alike: colours for white and black paper, bounds as steps; save them as offline HTML, SVG or PNG."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 from pathlib import Path
@@ -13,6 +14,65 @@ from tightlip.files import prepare_output
 from tightlip.numeric.display import format_down, format_sides, format_up
 
 _SUFFIXES = (".html", ".svg", ".png")
+BLUE, ORANGE, RED, GREEN, GREY = (
+    "#3b7dd8",
+    "#d9822b",
+    "#d0453e",
+    "#2f9e62",
+    "#8a94a0",
+)  # on white and on black
+_HEIGHT = 260
+_CONFIG: dict[str, Any] = {
+    "background": "transparent",
+    "view": {"stroke": None},
+    "font": "system-ui, sans-serif",
+    "axis": {
+        "labelColor": "currentColor",
+        "titleColor": "currentColor",
+        "domainColor": "currentColor",
+        "tickColor": "currentColor",
+        "gridColor": "currentColor",
+        "gridOpacity": 0.15,
+        "labelFontSize": 12,
+        "titleFontSize": 13,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "labelOverlap": True,
+        "tickCount": 5,
+    },
+    "legend": {"labelColor": "currentColor", "labelFontSize": 12, "labelLimit": 0, "orient": "top"},
+    "text": {"color": "currentColor", "fontSize": 12},
+    "title": {"color": "currentColor", "anchor": "start", "fontSize": 15},
+    "rule": {"color": "currentColor"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture of a report: its title, a sentence about it, the chart, and the table behind it.
+
+    Attributes
+    ----------
+    chart : an Altair chart without size and colours; see `spec`
+    names, rows : the numbers that are drawn, and those that are left out for want of room, as text
+    height : in pixels
+    """
+
+    title: str
+    caption: str
+    chart: Any
+    names: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    height: int = _HEIGHT
+
+    def spec(self) -> dict[str, Any]:
+        """The Vega-Lite specification with its data inside, as wide as its place; its title stands outside."""
+        found: dict[str, Any] = finish_chart(self.chart, height=self.height).to_dict()
+        return found
+
+    def titled(self, width: int) -> Any:
+        """The chart with its title inside."""
+        return finish_chart(self.chart.properties(title=self.title), width=width, height=self.height)
 
 
 class Bound(NamedTuple):
@@ -122,6 +182,11 @@ def _tighten(rows: list[dict[str, Any]], x: str, y: str, bound: Bound) -> list[d
     ordered = sorted(rows, key=lambda row: float(row[x]))
     best = bound.tighten([row[y] for row in ordered])
     return [{**row, y: value} for row, value in zip(ordered, best, strict=True)]
+
+
+def finish_chart(chart: Any, width: int | str = "container", height: int = _HEIGHT) -> Any:
+    """Give a picture the report's colours and sizes, which are readable on white and on black."""
+    return chart.properties(width=width, height=height).configure(**_CONFIG)
 
 
 def save_chart(chart: Any, path: Path) -> None:

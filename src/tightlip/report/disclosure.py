@@ -41,6 +41,7 @@ from tightlip.envelopes.result import Envelope
 from tightlip.numeric.display import several
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.report.amounts import in_words
+from tightlip.table.chain import steps_of
 from tightlip.table.mapping import Mapping
 from tightlip.table.policy_file import policy_toml
 
@@ -202,7 +203,8 @@ class _Few:
 
     def group(self, group: AttackGroup, names: Names) -> AttackGroup:
         """Tell a group of an attack; `few` where it is one of fewer than ten people."""
-        held = sum(names.view.counted.holders_of(cell) for cell in group.cells)
+        counted = names.view.counted
+        held = sum(counted.holders_of(kind) * int(counted.tally.cells[kind]) for kind in group.cells)
         if names.show_values or held >= SMALL:
             return group
         return replace(group, posterior=float(share_range(Fraction(group.posterior))[0]), few=True)
@@ -258,14 +260,17 @@ def remedy_toml(
 ) -> str | None:
     """Write the changed plan as TOML for a file in some folder; None where it would tell what may not be shown.
 
-    What a remedy adds names only values that ten people or more have. A mapping that is written out in the plan itself
-    may name others, so the text is withheld unless values may be shown.
+    What a remedy adds names only values that ten people or more have. A mapping that is written out in the plan itself,
+    and a list of values in order, may name others, so the text is withheld unless values may be shown.
     """
-    written = [
-        item
+    written = {
+        (item.column, step)
         for item in audit.policy.release
-        if isinstance(item.recoding, Mapping) and not item.recoding.hierarchy
-    ]
-    if not show_values and any(item in remedy.policy.release for item in written):
+        for step in steps_of(item.recoding)
+        if isinstance(step, Mapping) and not step.hierarchy
+    }
+    kept = {(item.column, step) for item in remedy.policy.release for step in steps_of(item.recoding)}
+    in_order = any(isinstance(scale, tuple) for scale in audit.policy.scales.values())
+    if not show_values and (in_order or written & kept):
         return None
     return policy_toml(remedy.policy, folder)

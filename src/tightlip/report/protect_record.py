@@ -437,12 +437,11 @@ class _Teller:
         codes = {subject: self._codes(subject) for subject in self.subjects}
         limits, listed = self.found.certificate.table.limits, []
         for one in self.found.binding():
-            held = int(limits.counts[one.limit.secret].sum())
             secret = codes[one.subject][one.secret]
             listed.append(
                 LimitGain(
                     secret,
-                    said.limit_words(one.limit, secret, Fraction(held, limits.total)),
+                    said.limit_words(one.limit, secret, limits.prior(one.limit.secret)),
                     one.gain,
                     said.gain_words(one.gain),
                 )

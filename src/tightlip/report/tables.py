@@ -19,6 +19,7 @@ _WORDS = {  # columns of text, at the left; all others hold numbers
     "meaning",
     "measure",
     "people by level",
+    "plan",
     "points to",
     "privacy",
     "published as, for example",

@@ -6,6 +6,8 @@
     source     open a file, a database, a data frame or an Ibis table
     recoding   what is released of one column: as it is, prefixes, coded ends, bins, nothing
     mapping    values replaced by groups, hierarchies
+    chain      several recodings in a row
+    scale      whether values have an order, or distances
     mechanism  random changes of a released value
     condition  which rows count
     budget     what is allowed, about which secrets
@@ -24,6 +26,7 @@ risks or a written release.
 
 from __future__ import annotations
 
+from tightlip.table.chain import Chain
 from tightlip.table.condition import Condition
 from tightlip.table.counts import count_cells
 from tightlip.table.mapping import Mapping
@@ -37,6 +40,7 @@ from tightlip.table.source import Table, open_table
 __all__ = [
     "Bins",
     "BottomCode",
+    "Chain",
     "ColumnMechanism",
     "Condition",
     "Keep",

@@ -6,9 +6,10 @@ key is missing stands in bit masks beside them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,15 @@ from numpy.typing import NDArray
 from tightlip.arguments import instance, whole
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.display import format_count
+from tightlip.table.chain import keeps_values, steps_of
 from tightlip.table.condition import conditions_text
 from tightlip.table.embedded import ROW
 from tightlip.table.failure import engine_work
 from tightlip.table.kinds import Kind
-from tightlip.table.policy import MISSING, OTHER, Policy, Secret
-from tightlip.table.recoding import BottomCode, Keep, Recoding, TopCode
+from tightlip.table.mapping import Mapping
+from tightlip.table.policy import MISSING, OTHER, Policy, Secret, require_known
+from tightlip.table.recoding import Keep, Recoding, bound_literal
+from tightlip.table.scale import Declared, require_listed, require_scale
 from tightlip.table.source import Table
 
 Codes = NDArray[np.int64]
@@ -34,14 +38,14 @@ MAX_CELLS = 250_000
 MOST_CELLS = 10**12  # that can be asked for: engines count in 64 bits
 _DENSE = 10_000_000
 _MOST_KEPT = 5_000_000  # of 20 groups each: more do not fit into memory here
-_MOST_NAMED = 1_000_000  # values of a secret of which some are named: each is called by its name here
+_MOST_NAMED = 1_000_000  # values of a column that are called by their names here, to see which are one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Key:
     """A recoded column, as an Ibis expression on the table, and how its values are called.
 
-    Of a secret with named values the key is a place among `names`.
+    Of a secret with named values the key is a place among `names`. Where `scale` lists values, others are refused.
     """
 
     column: str
@@ -49,6 +53,7 @@ class Key:
     recoding: Recoding
     kind: Kind
     names: tuple[Label, ...] | None = None
+    scale: Declared | None = None
 
     def label(self, value: Any) -> Label:
         """Return the released value as people read it; None for a missing one that has a name of its own."""
@@ -77,19 +82,62 @@ def keys_of(table: Table, policy: Policy) -> list[Key]:
     """
     assert table is table.under(policy)
     recodings = policy.recodings
+    for name in policy.scales:
+        require_known(name, [*table.physical, *table.refused], "scales column")
     plain = table.plain_columns(policy.columns)
-    kept = [
-        name
-        for name, recoding in zip(policy.columns, recodings, strict=True)
-        if isinstance(recoding, (Keep, TopCode, BottomCode))
-    ]
+    kept = [name for name, recoding in zip(policy.columns, recodings, strict=True) if keeps_values(recoding)]
     table.require_one_spelling(kept)
     keys = []
     for name, recoding, (column, kind) in zip(policy.columns, recodings, plain, strict=True):
         recoding.require(name, kind)
-        keys.append(Key(name, recoding.key(column, kind), recoding, kind))
+        scale = _scale_of(policy, name, kind)
+        keys.append(Key(name, recoding.key(column, kind), recoding, kind, scale=scale))
     named = [_named_key(table, key, item) for key, item in zip(keys, policy.secrets, strict=False)]
-    return [*named, *keys[len(named) :]]
+    return [*named, *(_by_label(table, key) for key in keys[len(named) :])]
+
+
+def _scale_of(policy: Policy, name: str, kind: Kind) -> Declared | None:
+    """The declared scale of a column, which its kind must allow; what is no secret has no place in an order."""
+    scale = policy.scales.get(name)
+    if scale is not None:
+        require_scale(scale, name, kind)
+    if isinstance(scale, tuple) and name in policy.secret:
+        return (*scale, *policy.secret_of(name).not_secret)
+    return scale
+
+
+def _labels_of(table: Table, key: Key) -> dict[Any, Label]:
+    """What each value of a key is called, in the order of values; asked of the engine."""
+    found = table.select({"k": key.expression})
+    with engine_work(table.name, "counted"):
+        distinct = table.fetch(found.filter(found["k"].notnull()).distinct().limit(_MOST_NAMED + 1))["k"]
+    if len(distinct) > _MOST_NAMED:
+        raise InvalidInput(
+            f"column {quoted(key.column)} must have at most {format_count(_MOST_NAMED)} values where some are named or "
+            "joined, got more; recode it first, with bins or a prefix."
+        )
+    return {value: key.label(value) for value in sorted(distinct.to_pylist())}
+
+
+def _by_label(table: Table, key: Key) -> Key:
+    """The key with one value for each label: those that later recodings join are one to the engine too.
+
+    So the engine counts what is released, and refuses a value without a group, also where no label comes back.
+    """
+    import ibis
+
+    if not any(isinstance(step, Mapping) for step in steps_of(key.recoding)):
+        return key
+    alike: dict[Label, list[Any]] = {}
+    for value, label in _labels_of(table, key).items():
+        alike.setdefault(label, []).append(value)
+    joined = [values for values in alike.values() if len(values) > 1]
+    if not joined:
+        return key
+    branches = [
+        (key.expression.isin(others), ibis.literal(first, key.expression.type())) for first, *others in joined
+    ]
+    return replace(key, expression=ibis.cases(*branches, else_=key.expression))
 
 
 def _named_key(table: Table, key: Key, secret: Secret) -> Key:
@@ -101,19 +149,12 @@ def _named_key(table: Table, key: Key, secret: Secret) -> Key:
     import ibis
 
     if not secret.values:
-        return key
-    found = table.select({"k": key.expression})
-    with engine_work(table.name, "counted"):
-        distinct = table.fetch(found.filter(found["k"].notnull()).distinct().limit(_MOST_NAMED + 1))["k"]
-    if len(distinct) > _MOST_NAMED:
-        raise InvalidInput(
-            f"secret column {quoted(secret.column)} must have at most {format_count(_MOST_NAMED)} values, got more; "
-            "recode it, with bins or a prefix."
-        )
-    labels = {value: key.label(value) for value in sorted(distinct.to_pylist())}
+        return _by_label(table, key)
+    labels = _labels_of(table, key)
+    _require_listed(key, labels.values())
     members = {value: label for value, label in labels.items() if label in secret.named}
     places = {label: place for place, label in enumerate(dict.fromkeys(members.values()))}
-    branches = [(key.expression == value, places[label]) for value, label in members.items()]
+    branches = [(is_value(key.expression, value), places[label]) for value, label in members.items()]
     names: list[Label] = [*places, OTHER]
     if MISSING in secret.named:
         branches.append((key.expression.isnull(), len(names)))
@@ -123,6 +164,15 @@ def _named_key(table: Table, key: Key, secret: Secret) -> Key:
         return Key(key.column, ibis.ifelse(key.expression.isnull(), rest, rest), Keep(), "integer", (OTHER,))
     chosen = ibis.cases(*branches, else_=rest).cast("int64")
     return Key(key.column, chosen, Keep(), "integer", tuple(names))
+
+
+def is_value(column: Any, value: Any) -> Any:
+    """Test an Ibis column of keys for one value that the engine gave, exactly that one."""
+    import ibis
+
+    if isinstance(value, float) and math.isfinite(value):
+        return column == bound_literal(value, "real")
+    return column == ibis.literal(value, column.type())
 
 
 class TooManyCells(InvalidInput):
@@ -158,8 +208,16 @@ def count_groups(table: Table, keys: Sequence[Key], limit: int) -> Groups:
     if not arrow.num_rows:
         raise InvalidInput(f"{table.name} has no rows; there is nothing to count.")
     found = [_encode(arrow, place, key) for place, key in enumerate(keys)]
+    for key, (labels, _) in zip(keys, found, strict=True):
+        _require_listed(key, labels)
     count = arrow["n"].to_numpy().astype(np.int64)
     return Groups([labels for labels, _ in found], [codes for _, codes in found], count, arrow)
+
+
+def _require_listed(key: Key, labels: Iterable[Label]) -> None:
+    """Refuse values of a column that a list in order does not have; of one that is recoded, groups are counted."""
+    if isinstance(key.scale, tuple) and key.recoding == Keep():
+        require_listed(key.scale, key.column, labels)
 
 
 def without_gaps(expression: Any, names: Sequence[str]) -> dict[str, Any]:
@@ -235,11 +293,17 @@ class CellCounts:
 
 
 def count_cells(
-    table: Table, policy: Policy, *, max_cells: int = MAX_CELLS, max_groups: int | None = None
+    table: Table,
+    policy: Policy,
+    *,
+    max_cells: int = MAX_CELLS,
+    max_groups: int | None = None,
+    check: bool = True,
 ) -> CellCounts:
     """Count a table's rows by secret and released cell, after the policy's recodings and suppression.
 
-    Randomised response is not applied: it turns these counts into a channel later.
+    Randomised response is not applied: it turns these counts into a channel later. `check` is whether the secrets are
+    still to be checked: some of those of a plan need not have every value that is no secret.
 
     Raises
     ------
@@ -261,7 +325,7 @@ def count_cells(
     rows = table.under(policy)
     limit = max_cells * GROUPS_PER_CELL if max_groups is None else max_groups
     groups = count_groups(rows, keys_of(rows, policy), limit)
-    return cells_of_groups(groups, policy, max_cells)[0]
+    return cells_of_groups(groups, policy, max_cells, check=check)[0]
 
 
 def require_few_cells(table: Table, policy: Policy, max_cells: int) -> None:
@@ -320,10 +384,13 @@ def _plain_keys(table: Table, names: Sequence[str]) -> list[Key]:
     return [Key(name, column, Keep(), kind) for name, (column, kind) in zip(names, plain, strict=True)]
 
 
-def cells_of_groups(groups: Groups, policy: Policy, max_cells: int) -> tuple[CellCounts, Codes]:
-    """Counted cells, and for each group the place of its triple."""
+def cells_of_groups(
+    groups: Groups, policy: Policy, max_cells: int, *, check: bool = True
+) -> tuple[CellCounts, Codes]:
+    """Counted cells, and for each group the place of its triple; `check` is whether secrets are still to be checked."""
     secret_columns = len(policy.secret)
-    require_secrets(policy, groups.labels)
+    if check:
+        require_secrets(policy, groups.labels)
     secrets, secret_of = combine(groups.labels[:secret_columns], groups.codes[:secret_columns])
     widths = [len(own) for own in groups.labels[secret_columns:]]
     many = len(combine_codes(groups.codes[secret_columns:], widths)[0])

@@ -13,16 +13,18 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from tightlip.errors import InvalidInput, quoted
 from tightlip.table.budget import as_given
+from tightlip.table.chain import steps_of
 from tightlip.table.condition import listed_values, unquoted, value_text
 from tightlip.table.mapping import Hierarchy, Mapping
 from tightlip.table.plan import planned
 from tightlip.table.policy import Policy, Secret
-from tightlip.table.policy_file import number_text, recoding_settings
+from tightlip.table.policy_file import number_text, recoding_settings, tables_of
 from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Recoding, Suppress, TopCode
+from tightlip.table.scale import Scale
 
 _NAMED = re.compile(r'\s*("(?:[^"]|"")+"|[^"=][^=]*?)\s*=(.*)', re.DOTALL)
 
@@ -48,6 +50,9 @@ def keywords(
     randomize: Sequence[str] | None = None,
     missing: Sequence[str] | None = None,
     not_secret: Sequence[str] | None = None,
+    nominal: Sequence[str] | None = None,
+    ordinal: Sequence[str] | None = None,
+    numeric: Sequence[str] | None = None,
     **others: Any,
 ) -> dict[str, Any]:
     """Read flags as keywords of `planned`.
@@ -61,6 +66,7 @@ def keywords(
     randomize : COLUMN=LEVEL of randomised response, or "COLUMN=MECHANISM SETTING"
     missing : COLUMN=CODE,CODE,…
     not_secret : VALUE, or COLUMN=VALUE,VALUE,…
+    nominal, ordinal, numeric : COLUMN,COLUMN,… of that scale
     others : as they are
 
     >>> keywords(bins=["age=18,65"], missing=["age=-9"], not_secret=["N", "DPHY=N"])
@@ -89,6 +95,9 @@ def keywords(
         found["missing"] = _read_codes(missing)
     if not_secret:
         found["not_secret"] = [_read_not_secret(text) for text in not_secret]
+    for scale, given in (("nominal", nominal), ("ordinal", ordinal), ("numeric", numeric)):
+        if given:
+            found[scale] = [name for text in given for name in column_names(text)]
     return found | {key: value for key, value in others.items() if value is not None}
 
 
@@ -162,9 +171,10 @@ def policy_flags(policy: Policy) -> list[str] | None:
     ['--secret', 'ill', '--release', 'age,"income, net"', '--bins', 'age=10', '--min-count', '5']
     """
     pairs = zip(policy.columns, policy.recodings, strict=True)
-    recoded = [_recoding_flags(column, recoding) for column, recoding in pairs]
+    recoded = [_column_flags(column, recoding) for column, recoding in pairs]
     noisy = any(item.mechanism is not None for item in policy.release)
-    if noisy or policy.local is not None or policy.statistic or None in recoded:
+    in_order = any(isinstance(scale, tuple) for scale in policy.scales.values())
+    if noisy or policy.local is not None or policy.statistic or None in recoded or in_order:
         return None
     words = [
         *_secret_flags(policy),
@@ -174,6 +184,7 @@ def policy_flags(policy: Policy) -> list[str] | None:
     words += [word for own in recoded for word in own or ()]
     words += [word for condition in policy.where for word in ("--where", str(condition))]
     words += [word for name, codes in policy.missing for word in ("--missing", _setting(name, codes))]
+    words += _scale_flags(policy)
     words += [] if policy.min_count is None else ["--min-count", str(policy.min_count)]
     words += [word for given in as_given(policy.budget) for word in ("--budget", _budget(given))]
     words += [] if policy.delta is None else ["--delta", str(policy.delta)]
@@ -209,6 +220,23 @@ def _budget(given: Any) -> str:
         return str(given)
     ((name, own),) = given.items()
     return f"{name}={_budget(own)}"
+
+
+def _scale_flags(policy: Policy) -> list[str]:
+    words = []
+    for scale in get_args(Scale):
+        if columns := [column for column, own in policy.scales.items() if own == scale]:
+            words += [f"--{scale}", ",".join(map(value_text, columns))]
+    return words
+
+
+def _column_flags(column: str, recoding: Recoding) -> list[str] | None:
+    """The flags of one column; None where its recodings need another order than that of flags."""
+    steps = steps_of(recoding)
+    found = [_recoding_flags(column, step) for step in steps]
+    if None in found or len(tables_of(steps)) > 1:
+        return None
+    return [word for own in found for word in own or ()]
 
 
 def _recoding_flags(column: str, recoding: Recoding) -> list[str] | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import tomllib
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from collections.abc import Mapping as Pairs
 from dataclasses import dataclass, field
@@ -207,9 +208,13 @@ class Mapping:
 
     def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
         """Recode values in Python alike, given as their labels."""
-        groups = {value: _MAPPED + group for value, group in self.groups}
-        rest = {} if self.otherwise is None else dict.fromkeys(values, _OTHER + self.otherwise)
-        return [groups.get(value) or rest.get(value) or _OTHER + value for value in values]
+        return [self._plain_key(value) for value in values]
+
+    def _plain_key(self, value: str) -> str:
+        place = bisect_left(self.groups, (value,))
+        if place < len(self.groups) and self.groups[place][0] == value:
+            return _MAPPED + self.groups[place][1]
+        return _OTHER + (value if self.otherwise is None else self.otherwise)
 
     def label(self, key: Any, kind: Kind) -> str:
         """Return the group."""

@@ -2,8 +2,8 @@
 
 `audit`, `protect` and every command go through `planned`, so that flags, policy files and Python say the same. What is
 given adds to a policy: it replaces what the policy says of single settings (min_count, delta, jointly, weight, the
-budget of the same column or value, the recoding and mechanism of the same column) and adds to its lists (secret,
-release, statistic, where, missing, not_secret).
+budget of the same column or value, the mechanism, the scale and all recodings of the same column) and adds to its
+lists (secret, release, statistic, where, missing, not_secret). Several recodings of one column act in a row.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from tightlip.table.policy import (
 )
 from tightlip.table.policy_file import Folder, read_recoding, read_released
 from tightlip.table.recoding import Keep
+from tightlip.table.scale import Scales, merge_scales
 
 _ANYWHERE = Folder(Path(), anywhere=True)  # who names a file here may read it
 _RECODINGS = ("bins", "prefix", "top", "bottom", "mapping", "suppress", "randomize")
@@ -49,6 +50,10 @@ class PlanKeywords(TypedDict, total=False):
     not_secret: Any
     jointly: bool | None
     weight: str | None
+    scales: Mapping[str, Any] | None
+    nominal: Any
+    ordinal: Any
+    numeric: Any
 
 
 def planned(
@@ -65,6 +70,10 @@ def planned(
     delta: Any = None,
     jointly: bool | None = None,
     weight: str | None = None,
+    scales: Mapping[str, Any] | None = None,
+    nominal: Any = None,
+    ordinal: Any = None,
+    numeric: Any = None,
     flag: str = "",
     **recodings: Any,
 ) -> Policy:
@@ -78,9 +87,12 @@ def planned(
     min_count, statistic, where, delta, jointly, weight, budget : see `Policy`
     missing : {"AGEP": ["-9"]}: codes that mean missing
     not_secret : values that are no secret in any secret column, or {"DPHY": ["N"]} for one
+    scales : {"grade": "ordinal"} or {"grade": ["low", "high"]}: what the values of a column are; see `Policy`
+    nominal, ordinal, numeric : names of columns of that scale
     recodings : keywords of columns, released or secret, and what is done to them
         bins={"age": 10} or {"age": [18, 65]}, prefix={"zip": 3}, top={"age": 90}, bottom={"age": 18},
-        mapping={"job": "jobs.csv:2"} or {"job": {"nurse": "care"}}, suppress=["name"], randomize={"sex": "log(3)"}
+        mapping={"job": "jobs.csv:2"} or {"job": {"nurse": "care"}}, suppress=["name"], randomize={"sex": "log(3)"};
+        several of one column are in a row, whatever the policy has of it
     flag : what stands before a keyword in messages
 
     Raises
@@ -99,6 +111,7 @@ def planned(
         if keyword not in _RECODINGS:
             raise TypeError(f"planned() got an unexpected keyword argument {keyword!r}")
     plan = _recoded(plan, {key: given for key, given in recodings.items() if given is not None}, flag, fixed)
+    declared = merge_scales(scales, nominal=nominal, ordinal=ordinal, numeric=numeric)
     bare, own = _read_not_secret(not_secret)
     for column in own:
         require_known(column, plan.secret, f"{flag}not{'-' if flag else '_'}secret column")
@@ -110,6 +123,7 @@ def planned(
         "not_secret": (*plan.not_secret, *bare),
         "where": (*plan.where, *read_conditions(where)),
         "missing": (*plan.missing, *_pairs(missing, f"{flag}missing").items()),
+        "scales": {**({} if policy is None else policy.scales), **declared},
     }
     single = {"min_count": min_count, "delta": delta, "jointly": jointly, "weight": weight}
     changes |= {key: value for key, value in single.items() if value is not None}
@@ -121,7 +135,7 @@ def planned(
 
 
 def _columns(secret: Any, release: Any, policy: Policy | None) -> Policy:
-    """The policy with more columns, or a new one of them."""
+    """The policy with more columns, or a new one of them; without scales, which new recodings may come with."""
     if policy is None:
         if secret is None or release is None:
             raise InvalidInput("secret and release must both be given, or a policy; name the columns.")
@@ -137,7 +151,13 @@ def _columns(secret: Any, release: Any, policy: Policy | None) -> Policy:
         released[new.column] = released.get(new.column, new) if isinstance(one, str) else new
     if policy.local is not None and {*released.values()} != {*policy.release}:
         raise _refuse_local("release")
-    return replace(policy, secret=(*secrets,), secrets=(*secrets.values(),), release=(*released.values(),))
+    return replace(
+        policy,
+        secret=(*secrets,),
+        secrets=(*secrets.values(),),
+        release=(*released.values(),),
+        scales=Scales(),
+    )
 
 
 def _joined(old: Secret, new: Secret) -> Secret:

@@ -24,6 +24,7 @@ from tightlip.table.kinds import plain_label
 from tightlip.table.local import LocalRecoding
 from tightlip.table.mechanism import ColumnMechanism, require_mechanism
 from tightlip.table.recoding import Keep, Recoding
+from tightlip.table.scale import Scales, require_fit
 
 MOST_PEOPLE = 10**18  # a policy may hold a number of millions of digits, and engines count in 64 bits
 OTHER = "(other)"
@@ -148,11 +149,15 @@ class Policy:
     delta : the share of people for whom a larger leak may be accepted
     jointly : whether the secret columns are judged all together too, or each alone
     weight : the column of sampling weights
+    scales : columns of the table that are declared "nominal", "ordinal" or "numeric", or ordinal by a list of their
+        values in order; others are guessed
 
     >>> Policy("disease", ["age", "zip"], min_count=5).columns
     ('disease', 'age', 'zip')
     >>> Policy({"DPHY": ["1"]}, ["AGEP"], where="AGEP >= 18", missing={"AGEP": ["-9"]}).secrets[0].values
     ('1',)
+    >>> Policy("disease", ["age", "grade"], scales={"grade": ["low", "high"]}).scales["grade"]
+    ('low', 'high')
     """
 
     secret: tuple[str, ...]
@@ -168,6 +173,7 @@ class Policy:
     delta: Fraction | None
     jointly: bool
     weight: str | None
+    scales: Scales
 
     def __init__(
         self,
@@ -185,6 +191,7 @@ class Policy:
         delta: Any = None,
         jointly: bool = False,
         weight: str | None = None,
+        scales: Mapping[str, Any] | None = None,
     ) -> None:
         bare = read_codes(not_secret, "not_secret")
         own = read_secrets(secret) if secrets is None else read_secrets(secrets, "secrets")
@@ -205,6 +212,7 @@ class Policy:
             "delta": None if delta is None else _read_share(delta),
             "jointly": arguments.flag(jointly, "jointly"),
             "weight": weight,
+            "scales": Scales.of({} if scales is None else scales),
         }
         for name, value in read.items():
             object.__setattr__(self, name, value)
@@ -230,6 +238,9 @@ class Policy:
                     f"weight must be a column of its own, got {quoted(self.weight)}, which is secret or released; "
                     "name another."
                 )
+        for column, recoding in zip(self.columns, self.recodings, strict=True):
+            if column in self.scales:
+                require_fit(self.scales[column], column, recoding)
         if self.local is not None:
             _require_local(self.local, self)
 

@@ -19,7 +19,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from pathlib import Path
@@ -32,21 +32,33 @@ from tightlip.files import require_free, write_whole
 from tightlip.numeric.parse import exact_text
 from tightlip.reading import first_line, is_below, read_text
 from tightlip.table.budget import as_given, read_rules
+from tightlip.table.chain import Chain, in_a_row
 from tightlip.table.local import LocalRecoding, file_digest
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import MECHANISMS, read_mechanism
 from tightlip.table.policy import Policy, Released, Secret, require_known
 from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Recoding, Suppress, TopCode
+from tightlip.table.scale import Declared
 
-_AS_THEY_ARE = ("min_count", "statistic", "not_secret", "where", "missing", "delta", "jointly", "weight")
+_AS_THEY_ARE = (
+    "min_count",
+    "statistic",
+    "not_secret",
+    "where",
+    "missing",
+    "delta",
+    "jointly",
+    "weight",
+    "scales",
+)
 _TOP_KEYS = ("secret", "release", "budget", "local", *_AS_THEY_ARE)
 _SECRET_KEYS = ("values", "not_secret")
-_MODIFIERS = {
-    "mapping": ("level", "otherwise"),
+_MODIFIERS = {  # in the order in which they are applied
     "bins": (),
-    "prefix": (),
-    "top": (),
     "bottom": (),
+    "top": (),
+    "prefix": (),
+    "mapping": ("level", "otherwise"),
     "suppress": (),
 }
 
@@ -167,22 +179,37 @@ def read_released(column: str, settings: Any, folder: Folder | None) -> Released
 
 
 def read_recoding(place: str, settings: Any, folder: Folder | None, others: Iterable[str] = ()) -> Recoding:
-    """Read the recoding that a column's settings name; `others` are keys that may stand beside it.
+    """Read the recodings in a row that a column's settings name; `others` are keys that may stand beside them.
 
     Raises
     ------
     InvalidInput
-        When there is more than one, or a key that is not known.
+        When they make no sense one after the other, or a key is not known.
     """
     if not isinstance(settings, dict):
         raise WrongType(f"{place} must be a table of settings, got {quoted(settings)}; write [{place}].")
+    then = settings.get("then", [])
+    if not isinstance(then, list) or not all(isinstance(step, dict) for step in then):
+        raise WrongType(
+            f"{place}.then must be a list of recodings, got {quoted(then)}; write [{{mapping = …}}]."
+        )
+    steps = _steps(place, settings, folder, ("then", *others))
+    steps += [step for later in then for step in _steps(f"{place}.then", later, folder, ())]
+    try:
+        return in_a_row(steps)
+    except InvalidInput as error:
+        raise InvalidInput(f"{place}: {error}") from error
+
+
+def _steps(
+    place: str, settings: dict[str, Any], folder: Folder | None, others: Iterable[str]
+) -> list[Recoding]:
+    """Read the recodings of one table of settings, in the order in which they are applied."""
     used = [key for key in _MODIFIERS if key in settings]
-    if len(used) > 1:
-        raise InvalidInput(f"{place} must have one recoding, got {' and '.join(used)}; keep one.")
-    allowed = (*(used or _MODIFIERS), *(_MODIFIERS[used[0]] if used else ()), *others)
+    allowed = (*_MODIFIERS, *(more for key in used for more in _MODIFIERS[key]), *others)
     for key in settings:
         require_known(key, allowed, f"{place} key")
-    return _READERS[used[0]](_Settings(place, settings, folder)) if used else Keep()
+    return [_READERS[key](_Settings(place, settings, folder)) for key in used]
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +285,8 @@ def policy_toml(policy: Policy, folder: str | Path = ".") -> str:
         lines += ["", "[missing]", *(f"{_key(name)} = {_texts(codes)}" for name, codes in policy.missing)]
     for item in policy.release:
         lines += ["", f"[release.{_key(item.column)}]", *_settings(item, place)]
+    if policy.scales:
+        lines += ["", "[scales]", *(f"{_key(name)} = {_scale(own)}" for name, own in policy.scales.items())]
     if policy.local is not None:
         lines += _local_lines(policy.local, place)
     return "\n".join(lines) + "\n"
@@ -297,6 +326,10 @@ def _secret_settings(secret: Secret, policy: Policy, folder: Path) -> list[str]:
 
 def _texts(texts: Iterable[str]) -> str:
     return f"[{', '.join(map(_text, texts))}]"
+
+
+def _scale(scale: Declared) -> str:
+    return _texts(scale) if isinstance(scale, tuple) else _text(scale)
 
 
 def _inline(given: Any) -> str:
@@ -346,6 +379,28 @@ def recoding_settings(recoding: Recoding, folder: Path) -> dict[str, str]:
 @recoding_settings.register
 def _(recoding: Keep, folder: Path) -> dict[str, str]:
     return {}
+
+
+@recoding_settings.register
+def _(recoding: Chain, folder: Path) -> dict[str, str]:
+    tables = [
+        {key: text for step in table for key, text in recoding_settings(step, folder).items()}
+        for table in tables_of(recoding.steps)
+    ]
+    later = [f"{{{', '.join(f'{key} = {text}' for key, text in table.items())}}}" for table in tables[1:]]
+    return tables[0] | ({"then": f"[{', '.join(later)}]"} if later else {})
+
+
+def tables_of(steps: Sequence[Recoding]) -> list[tuple[Recoding, ...]]:
+    """Divide steps into tables of settings, in each of which the order of application is that of their keys."""
+    order = (Bins, BottomCode, TopCode, Prefix, Mapping)
+    found: list[list[Recoding]] = []
+    for step in steps:
+        last = found[-1][-1] if found else None
+        if last is None or not order.index(type(last)) < order.index(type(step)):
+            found.append([])
+        found[-1].append(step)
+    return [tuple(table) for table in found]
 
 
 @recoding_settings.register
