@@ -225,7 +225,7 @@ def _audit_population(job: _Job, kinds: Mapping[str, str]) -> Audit:
         effects = column_effects(cells, measure, job.deadline(f"columns {name}"))
         if len(subject) == 1 and subject[0] in policy.statistic:
             job.on_stage(f"statistic {name}")
-            sml = statistic_of(cells.release(policy.secret), seen)
+            sml = statistic_of(views[name_of(policy.secret)].counted, seen)  # together comes first
         views[name] = population_view(
             seen,
             cells.scale,
