@@ -42,7 +42,7 @@ def test_the_tutorial_tells_the_truth(folder):
                 seen.append(program)
         elif language == "text":  # a part of what was printed last
             assert matches(f"... {content} ...", printed), content
-    assert seen.count("tightlip") == 13
+    assert seen.count("tightlip") == 14
     assert seen.count("head") == 3
     assert "<h1" in Path("report.html").read_text(encoding="utf-8")
 
