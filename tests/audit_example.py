@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from tightlip.auditing.counted import Counted
-from tightlip.auditing.counting import Cells
-from tightlip.auditing.run import Asked, audit_cells
+from tightlip.auditing.run import audit_counts
+from tightlip.envelopes.result import read_delta
 from tightlip.numeric.quantity import log_of
 from tightlip.report.audit_record import audit_report
 from tightlip.table.policy import Policy
@@ -21,18 +21,22 @@ BUDGET = log_of(2)
 SECRETS = {"ill": ["none", "flu", "asthma"], "rich": ["no", "yes"]}
 
 
-def example_audit(text="", *, secrets=1, budget=BUDGET, sample=None, min_count=None, statistic=()):
+def example_audit(
+    text="", *, secrets=1, budget=BUDGET, sample=None, min_count=None, statistic=(), jointly=False
+):
     """Columns of at most three values, so that no coarsening is tried."""
     columns, secret_columns = (
         [f"{name}{text}" for name in VALUES],
         [f"{name}{text}" for name in SECRETS][:secrets],
     )
-    counted = Counted.of(_counts(text, secrets), secret_columns, columns)
-    plan = Policy(secret_columns, columns, min_count=min_count, statistic=statistic, budget=budget)
-    return audit_cells(
-        Cells(plan, counted.tally.total, counted),
-        Asked.of(plan, delta="1/100", sample=sample),
-        dict.fromkeys(columns, "text"),
+    counts = _counts(text, secrets)
+    return audit_counts(
+        Counted.of(counts, secret_columns, columns),
+        Policy(secret_columns, columns, min_count=min_count, statistic=statistic, jointly=jointly),
+        kinds=dict.fromkeys(columns, "text"),
+        delta=read_delta("1/100"),
+        budget=budget,
+        sample=sample,
         code_seed=1,
     )
 

@@ -16,9 +16,13 @@ from tightlip.numeric.budget import Allowed
 from tightlip.numeric.display import format_up
 from tightlip.numeric.quantity import Nats
 from tightlip.report.amounts import budget_words, factor, leakage, surely
-from tightlip.report.audit_words import headline, paragraphs, remedy_words, sure, verdict
+from tightlip.report.audit_words import ViewWords, headline, paragraphs, remedy_words, sure, verdict
+from tightlip.report.disclosure import veil_audit
 
 NUMBER = r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
+SETTINGS = re.compile(
+    rf"ε = {NUMBER} nats|on a grid of 1/20 nat"
+)  # randomised response: its level and its grid
 
 
 def told(text, unit):
@@ -27,9 +31,8 @@ def told(text, unit):
 
 
 def everything(audit, unit):
-    """All words but the level of randomised response and its grid, settings that a plan has in nats."""
-    text = " ".join([headline(audit, unit=unit), *paragraphs(audit, unit=unit)])
-    return re.sub(rf"ε = {NUMBER} nats|on a grid of 1/20 nat", "ε", text)
+    """All words but settings that a plan has in nats."""
+    return SETTINGS.sub("ε", " ".join([headline(audit, unit=unit), *paragraphs(audit, unit=unit)]))
 
 
 @pytest.mark.parametrize(
@@ -42,7 +45,7 @@ def test_one_unit_is_spoken(options):
     nats, bits = (everything(audit, unit) for unit in ("nats", "bits"))
     assert "bit" not in nats
     assert "nats" not in bits
-    assert len(told(nats, "nats")) == len(told(bits, "bits")) > 5
+    assert len(told(nats, "nats")) == len(told(bits, "bits")) >= 5
     for one, two in zip(told(nats, "nats"), told(bits, "bits"), strict=True):
         assert math.isclose(one, two * math.log(2), rel_tol=1e-2)
 
@@ -61,24 +64,37 @@ def test_the_report_speaks_one_unit_too():
 @pytest.mark.parametrize("unit", ["nats", "bits"])
 def test_printed_guarantees_are_not_below_the_exact_ones(unit):
     audit = example_audit(budget=tl.log_of(2))
-    worst = audit.deciding.worst.leakage
-    exact = worst.ratio
-    for text in (headline(audit, unit=unit), verdict(audit, unit=unit)):
-        assert holds(told(text, unit)[-1], exact, unit)
-    shown = [told(text, unit)[-1] for text in remedy_words(audit, unit=unit)]
+    for text in (verdict(audit, unit=unit), worst_words(audit, unit), worst_words(veil_audit(audit), unit)):
+        assert holds(pairs(text, unit)[-1], audit.deciding.worst.leakage.ratio, unit)
+    shown = [pairs(text, unit)[-1] for text in remedy_words(audit, unit=unit)]
+    assert len(shown) == min(len(audit.remedies), 3) > 0
     for amount, remedy in zip(shown, audit.remedies, strict=False):
         assert holds(amount, remedy.leakage.ratio, unit)
-    upper, lower = told(next(text for text in paragraphs(audit, unit=unit) if "(envelope;" in text), unit)
+    text = next(text for text in paragraphs(audit, unit=unit) if "(envelope;" in text)
+    (most, upper), (least, lower) = pairs(text, unit)
+    ends = audit.deciding.envelope.lower, audit.deciding.envelope.upper
     scale = math.log(2) if unit == "bits" else 1
-    assert float(upper) * scale >= audit.deciding.envelope.upper
-    assert float(lower) * scale <= audit.deciding.envelope.lower
+    assert float(lower) * scale <= ends[0] <= ends[1] <= float(upper) * scale
+    assert math.log(least) <= ends[0] <= ends[1] <= math.log(most)
 
 
-def holds(amount, ratio, unit):
-    """Whether a printed amount is at least the logarithm; it has six digits, the logarithm fifteen."""
-    return amount >= Fraction(math.log2(ratio) if unit == "bits" else math.log(ratio)) * (
-        1 - Fraction(1, 10**14)
-    )
+def pairs(text, unit):
+    """The amounts in a text: factor, and in their unit."""
+    text = SETTINGS.sub("ε", text)
+    found = re.findall(rf"{NUMBER}x \({NUMBER} {unit[:-1]}s?\)", text)
+    assert len(found) == len(told(text, unit))  # there is no amount without its factor
+    return [tuple(map(Fraction, pair)) for pair in found]
+
+
+def worst_words(audit, unit):
+    return next(text for text in ViewWords(audit, audit.deciding, unit=unit).sentences() if "worst" in text)
+
+
+def holds(pair, ratio, unit):
+    """Whether a printed factor and amount are at least a ratio and its logarithm, which has fifteen digits."""
+    factor_told, amount = pair
+    logarithm = Fraction(math.log2(ratio) if unit == "bits" else math.log(ratio))
+    return factor_told >= ratio and amount >= logarithm * (1 - Fraction(1, 10**14))
 
 
 @given(st.fractions(min_value=1, max_value=10**6), st.sampled_from(["nats", "bits"]))
@@ -116,8 +132,13 @@ def test_what_an_attack_reaches_is_rounded_down():
 
 
 def test_small_cells_are_called_small():
-    assert "cell 18 (fewer than 10 people), the release raises" in headline(example_audit())
-    assert "fewer than" not in headline(example_audit(), show_values=True)
+    start = "Do not publish as planned: for "
+    assert headline(example_audit()).startswith(f"{start}fewer than 10 of 1,806 people the released values")
+    exact = headline(example_audit(), show_values=True)
+    assert exact.startswith(f"{start}4 of 1,806 people (0.221 %) the released values")
+    said = "over the budget of log(2): "
+    assert sentence(example_audit(), said).endswith(f"{said}fewer than 10 of 1,806 people.")
+    assert sentence(example_audit(), said, show_values=True).endswith(f"{said}4 of 1,806 people (0.221 %).")
 
 
 def test_without_a_budget_there_is_no_verdict():
@@ -140,7 +161,11 @@ def sentence(audit, start, **options):
 
 def test_columns_are_told_with_the_digits_of_their_table():
     audit, record = example_audit(), example_record()
-    words = sentence(audit, "released columns")
+    words = sentence(audit, "people over the budget if one column is left out")
+    for column in record["views"][0]["columns"]:
+        assert f"{column['over_without']['words']} without {column['column']}" in words
+    sample, record = example_audit(sample=SampleMode(0.9)), example_record(sample=SampleMode(0.9))
+    words = sentence(sample, "released columns")
     for column in record["views"][0]["columns"]:
         said = (
             f"{column['column']} (alone {column['alone']['words']}, without it {column['without']['words']})"

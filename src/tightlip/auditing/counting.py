@@ -22,7 +22,7 @@ from tightlip.auditing.plan import Subject, about, apply_policy, left_out, mecha
 from tightlip.auditing.result import HeatMap
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.quantity import Probability
-from tightlip.table.cell_kinds import check_secrets, count_kinds, population_risks
+from tightlip.table.cell_kinds import CellCounter, count_kinds, population_risks
 from tightlip.table.counts import MAX_CELLS, TooManyCells, count_cells, require_few_cells
 from tightlip.table.mechanism import Value
 from tightlip.table.policy import Policy
@@ -44,6 +44,7 @@ class Cells:
     table : where they are counted
     max_groups : how many pairs of cell and secret may be in memory for one secret alone, where cells are few but all
         secrets together are too many
+    counter : the engine's side of them, where they are not in memory
     """
 
     policy: Policy
@@ -51,8 +52,10 @@ class Cells:
     counted: Counted | None
     table: Table | None = None
     max_groups: int = 0
+    counter: CellCounter | None = None
     _released: dict[tuple[str, ...], Counted] = field(default_factory=dict)
     _alone: dict[Subject, Counted | None] = field(default_factory=dict)
+    _counted: dict[tuple[Subject, tuple[str, ...]], Counted] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -72,7 +75,9 @@ class Cells:
             counts = count_cells(table, plain, max_cells=max_cells, max_groups=max_groups)
         except TooManyCells as error:
             _require_countable(policy, error)
-            return cls(policy, check_secrets(table, policy), None, table, max_groups if few else 0)
+            counter = CellCounter.of(table, policy)
+            rows = counter.require_secrets(policy)
+            return cls(policy, rows, None, table, max_groups if few else 0, counter)
         counted = Counted.of(counts, policy.secret, [item.column for item in policy.release])
         return cls(policy, counts.total, counted, table)
 
@@ -167,9 +172,12 @@ class Cells:
         alone = self._count_alone(subject)
         if alone is not None:
             return apply_policy(alone, only(self.policy, columns))
-        assert self.table is not None
-        kinds = count_kinds(self.table, self.policy, subject, columns)
-        return Counted.of_kinds(kinds, subject, columns).suppress(self.policy.min_count)
+        if (subject, columns) not in self._counted:
+            assert self.counter is not None
+            kinds = count_kinds(self.counter.query(subject, columns))
+            found = Counted.of_kinds(kinds, subject, columns).suppress(self.policy.min_count)
+            self._counted[subject, columns] = found
+        return self._counted[subject, columns]
 
     def _count_alone(self, subject: Subject) -> Counted | None:
         """Count the plan for one secret alone, before anything is hidden; None where that is too much for memory."""

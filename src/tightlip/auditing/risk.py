@@ -15,7 +15,7 @@ from tightlip.auditing.result import Audit
 from tightlip.auditing.tally import Tally, divide
 from tightlip.errors import InvalidInput, quoted
 from tightlip.showing import Shown, Tabled
-from tightlip.table.cell_kinds import MOST_COLUMNS, CellQuery, kinds_by_engine
+from tightlip.table.cell_kinds import MOST_COLUMNS, CellCounter, kinds_by_engine
 from tightlip.table.counts import CellCounts, combine, hide_small_cells
 from tightlip.table.policy import Policy, Secret
 from tightlip.table.risk import CellRisks, KindRisks, write_kind_risks, write_risks
@@ -77,7 +77,7 @@ def kind_risks(table: Table, policy: Policy, subject: Subject, *, alone: bool = 
     ----------
     alone : whether the secret is the only one, and need not be named
     """
-    query = CellQuery.of(table, policy, subject, [item.column for item in policy.release])
+    query = CellCounter.of(table, policy).query(subject, [item.column for item in policy.release])
     if len(query.counted) > MOST_COLUMNS:
         raise InvalidInput(
             f"risk by record of so many cells needs a secret of at most {MOST_COLUMNS} values, got more in "

@@ -16,7 +16,6 @@ from tightlip.numeric.display import (
     format_down,
     format_sides,
     format_up,
-    several,
 )
 from tightlip.numeric.parse import exact_text
 from tightlip.numeric.quantity import Nats, Probability, Rounding
@@ -99,6 +98,15 @@ def budget_given(budget: Nats) -> str:
         low, high = format_sides(budget.ratio)
         return f"factor {low if low == high else exact_text(budget.ratio)}"
     return f"{given_decimal(float(budget)) or repr(float(budget))} nats"
+
+
+def factor_above(amount: Nats) -> Fraction:
+    """Compute e^amount, exactly or rounded up; of a finite amount.
+
+    >>> factor_above(Nats.of_ratio(Fraction(5, 2))), factor_above(Nats(1.0)) > math.e
+    (Fraction(5, 2), True)
+    """
+    return Fraction(exp_bounds(float(amount))[1]) if amount.ratio is None else amount.ratio
 
 
 def factor(amount: Nats, *, up: bool = True) -> str:
@@ -349,13 +357,19 @@ def people(count: int, of: int, *, show: bool, least: int) -> People:
     ('591 of 7,287 people (8.11 %)', 'fewer than 10 of 50 people')
     >>> people(0, 50, show=False, least=10).words, people(50, 50, show=False, least=10).words
     ('nobody', 'all 50 people')
+    >>> people(3, 4, show=False, least=10).words, people(1, 1, show=False, least=10).words
+    ('some of 4 people', 'the one person')
     """
     if not count:
         return People(0, of, "nobody")
+    if of == 1:
+        return People(1, 1, "the one person")
+    if count < least and not show and of < least:
+        return People(None, of, f"some of {of} people")
     if count < least and not show:
-        return People(None, of, f"fewer than {least} of {several(of, 'person', 'people')}")
+        return People(None, of, f"fewer than {least} of {format_count(of)} people")
     if count == of:
-        return People(count, of, f"all {format_count(of)} people" if of > 1 else "the one person")
+        return People(count, of, f"all {format_count(of)} people")
     return People(
         count, of, f"{format_count(count)} of {format_count(of)} people ({about(Fraction(count, of))})"
     )

@@ -13,7 +13,7 @@ from tightlip.report.audit_chart import audit_pictures
 from tightlip.report.audit_html import audit_html
 from tightlip.report.audit_record import audit_report as audit_report
 from tightlip.report.audit_record import change_report, view_report
-from tightlip.report.audit_words import ViewWords, basis, headline, paragraphs, verdict
+from tightlip.report.audit_words import ViewWords, basis, envelope_bound, headline, paragraphs, verdict
 from tightlip.report.card import Card
 from tightlip.report.chart import Picture as Drawn
 from tightlip.report.chart import charting
@@ -50,7 +50,7 @@ def _view_line(told: Audit, name: str) -> str:
     words = ViewWords(told, view)
     over = words.over()
     start = "" if over is None else f"over the budget {over.words}, "
-    return f"{name}: {start}worst {words.amount(view.worst.leakage)}, envelope {words.amount(view.envelope.value)}"
+    return f"{name}: {start}worst {words.amount(view.worst.leakage)}, envelope {words.amount(envelope_bound(view))}"
 
 
 def card(audit: Audit) -> Card:

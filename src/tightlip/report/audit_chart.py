@@ -36,12 +36,8 @@ def require_charts() -> None:
 def audit_pictures(view: ViewReport, *, unit: str, change: Change | None = None) -> dict[str, Picture]:
     """Draw the pictures of one view of a report, by name, people first.
 
-    <<<<<<< HEAD
-        Those of which a sample has no numbers are left out. `change` is the change of the plan under which the same people
-    =======
-        Those of which a sample has no numbers are left out; `change` is a change of the plan under which the same people
-    >>>>>>> charts
-        are drawn too.
+    Those of which a sample has no numbers are left out; `change` is a change of the plan under which the same people
+    are drawn too.
     """
     found = {
         "people": people_picture(view, change),

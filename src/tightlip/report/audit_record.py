@@ -47,6 +47,7 @@ from tightlip.report.audit_words import (
     change_words,
     digest_words,
     empty_lead_words,
+    envelope_bound,
     headline,
     lead_words,
     method,
@@ -529,8 +530,8 @@ def view_report(
             TailStep(amount(point.level, unit), share(point.above), share(point.at_least))
             for point in view.tail
         ),
-        envelope=replace(_point(view.envelope, unit), attack=attack),
-        curve=tuple(_point(point, unit) for point in points),
+        envelope=replace(_point(view.envelope, view, unit), attack=attack),
+        curve=tuple(_point(point, view, unit) for point in points),
         proof=_proof(proof, show_values, option),
         cells=int(view.counted.tally.cells.sum()),
         worst_cells_columns=tuple(cell_columns(audit)),
@@ -628,11 +629,12 @@ def _people(risk: CellRisk, names: Names) -> str:
     return format_count(round(risk.size)) if risk.size >= 1 else "under 1"
 
 
-def _point(point: Envelope, unit: Unit) -> EnvelopePoint:
+def _point(point: Envelope, view: SecretView, unit: Unit) -> EnvelopePoint:
+    told = factor_first(envelope_bound(view, point), unit)
     return EnvelopePoint(
         **delta_json(point.delta),
         delta_words=format_exactly(point.delta),
-        upper=amount(point.value, unit),
+        upper=replace(amount(point.value, unit), words=told),
         lower=amount(Nats(point.lower, rounding="down"), unit),
         method=method_words(point),
     )

@@ -41,6 +41,7 @@ from tightlip.report.amounts import (
     by_factor,
     exact_share,
     factor,
+    factor_above,
     factor_first,
     join_names,
     leakage,
@@ -51,13 +52,14 @@ from tightlip.report.amounts import (
     posterior_words,
     surely,
 )
-from tightlip.report.disclosure import Names, veil_audit
+from tightlip.report.disclosure import Names, has_small_cells, share_range, veil_audit
 from tightlip.showing import Unit
 from tightlip.table.flags import policy_flags
 from tightlip.table.policy import Policy
 
 if TYPE_CHECKING:
-    from tightlip.auditing.classical import Classical
+    from tightlip.auditing.classical import Classical, IdentityRisks
+    from tightlip.envelopes.result import Envelope
 
 _MOST_REMEDIES = 3
 _LONGEST_GIVEN = 20  # characters
@@ -86,63 +88,64 @@ def headline(audit: Audit, *, show_values: bool = False, unit: Unit = "nats") ->
         return f"Can be published as planned: {_kept_words(audit)}."
     others = [other for other in audit.views.values() if other.verdict is False and other is not view]
     also = "".join(
-        f"; {_effect_words(other, more=True)} for {people_over(other, show_values=show_values).words}"
+        f"; {_effect_words(other, exact=True)} for {people_over(other, show_values=show_values).words}"
         for other in others[:_MOST_SECRETS]
     )
     return (
         f"Do not publish as planned: for {people_over(view, show_values=show_values).words} the released values make "
-        f"{_effect_words(view, more=True)}{also}."
+        f"{_effect_words(view, exact=True)}{also}."
     )
 
 
 def people_over(view: SecretView, budget: Budget | None = None, *, show_values: bool) -> People:
-    """Count the people whose cell says more than the budget of a view allows, or another one.
-
-    A share that is a bound is that of fewer than ten people, which is not told (see disclosure.py).
-    """
-    share = view.share_above_budget
+    """Count the people whose cell says more than the budget of a view allows, or another one."""
+    share = None if view.share_above_budget is None else view.share_above_budget.fraction
     if budget is not None:
-        share = Probability.of(view.counted.tally.share_of(np.flatnonzero(budget.over(view.counted))))
-    assert share is not None
-    exact = Fraction(1, view.people) if share.fraction is None else share.fraction
-    return people(math.ceil(exact * view.people), view.people, show=show_values, least=SMALL)
+        share = view.counted.tally.share_of(np.flatnonzero(budget.over(view.counted)))
+    if share is None:  # the veil's: that of fewer than ten
+        return people(1, view.people, show=False, least=SMALL)
+    return people(math.ceil(share * view.people), view.people, show=show_values, least=SMALL)
 
 
-def allowed_words(budget: Budget) -> str:
+def allowed_words(budget: Budget, *, kept: bool = True) -> str:
     """Write a budget as it was given: "3x", or "3x and 50%"."""
     said = [
-        _given_words(rule.allowed) + ("" if rule.labels is None else " for some values")
+        _given_words(rule.allowed, kept=kept) + ("" if rule.labels is None else " for some values")
         for rule in budget.rules
     ]
     return join_names(list(dict.fromkeys(said)))
 
 
-def _given_words(allowed: Allowed) -> str:
-    """What was given, unless that was a number of very many digits."""
+def _given_words(allowed: Allowed, *, kept: bool) -> str:
+    """What was given, unless that was a number of very many digits: then up, or down where it is not kept."""
     if len(allowed.given) <= _LONGEST_GIVEN or allowed.kind == "cap":
         return allowed.given
-    return budget_words(allowed.nats(), "nats")
+    return budget_words(allowed.nats(), "nats", kept=kept)
 
 
-def _effect_words(view: SecretView, *, more: bool) -> str:
+def _effect_words(view: SecretView, *, exact: bool) -> str:
     """What the budget of a view is about: some disease more than 3 times as likely."""
-    parts = [_rule_words(rule) for rule in view.budget.rules] if view.budget else []
-    than = "more than " if more else "at most "
-    return f"some {view.name} " + " or ".join(dict.fromkeys(than + part for part in parts))
+    parts = [_rule_words(rule, exact=exact) for rule in view.budget.rules] if view.budget else []
+    return f"some {view.name} " + " or ".join(dict.fromkeys(f"more than {part}" for part in parts))
 
 
-def _rule_words(rule: Rule) -> str:
+def _rule_words(rule: Rule, *, exact: bool) -> str:
+    """Say a rule, its factor as it is or up; a rounded one is called so where exactly so many people exceed it."""
     if rule.allowed.kind == "cap":
         return f"{format_exactly(100 * Fraction(rule.allowed.level))} % certain"
-    return f"{factor(rule.allowed.nats())} times as likely"
+    level = rule.allowed.nats()
+    low, high = ("", factor(level)) if level.ratio is None else format_sides(level.ratio)
+    if low == high:
+        return f"{high} times as likely"
+    return f"{'about ' if exact else ''}{factor(level)} times as likely"
 
 
 def _kept_words(audit: Audit) -> str:
-    judged = [view for view in audit.views.values() if view.budget is not None]
+    judged = [(view, view.budget) for view in audit.views.values() if view.budget is not None]
     said = [
-        f"nobody's {view.name} becomes {' or '.join('more than ' + _rule_words(rule) for rule in view.budget.rules)}"
-        for view in judged
-        if view.budget
+        f"nobody's {view.name} becomes "
+        + " or ".join(f"more than {_rule_words(rule, exact=False)}" for rule in budget.rules)
+        for view, budget in judged
     ]
     return "; ".join(said)
 
@@ -169,7 +172,8 @@ def verdict(audit: Audit, *, unit: Unit = "nats") -> str:
 def _judgement(audit: Audit, view: SecretView, unit: Unit) -> str:
     """Say whether one secret keeps its budget, and its worst case."""
     assert view.budget is not None
-    allowed, share = allowed_words(view.budget), view.share_above_budget or Probability(0.0)
+    allowed = allowed_words(view.budget, kept=view.verdict is True)
+    share = view.share_above_budget or Probability(0.0)
     if audit.mode == "sample":
         known = f"it is at most {at_most(share)}" if share else "nobody has one"
         proved = "is proved to be" if view.verdict else "could not be proved to be"
@@ -218,7 +222,9 @@ def summary_lines(audit: Audit, *, show_values: bool, unit: Unit) -> Iterator[di
         identity = None if risk is None else risk.classical.identity
         yield {
             "secret": view.name,
-            "budget": "none" if view.budget is None else allowed_words(view.budget),
+            "budget": "none"
+            if view.budget is None
+            else allowed_words(view.budget, kept=view.verdict is True),
             "over": "" if over is None else over.words,
             "worst": words.amount(view.worst.leakage),
             "unique": "" if identity is None else words.everybody(identity.unique).words,
@@ -302,11 +308,16 @@ def no_lead_words(reason: str, run: str) -> str:
 
 
 def protect_call(audit: Audit, table: str, *, python: bool) -> str:
-    """Write the call that protects the table of an audit under its budget."""
-    policy = audit.policy
+    """Write the call that protects the table of an audit under its budget, without exceptions, and row by row.
+
+    The δ of an audit is that of its envelope; `protect` would let so many people be above the budget.
+    """
+    unset = {"delta": None, "weight": None}
+    given = ", ".join(f"{name}=None" for name in unset if getattr(audit.policy, name) is not None)
     if python:
-        return "tl.protect(table, policy=audit.policy)"
-    flags = policy_flags(policy)
+        plan = f"dataclasses.replace(audit.policy, {given})" if given else "audit.policy"
+        return f"tl.protect(table, policy={plan})"
+    flags = policy_flags(replace(audit.policy, delta=None, weight=None))
     # what no flag says can only have come from a policy file
     words = ["tightlip", "protect", table, *(["--policy", "FILE"] if flags is None else flags)]
     return shlex.join([*words, "--out", "safe.parquet"])
@@ -420,7 +431,8 @@ def _sample_headline(audit: Audit) -> str:
         few = f"for at most {at_most(share)} of people" if share else "for nobody"
         accepted = both_sides(audit.delta)[audit.verdict is True]
         return (
-            f"{start}: with {sure(audit)} confidence, {few} the released values make {_effect_words(view, more=True)} "
+            f"{start}: with {sure(audit)} confidence, {few} the released values make "
+            f"{_effect_words(view, exact=False)} "
             f"({accepted} is accepted)."
         )
     known = [(view.worst.leakage, Probability(0.0))]
@@ -496,63 +508,89 @@ def kind_words(plan: Policy, remedy: Remedy) -> str:
 
 
 def classical_words(
-    found: Classical, count: Callable[[int], People], *, unit: Unit
+    found: Classical, count: Callable[[int], People], *, unit: Unit, veiled: SecretView | None = None
 ) -> Iterator[tuple[str, str, str]]:
-    """Say the measures that officers know: name, value, and how each relates to the leakage."""
-    who = found.identity
-    if who is not None:
-        yield (
-            "k-anonymity",
-            f"{who.k}",
-            "k people or more share every released value; says nothing about the secret",
-        )
-        yield "unique people", count(who.unique).words, "cells of one person; each leaks all there is"
-        for least, people in who.below.items():
-            yield (
-                f"people in cells below {least}",
-                count(people).words,
-                f"risk of being picked out above 1 in {least}",
-            )
+    """Say the measures that officers know: name, value, and how each relates to the leakage.
+
+    `veiled` is the view as it is told where the worst cell may be a small one that is not: its numbers are then bounds.
+    """
+    if found.identity is not None:
+        yield from _anonymity_words(found.identity, count)
     yield (
         "l-diversity, distinct",
         f"{found.distinct_l}",
         "fewest secrets in a cell; below all of them, some are ruled out (PMC infinite)",
     )
+    yield from _closeness_words(found, unit, veiled)
+    if found.identity is not None:
+        yield from _identity_words(found.identity)
+
+
+def _anonymity_words(who: IdentityRisks, count: Callable[[int], People]) -> Iterator[tuple[str, str, str]]:
     yield (
-        "l-diversity, entropy",
-        format_down(found.entropy_l, 3),
-        "at least 1/(e^PML × the largest share of a secret)",
+        "k-anonymity",
+        f"{who.k}",
+        "k people or more share every released value; says nothing about the secret",
     )
-    yield "t-closeness", format_up(found.t_equal, 3), "total variation; at most 1 − e^−PML"
-    if found.t_ordered is not None:
-        yield "t-closeness, ordered", format_up(found.t_ordered, 3), "never more than the one above"
-    yield "β-likeness", format_up(found.basic_beta, 3), "e^PML − 1, of the same worst cell"
-    yield "δ-disclosure", leakage(found.delta, unit, 3), "the larger of PML and PMC"
+    yield "unique people", count(who.unique).words, "cells of one person; each leaks all there is"
+    for least, few in who.below.items():
+        yield (
+            f"people in cells below {least}",
+            count(few).words,
+            f"risk of being picked out above 1 in {least}",
+        )
+
+
+def _closeness_words(
+    found: Classical, unit: Unit, veiled: SecretView | None
+) -> Iterator[tuple[str, str, str]]:
+    """What the worst cell says of the secret: exactly, or no more than a veiled view does."""
+
+    def share(exact: Probability, shown: Callable[[Fraction], str]) -> str:
+        whole = Fraction(exact) if exact.fraction is None else exact.fraction
+        low, high = (whole, whole) if veiled is None else share_range(whole)
+        return shown(whole) if low == high else f"at most {shown(high)}"
+
+    least, beta, delta = format_down(found.entropy_l, 3), format_up(found.basic_beta, 3), found.delta
+    if veiled is not None:
+        least = f"at least {format_count(math.floor(found.entropy_l))}"
+        beta = f"at most {format_up(factor_above(veiled.worst.leakage) - 1, 3)}"
+        delta = max(delta, veiled.worst.leakage, veiled.pmc.leakage)
+    yield "l-diversity, entropy", least, "at least 1/(e^PML × the largest share of a secret)"
+    for name, t, relation in (
+        ("t-closeness", found.t_equal, "total variation; at most 1 − e^−PML"),
+        ("t-closeness, ordered", found.t_ordered, "never more than the one above"),
+    ):
+        if t is not None:
+            yield name, share(t, lambda one: format_up(one, 3)), relation
+    yield "β-likeness", beta, "e^PML − 1, of the same worst cell"
+    up_to = "" if veiled is None or math.isinf(delta) else "at most "
+    yield "δ-disclosure", f"{up_to}{leakage(delta, unit, 3)}", "the larger of PML and PMC"
+    relation = "largest certainty about anybody's secret; at most e^PML × its share"
+    yield "α of (α, k)", share(found.alpha, at_most), relation
+
+
+def _identity_words(who: IdentityRisks) -> Iterator[tuple[str, str, str]]:
+    yield "prosecutor risk", at_most(who.prosecutor), "1/k; about who somebody is: e^PML/n of the identity"
     yield (
-        "α of (α, k)",
-        at_most(found.alpha),
-        "largest certainty about anybody's secret; at most e^PML × its share",
+        "journalist risk",
+        at_most(who.journalist),
+        "the same in the population, by sampling weights where given",
     )
-    if who is not None:
-        yield (
-            "prosecutor risk",
-            at_most(who.prosecutor),
-            "1/k; about who somebody is: e^PML/n of the identity",
-        )
-        yield (
-            "journalist risk",
-            at_most(who.journalist),
-            "the same in the population, by sampling weights where given",
-        )
-        yield (
-            "marketer risk",
-            at_most(who.marketer),
-            "share that linking everybody names right; e^(maximal leakage)/n",
-        )
+    yield (
+        "marketer risk",
+        at_most(who.marketer),
+        "share that linking everybody names right; e^(maximal leakage)/n",
+    )
+
+
+def envelope_bound(view: SecretView, point: Envelope | None = None) -> Nats:
+    """The upper end of a view's envelope, or of another point of it, at most the worst leakage and as exact as that."""
+    return min(view.worst.leakage, (view.envelope if point is None else point).value)
 
 
 def _be(told: People) -> str:
-    """By what is told: "is" for a single person would tell a number that is hidden."""
+    """The verb after a number of people; it must not tell one from several where the number is not told."""
     return "is" if told.count in (0, 1) else "are"
 
 
@@ -628,6 +666,7 @@ class ViewWords:
         whole = self.view.counted.tally.total
         scale = Fraction(self.view.people, whole)
         expected, all_ = round(count * scale), round((whole if of is None else of) * scale)
+        expected = max(expected, 1) if count else 0  # few are not nobody
         return people(expected, all_, show=self.show_values, least=SMALL)
 
     def everybody(self, count: int) -> People:
@@ -692,7 +731,9 @@ class ViewWords:
     def classical(self) -> Iterator[tuple[str, str, str]]:
         """What officers know, beside ours: name, value, and how they relate."""
         if self.view.risk is not None:
-            yield from classical_words(self.view.risk.classical, self.everybody, unit=self.unit)
+            hidden = not self.show_values and has_small_cells(self.view)
+            told = self.view if hidden else None
+            yield from classical_words(self.view.risk.classical, self.everybody, unit=self.unit, veiled=told)
 
     def _exposed(self) -> Iterator[Told]:
         """Who is alone with the released values, and whose secret is found out."""
@@ -702,7 +743,8 @@ class ViewWords:
         identity = risk.classical.identity
         if identity is not None:
             alone, meaning = self.everybody(identity.unique), "nobody else has the same released values"
-            said = f"{alone.words} {_be(alone)} unique{f': {meaning}' if identity.unique else ''}."
+            why = meaning if alone.count != 0 else "everybody shares all released values with somebody else"
+            said = f"{alone.words} {_be(alone)} unique: {why}."
             yield Told(said, (Figure("Unique people", alone.words, meaning),))
         whose = "hold a sensitive value" if self._named else "have a secret that less than half share"
         for level, found in risk.found_out if risk.holders else ():
@@ -770,12 +812,13 @@ class ViewWords:
         attained = self.amount(Nats(found.lower, rounding="down"))
         below, above = both_sides(self.audit.delta)
         often = "" if below == above else f" with probability {below}"
+        most = envelope_bound(self.view)
         said = (
-            f"whatever is done with the release, a leakage above {self.amount(found.value)} stays less likely than "
+            f"whatever is done with the release, a leakage above {self.amount(most)} stays less likely than "
             f"{above} (envelope; at least {attained} can be reached{often})."
         )
         name = f"Exceeded with probability below {format_sides(found.delta)[1]}, whatever values are grouped (envelope)"
-        return Told(said, (self._figure(name, found.value, f"at least {attained} can be reached"),))
+        return Told(said, (self._figure(name, most, f"at least {attained} can be reached"),))
 
     def _group(self, group: AttackGroup) -> str:
         names = self._names
@@ -864,8 +907,10 @@ class ViewWords:
         over, budget = self.over(), self.view.budget
         if over is None or budget is None:
             return
-        meaning = f"the released values make {_effect_words(self.view, more=True)}"
-        said = f"over the budget of {allowed_words(budget)}: {over.words}."
+        meaning = (
+            f"the released values make {_effect_words(self.view, exact=self.audit.mode == 'population')}"
+        )
+        said = f"over the budget of {allowed_words(budget, kept=self.view.verdict is True)}: {over.words}."
         yield Told(said, (Figure("Over the budget", over.words, meaning),))
 
     def _columns(self) -> list[str]:

@@ -9,6 +9,12 @@ does a leakage beside the prior. So both are told as ranges, the same whatever t
 3/4 and 1, each of which at least five sizes can have. Shares of 0 and 1 are told as they are, since every size can have
 them. The worst leakage is a range where its cell is small, and so is every amount that could be the same one: those
 above the range's lower end. Fewer than ten people are told as that.
+
+What officers know by other names follows the same rule where some cell is small: α and t-closeness are told as the
+upper end of their range, β-likeness and δ-disclosure follow from the leakage that is told, and entropy l-diversity is
+rounded down to a whole number. k-anonymity, the risks that are 1/k, distinct l-diversity and the numbers of people who
+are unique or in cells below 3, 5 and 10 are told as they are: a release is judged by them, and they say how many people
+are in small cells, not which cells these are.
 """
 
 from __future__ import annotations
@@ -74,6 +80,12 @@ class Names:
     def shows(self, place: int) -> bool:
         """Whether a cell may be called by its values: many people have them, or values may be shown."""
         return self.show_values or self.view.counted.holders_of(place) >= SMALL
+
+
+def has_small_cells(view: SecretView) -> bool:
+    """Whether some cell of a view has fewer than ten people."""
+    counted = view.counted
+    return bool(((counted.tally.sizes if counted.holders is None else counted.holders) < SMALL).any())
 
 
 def secret_name(columns: Sequence[str], label: Sequence[str | None]) -> str:

@@ -13,7 +13,7 @@ here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import and_
 from typing import Any
@@ -32,6 +32,7 @@ from tightlip.table.counts import (
     combine,
     combine_codes,
     count_groups,
+    is_value,
     keys_of,
     require_secrets,
 )
@@ -97,32 +98,47 @@ class CellQuery:
         }
         return rows.group_by(names).aggregate(**counts)
 
-    @classmethod
-    def of(cls, table: Table, policy: Policy, secret: Sequence[str], release: Sequence[str]) -> CellQuery:
-        """Ask for the cells of some released columns, about some secret columns."""
-        rows = table.under(policy)
-        keys = {key.column: key for key in keys_of(rows, policy)}
-        held = [keys[name] for name in secret]
-        groups = count_groups(rows, held, MOST_SECRETS)
-        shown = [keys[name] for name in release]
-        return cls(rows, held, shown, groups)
 
+@dataclass(frozen=True, slots=True, eq=False)
+class CellCounter:
+    """The rows of a plan, from which cells of some of its columns are asked for, about some of its secret columns.
 
-def check_secrets(table: Table, policy: Policy) -> int:
-    """Refuse secrets of one value, named values that nobody has, and released ones that a list in order lacks.
-
-    Returns the number of rows of the plan.
+    What does not change from one question to the next is asked for once.
     """
-    found = [CellQuery.of(table, policy, [column], ()).secrets for column in policy.secret]
-    for item in policy.release:
-        if isinstance(policy.scales.get(item.column), tuple):
-            CellQuery.of(table, policy, [item.column], ())
-    require_secrets(policy, [groups.labels[0] for groups in found])
-    return int(found[0].count.sum())
+
+    rows: Table
+    keys: dict[str, Key]
+    _secrets: dict[tuple[str, ...], Groups] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, table: Table, policy: Policy) -> CellCounter:
+        """Prepare the columns of a plan."""
+        rows = table.under(policy)
+        return cls(rows, {key.column: key for key in keys_of(rows, policy)})
+
+    def secrets(self, secret: Sequence[str]) -> Groups:
+        """Count the groups of values of some secret columns."""
+        subject = tuple(secret)
+        if subject not in self._secrets:
+            self._secrets[subject] = count_groups(
+                self.rows, [self.keys[name] for name in subject], MOST_SECRETS
+            )
+        return self._secrets[subject]
+
+    def query(self, secret: Sequence[str], release: Sequence[str]) -> CellQuery:
+        """Ask for the cells of some released columns, about some secret columns."""
+        held, shown = ([self.keys[name] for name in names] for names in (secret, release))
+        return CellQuery(self.rows, held, shown, self.secrets(secret))
+
+    def require_secrets(self, policy: Policy) -> int:
+        """Refuse secrets of one value and named values that nobody has; returns the number of rows of the plan."""
+        found = [self.secrets([column]) for column in policy.secret]
+        require_secrets(policy, [groups.labels[0] for groups in found])
+        return int(found[0].count.sum())
 
 
-def count_kinds(table: Table, policy: Policy, secret: Sequence[str], release: Sequence[str]) -> CellKinds:
-    """Count the kinds of cells of some released columns of a policy, about some of its secret columns.
+def count_kinds(query: CellQuery) -> CellKinds:
+    """Count the kinds of cells of some released columns of a plan, about some of its secret columns.
 
     Small cells are not hidden and nothing is randomised; both can be worked out from the kinds.
 
@@ -132,7 +148,6 @@ def count_kinds(table: Table, policy: Policy, secret: Sequence[str], release: Se
         When a column is not there or of no use, the table is empty or changes meanwhile, a secret column has one value
         only, or secrets and cells are so many that pairs of them do not fit into memory.
     """
-    query = CellQuery.of(table, policy, secret, release)
     secrets, place = combine(query.secrets.labels, query.secrets.codes)
     if len(place) > MOST_COLUMNS:
         return _kinds_by_pairs(query)
@@ -142,16 +157,13 @@ def count_kinds(table: Table, policy: Policy, secret: Sequence[str], release: Se
 
 def has_secret(columns: Sequence[Any], groups: Groups, place: int) -> Any:
     """Test rows for one group of secret values, given as Ibis columns; missing values are a value."""
-    import ibis
-
     tests = []
     for number, column in enumerate(columns):
         mask = groups.arrow[f"m{number // GAP_BITS}"][place].as_py()
         if mask >> (number % GAP_BITS) & 1:
             tests.append(column.isnull())
         else:
-            value = ibis.literal(groups.arrow[f"k{number}"][place].as_py(), column.type())
-            tests.append(column.notnull() & (column == value))
+            tests.append(column.notnull() & is_value(column, groups.arrow[f"k{number}"][place].as_py()))
     return reduce(and_, tests)
 
 

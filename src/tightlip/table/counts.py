@@ -6,6 +6,7 @@ key is missing stands in bit masks beside them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from tightlip.table.failure import engine_work
 from tightlip.table.kinds import Kind
 from tightlip.table.mapping import Mapping
 from tightlip.table.policy import MISSING, OTHER, Policy, Secret, require_known
-from tightlip.table.recoding import Keep, Recoding
+from tightlip.table.recoding import Keep, Recoding, bound_literal
 from tightlip.table.scale import Declared, require_listed, require_scale
 from tightlip.table.source import Table
 
@@ -153,7 +154,7 @@ def _named_key(table: Table, key: Key, secret: Secret) -> Key:
     _require_listed(key, labels.values())
     members = {value: label for value, label in labels.items() if label in secret.named}
     places = {label: place for place, label in enumerate(dict.fromkeys(members.values()))}
-    branches = [(key.expression == value, places[label]) for value, label in members.items()]
+    branches = [(is_value(key.expression, value), places[label]) for value, label in members.items()]
     names: list[Label] = [*places, OTHER]
     if MISSING in secret.named:
         branches.append((key.expression.isnull(), len(names)))
@@ -163,6 +164,15 @@ def _named_key(table: Table, key: Key, secret: Secret) -> Key:
         return Key(key.column, ibis.ifelse(key.expression.isnull(), rest, rest), Keep(), "integer", (OTHER,))
     chosen = ibis.cases(*branches, else_=rest).cast("int64")
     return Key(key.column, chosen, Keep(), "integer", tuple(names))
+
+
+def is_value(column: Any, value: Any) -> Any:
+    """Test an Ibis column of keys for one value that the engine gave, exactly that one."""
+    import ibis
+
+    if isinstance(value, float) and math.isfinite(value):
+        return column == bound_literal(value, "real")
+    return column == ibis.literal(value, column.type())
 
 
 class TooManyCells(InvalidInput):
