@@ -349,7 +349,9 @@ def tables() -> Iterator[Call]:
     yield from (
         Call("open_table", tl.open_table, {"source": str(table), "table": None}),
         Call(
-            "table.count_cells", tl.table.count_cells, {"table": opened, "policy": POLICY, "max_cells": 100}
+            "table.count_cells",
+            tl.table.count_cells,
+            {"table": opened, "policy": POLICY, "max_cells": 100, "max_groups": 1000, "check": True},
         ),
         Call(
             "auditing.classical_measures",
@@ -398,6 +400,8 @@ def tables() -> Iterator[Call]:
                 "policy": None,
                 "statistic": None,
                 "min_count": None,
+                "seconds": 5.0,
+                "skip": ["remedies"],
                 **PLANNED,
                 "randomize": None,
                 "weight": None,
@@ -406,6 +410,7 @@ def tables() -> Iterator[Call]:
                 "on_stage": lambda stage: None,
             },
         ),
+        Call("compare", tl.compare, {"plans": {"one": found, "two": POLICY}, "table": str(table)}),
         Call("Audit.words", found.words, {"show_values": False, "unit": "nats"}),
         Call("Audit.to_dict", found.to_dict, {"show_values": False, "unit": "nats"}),
         Call("Audit.chart", found.chart, {"view": "ill", "picture": "tail", "unit": "nats"}),

@@ -39,6 +39,7 @@ RESULTS = {
     "level": tl.contraction.level_bounds(4, "1/2", "1/10"),
     "plan": tl.planning.plan_table(STUDY, [tl.planning.LocalPrivacy(1)], 10, target_risk="1/20"),
     "risks": example_audit().risks(),
+    "comparison": tl.compare([example_audit(), example_audit(min_count=5)]),
     "trade-off": example_curve(),
     "failure": tl.failure_probability(CHANNEL, PRIOR, 0.5),
     "bounds": tl.envelopes.bounds(CHANNEL, PRIOR, "1/10"),

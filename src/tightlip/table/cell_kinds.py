@@ -37,7 +37,7 @@ from tightlip.table.counts import (
     require_secrets,
 )
 from tightlip.table.failure import engine_work
-from tightlip.table.policy import Policy
+from tightlip.table.policy import Policy, require_known
 from tightlip.table.source import Table
 
 MOST_COLUMNS = 64  # of counts in one query; each takes 8 bytes for every cell that the engine holds
@@ -243,6 +243,7 @@ def population_risks(table: Table, policy: Policy) -> PopulationRisks | None:
     if policy.weight is None:
         return None
     rows = table.under(policy)
+    require_known(policy.weight, [*rows.physical, *rows.refused], "weight column")
     ((weight, kind),) = rows.plain_columns([policy.weight])
     if kind not in ("integer", "real"):
         raise InvalidInput(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.arguments import instance, whole
+from tightlip.arguments import flag, instance, whole
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.display import format_count
 from tightlip.table.chain import keeps_values, steps_of
@@ -322,6 +322,9 @@ def count_cells(
     whole(max_cells, "max_cells", 1, MOST_CELLS)
     instance(table, Table, "table", "use open_table(path)")
     instance(policy, Policy, "policy", "write Policy(secret, release)")
+    flag(check, "check")
+    if max_groups is not None:
+        whole(max_groups, "max_groups", 1, MOST_CELLS)
     rows = table.under(policy)
     limit = max_cells * GROUPS_PER_CELL if max_groups is None else max_groups
     groups = count_groups(rows, keys_of(rows, policy), limit)

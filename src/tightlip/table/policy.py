@@ -365,7 +365,12 @@ def _read_missing(missing: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if isinstance(missing, Mapping):
         pairs = list(missing.items())
     else:
-        pairs = [tuple(pair) for pair in listed(missing, "missing", "columns and codes")]
+        pairs = listed(missing, "missing", "columns and codes")
+        for pair in pairs:
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise WrongType(
+                    f'missing must map columns to codes, got {quoted(pair)}; write {{"age": ["-9"]}}.'
+                )
     found: dict[str, tuple[str, ...]] = {}
     for column, codes in pairs:
         _require_name(column, "missing")
