@@ -83,6 +83,8 @@ def test_json_is_one_object_and_the_command_makes_it_again(capsys, table):
         "age in bins of 10",
         "zip as it is",
         "sex as it is",
+        "scales: age numeric (guessed: in bins of 10), zip nominal (guessed: 3 distinct whole numbers), "
+        "sex nominal (guessed)",
         "cells of fewer than 5 rows released as one",
     ]
 
