@@ -171,11 +171,21 @@ def test_flags_add_to_a_policy_file(capsys, table, tmp_path):
         "age >= 30",
         "--budget",
         "9999x",
+        "--top",
+        "age=80",
+        "--nominal",
+        "zip",
+        "--nominal",
+        "sex",
     )
     status, out, _ = run(capsys, "audit", table, "--policy", policy, *more, "--json")
     record = json.loads(out)
     assert (status, record["released"]) == (0, ["age", "sex", "zip"])
-    assert record["plan"][0] == "age in bins of 30"
+    assert record["plan"][0] == "age in bins of 30, top-coded at 80"
+    assert (
+        "scales: age numeric (guessed: in bins of 30, top-coded at 80), sex nominal (declared), "
+        "zip nominal (declared)"
+    ) in record["plan"]
     assert "cells of fewer than 3 rows released as one" in record["plan"]
     assert record["budget"]["words"] != "0 nats"
     with table.open(newline="") as file:

@@ -92,7 +92,8 @@ def audit(
         Is told the name of each stage when it begins; `stages_of` lists them.
     plan : what the flags of `tightlip audit` say, as keywords
         bins={"age": 10}, prefix=, top=, bottom=, mapping=, suppress=, randomize=, where="age >= 18",
-        missing={"age": ["-9"]}, not_secret=["N"], jointly=True, weight="w"; see `table.planned`.
+        missing={"age": ["-9"]}, not_secret=["N"], jointly=True, weight="w", scales={"grade": "ordinal"}, nominal=,
+        ordinal=, numeric=; see `table.planned`.
 
     Returns
     -------
