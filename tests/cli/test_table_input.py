@@ -185,7 +185,7 @@ def test_a_pipe_ends_when_its_writer_does(file, tmp_path):
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     found = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
     assert (found.returncode, found.stderr) == (0, "")
-    assert found.stdout.startswith("In the worst case, ")
+    assert found.stdout.startswith("No budget was set, so there is no verdict. For nobody ")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv"]
 
 

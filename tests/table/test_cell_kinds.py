@@ -12,7 +12,7 @@ import pytest
 from contract.store import stored
 from contract.warnings_of_engines import IGNORED
 from tightlip.errors import InvalidInput
-from tightlip.table.cell_kinds import MOST_COLUMNS, check_secrets, count_kinds, population_risks
+from tightlip.table.cell_kinds import MOST_COLUMNS, CellCounter, count_kinds, population_risks
 from tightlip.table.plan import planned
 from tightlip.table.source import open_table
 
@@ -99,7 +99,7 @@ def test_kinds_are_those_of_counting_every_cell(engine, secret, release, tmp_pat
             secret, release, missing={name: MISSING[name] for name in MISSING if name in [*secret, *release]}
         )
         with open_table(stored(engine, request, tmp_path, f"t{seed}", arrow(frame))) as table:
-            found = count_kinds(table, policy, secret, release)
+            found = count_kinds(CellCounter.of(table, policy).query(secret, release))
         assert told(found) == cells_of(frame, secret, release)
         assert (found.total, len(set(found.secrets))) == (len(frame), len(found.secrets))
         if len(found.secrets) <= MOST_COLUMNS:
@@ -112,8 +112,9 @@ def test_rows_that_are_left_out_are_not_counted(engine, tmp_path, request):
     policy = planned(["text"], ["a", "b"], where=["a >= 1", "b != X"], missing=MISSING)
     kept = frame[(frame["a"] >= 1) & frame["b"].notna() & ~frame["b"].isin(["X", "-9"])]
     with open_table(stored(engine, request, tmp_path, "t", arrow(frame))) as table:
-        found = count_kinds(table, policy, ["text"], ["a", "b"])
-        assert check_secrets(table, policy) == len(kept)
+        counter = CellCounter.of(table, policy)
+        found = count_kinds(counter.query(["text"], ["a", "b"]))
+        assert counter.require_secrets(policy) == len(kept)
     assert told(found) == cells_of(kept, ["text"], ["a", "b"])
     assert 0 < found.total == len(kept) < len(frame)
 
@@ -122,17 +123,22 @@ def test_fewer_columns_of_a_plan_are_counted_alone():
     frame = people(4)
     policy = planned(["text", "real"], ["a", "b"], missing=MISSING)
     with open_table(arrow(frame)) as table:
+        counter = CellCounter.of(table, policy)
         for secret, release in ((["real"], ["b"]), (["text"], ["a"]), (["text", "real"], ["a", "b"])):
-            assert told(count_kinds(table, policy, secret, release)) == cells_of(frame, secret, release)
+            assert told(count_kinds(counter.query(secret, release))) == cells_of(frame, secret, release)
+
+
+def require_secrets(table, policy):
+    return CellCounter.of(table, policy).require_secrets(policy)
 
 
 def test_secrets_are_checked_without_counting_cells():
     with open_table(arrow(people(5))) as table:
-        assert check_secrets(table, planned({"text": ["ill"]}, ["a"])) == 400
+        assert require_secrets(table, planned({"text": ["ill"]}, ["a"])) == 400
         with pytest.raises(InvalidInput, match="must have every value that is named, got none that is"):
-            check_secrets(table, planned({"text": ["il"]}, ["a"]))
+            require_secrets(table, planned({"text": ["il"]}, ["a"]))
         with pytest.raises(InvalidInput, match="at least two values"):
-            check_secrets(table, planned(["text"], ["a"], where=["text == ill"]))
+            require_secrets(table, planned(["text"], ["a"], where=["text == ill"]))
 
 
 def risks_of(frame, release, min_count):
