@@ -294,6 +294,26 @@ def test_a_plan_of_some_rows_is_released_and_counted_again(capsys, people):
     assert factor <= 2 * (1 + 1e-12)
 
 
+def test_a_secret_of_recodings_in_a_row_is_counted_again_without_its_file(capsys, people):
+    Path("areas.csv").write_text("start,area\nno,cold\n=s,warm\n1.,warm\n")
+    Path("plan.toml").write_text(
+        '[secret.town]\nprefix = 2\nmapping = "areas.csv"\n[release.age]\nbins = 10\nbottom = 24\n'
+    )
+    assert main(["release", "table", "people.parquet", "--policy", "plan.toml", "--out", "safe.csv"]) == 0
+    capsys.readouterr()
+    Path("areas.csv").unlink()
+    status, out, err = verify(capsys, "safe.csv", "--table", "people.parquet")
+    assert (status, err) == (0, "")
+    assert out.startswith("Valid")
+    kept = people.assign(
+        area=people.town.map({"north": "cold", "=south": "warm", "1.10": "warm"}).fillna("?"),
+        age=people.age.where(people.age > 24, 24) // 10 * (people.age > 24),
+    )
+    share = kept.groupby("age").area.value_counts(normalize=True) / kept.area.value_counts(normalize=True)
+    receipt = json.loads(Path("safe.csv.receipt.json").read_text())
+    assert receipt["proved"]["leakage_nats"] == pytest.approx(np.log(share.max()))
+
+
 def test_a_receipt_that_means_other_rows_is_found_out(capsys, people):
     Path("plan.toml").write_text(PLAN.replace('not_secret = ["unasked"]', ""))
     plain = (

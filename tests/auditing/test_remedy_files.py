@@ -14,7 +14,7 @@ from tightlip.report.audit_words import reason_words
 from tightlip.report.disclosure import remedy_toml
 from tightlip.table.chain import Chain
 from tightlip.table.mapping import Mapping
-from tightlip.table.policy import Policy, Released
+from tightlip.table.policy import Policy, Released, Secret
 from tightlip.table.recoding import Prefix
 
 pytestmark = IGNORED
@@ -73,6 +73,17 @@ def test_a_mapping_written_in_the_plan_is_shown_with_leave_only():
     kept = [remedy for remedy in found.remedies if len(remedy.policy.release) == 2]
     assert kept
     for remedy in kept:
+        assert remedy_toml(found, remedy) is None
+        assert "falconer" in remedy_toml(found, remedy, show_values=True)
+    assert "falconer" not in json.dumps(record_of(found))
+
+
+def test_a_mapping_of_a_secret_is_shown_with_leave_only():
+    jobs = dict.fromkeys(("baker", "smith", "falconer"), "craft")
+    secret = Secret("job", Chain([Mapping(jobs, otherwise="rest"), Prefix(1)]))
+    found = audit(people(), policy=Policy(secret, ["age", "s"]), budget="1.5x")
+    assert found.remedies
+    for remedy in found.remedies:
         assert remedy_toml(found, remedy) is None
         assert "falconer" in remedy_toml(found, remedy, show_values=True)
     assert "falconer" not in json.dumps(record_of(found))

@@ -213,7 +213,7 @@ def test_a_secret_that_is_in_scope_only_by_itself_decides_the_verdict():
     counted = Counted.of(counts_of(rows, 2), ["s", "name"], ["a"])
     found = audit_counts(
         counted,
-        Policy(["s", "name"], ["a"]),
+        Policy(["s", "name"], ["a"], jointly=True),
         kinds={},
         delta=DELTA,
         budget=tl.log_of("23/2"),
@@ -223,7 +223,7 @@ def test_a_secret_that_is_in_scope_only_by_itself_decides_the_verdict():
     assert joint == 0 < one
     assert found.verdict is False
     assert "could not be proved to be at most 5 %" in verdict(found)
-    assert "has probability at most 0 %" not in verdict(found)
+    assert "at most 0 %" not in verdict(found)
 
 
 def test_a_prior_out_of_scope_is_not_promised_anything():

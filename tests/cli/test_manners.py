@@ -53,9 +53,17 @@ def protect(table, *more):
 @pytest.mark.parametrize(
     ("budget", "status", "said"),
     [
-        ([], 0, "In the worst case, "),
-        (["--budget", "9x"], 0, "Within the "),
-        (["--budget", "1.01x"], 1, "Over the "),
+        ([], 0, "No budget was set, so there is no verdict. For nobody the released values make some ill "),
+        (
+            ["--budget", "9x"],
+            0,
+            "Can be published as planned: nobody's ill becomes more than 9 times as likely.",
+        ),
+        (
+            ["--budget", "1.01x"],
+            1,
+            "Do not publish as planned: for all 210 people the released values make some ill more than ",
+        ),
     ],
 )
 def test_a_quiet_audit_prints_its_verdict(capsys, table, budget, status, said):
@@ -158,8 +166,8 @@ def piped(*words, **environment):
 
 def test_nothing_is_folded_into_a_pipe(table):
     lines = piped(*audit(table, "--budget", "1.01x"))
-    (first,) = [line for line in lines if line.startswith("In the worst case, ")]
-    assert first.endswith(" nats.")
+    (first,) = [line for line in lines if line.startswith("Do not publish as planned: ")]
+    assert first.endswith(" more than 1.01 times as likely.")
     assert max(map(len, lines)) > 110
     assert not any(line.endswith(" ") for line in lines)
     sentences = [line for line in lines if line.startswith("• ")]

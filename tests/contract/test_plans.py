@@ -11,10 +11,13 @@ from contract.people import ROWS, UNORDERED
 from contract.test_every_engine import as_counter, plain, thirty
 from contract.warnings_of_engines import IGNORED
 from tightlip.errors import InvalidInput
+from tightlip.table.cell_kinds import check_secrets, count_kinds
+from tightlip.table.chain import Chain
 from tightlip.table.counts import count_cells
+from tightlip.table.mapping import Mapping
 from tightlip.table.policy import OTHER, Policy, Released, Secret
 from tightlip.table.publish import publish, rows_of
-from tightlip.table.recoding import Bins, Prefix
+from tightlip.table.recoding import Bins, BottomCode, Prefix, TopCode
 from tightlip.table.risk import CellRisks, write_risks
 
 pytestmark = IGNORED
@@ -94,6 +97,68 @@ def test_a_plan_is_published_and_told_of_the_same_rows(table, engine, tmp_path):
     together = Counter(map(cell_of, SEEN))
     expected = [(seen["id"], together[cell_of(seen)]) for seen in SEEN]
     assert sorted((row["id"], row["cell_size"]) for row in told) == sorted(expected)
+
+
+JOINED = Policy(
+    [
+        "disease",
+        Secret("member", Chain([Mapping({"true": "a", "false": "b"}), Mapping({"a": "c", "b": "d"})])),
+    ],
+    [
+        Released(
+            "age",
+            Chain(
+                [
+                    Bins(width=30),
+                    BottomCode(-25),
+                    TopCode(60),
+                    Mapping({"≥60": "end", "≤-25": "end"}, otherwise="middle"),
+                ]
+            ),
+        ),
+        Released("job", Chain([Prefix(1), Mapping({"n": "N", "N": "N"}, otherwise="rest")])),
+    ],
+)
+
+
+def joined_cell(row):
+    age, job = row["age"], row["job"]
+    return (
+        age if age is None else "end" if age >= 60 or age <= -25 else "middle",
+        job if job is None else "N" if job[:1] in ("n", "N") else "rest",
+    )
+
+
+def test_cells_that_recodings_in_a_row_join_are_one_to_the_engine(table):
+    """Kinds of cells come back without labels, so the engine itself must group by what is released."""
+    member = {True: "c", False: "d", None: None}
+    rows = Counter(((row["disease"], member[row["member"]]), joined_cell(row)) for row in ROWS)
+    assert as_counter(count_cells(table, JOINED)) == rows
+    kinds = count_kinds(table, JOINED, ["member"], ["age", "job"])
+    found = Counter()
+    for kind, many in enumerate(kinds.cells.tolist()):
+        own = np.flatnonzero(kinds.kind_of == kind)
+        pairs = zip(kinds.secret_of[own].tolist(), (kinds.count[own] // many).tolist(), strict=True)
+        found[frozenset((kinds.secrets[secret][0], count) for secret, count in pairs)] += many
+    cells = {}
+    for ((_, secret), cell), count in rows.items():
+        cells.setdefault(cell, Counter())[secret] += count
+    assert found == Counter(frozenset(own.items()) for own in cells.values())
+
+
+def test_a_value_without_a_group_is_refused_where_only_kinds_come_back(table):
+    for recoding in (Mapping({"N": "x"}), Chain([Prefix(1), Mapping({"N": "x"})])):
+        policy = Policy("disease", [Released("job", recoding)])
+        with pytest.raises(
+            InvalidInput, match="mapping must have a group for every value, got none for some"
+        ):
+            count_kinds(table, policy, ["disease"], ["job"])
+
+
+def test_a_value_that_is_not_listed_is_refused_where_only_kinds_come_back(table):
+    policy = Policy("disease", ["job"], scales={"job": ["nurse", "cook"]})
+    with pytest.raises(InvalidInput, match='scales of "job" must list every value that occurs'):
+        check_secrets(table, policy)
 
 
 def test_rows_are_found_again_in_their_order(table, engine):

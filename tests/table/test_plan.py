@@ -9,12 +9,14 @@ from tightlip.cli.audit_options import PlanFlags
 from tightlip.errors import InvalidInput, WrongType
 from tightlip.numeric.budget import Allowed
 from tightlip.table.budget import Rule
+from tightlip.table.chain import Chain
 from tightlip.table.counts import count_cells
 from tightlip.table.flags import keywords, policy_flags, read_secret
+from tightlip.table.mapping import Mapping
 from tightlip.table.plan import planned
 from tightlip.table.policy import OTHER, Policy, Released, Secret
 from tightlip.table.policy_file import policy_toml
-from tightlip.table.recoding import Bins, Keep, Prefix, TopCode
+from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, TopCode
 from tightlip.table.source import open_table
 
 FILE = """
@@ -36,10 +38,10 @@ RICH = Policy(
     [
         "ward",
         Secret("DPHY", values=["1"], not_secret=["N"]),
-        Secret("INC", Bins(width=1000)),
+        Secret("INC", Chain([Bins(width=1000), TopCode(9000)])),
         {"=a,": ["x,y", '"']},
     ],
-    [Released("AGEP", Bins(width=10)), "SEX"],
+    [Released("AGEP", Chain([Bins(width=10), BottomCode(18), TopCode(90)])), "SEX"],
     not_secret=["b", "a=b"],
     where=["AGEP >= 18", 'ST in MA,"a, b"', "INC is not missing"],
     missing={"AGEP": [-9, "n/a"], "odd=": ["="]},
@@ -48,6 +50,7 @@ RICH = Policy(
     delta=0.05,
     jointly=True,
     weight="PWGT",
+    scales={"AGEP": "numeric", "INC": "numeric", "SEX": "nominal", "odd, =": "nominal"},
 )
 
 
@@ -71,7 +74,8 @@ def test_a_rich_policy_as_flags():
         given.setdefault(flag, []).append(text)
     others = {"bins": given["--bins"], "where": given["--where"], "missing": given["--missing"]}
     others |= {"not_secret": given["--not-secret"], "min_count": 5, "jointly": True, "weight": "PWGT"}
-    others |= {"delta": given["--delta"][0]}
+    others |= {"delta": given["--delta"][0], "top": given["--top"], "bottom": given["--bottom"]}
+    others |= {"nominal": given["--nominal"], "numeric": given["--numeric"]}
     flags = PlanFlags(None, False, given["--secret"], given["--release"], given["--budget"], others)
     assert flags.plan() == RICH
 
@@ -115,6 +119,58 @@ def test_keywords_add_to_a_policy(tmp_path):
     again = planned({"ward": ["a"]}, ["SEX"], planned({"ward": ["b"]}, None, base))
     assert again.secret_of("ward").values == ("b", "a")
     assert again.release == base.release
+
+
+def test_keywords_replace_all_recodings_and_the_scale_of_a_column():
+    base = planned("ill", ["zip", "age"], bins={"zip": 1000}, top={"zip": 5000}, numeric=["zip", "age"])
+    assert base.release[0].recoding == Chain([Bins(width=1000), TopCode(5000)])
+    assert base.scales == {"zip": "numeric", "age": "numeric"}
+    # the old scale does not fit the new recoding, nor the new scale the old one
+    names = planned(policy=base, prefix={"zip": 3}, nominal="zip")
+    assert names.release[0].recoding == Prefix(3)
+    assert names.scales == {"zip": "nominal", "age": "numeric"}
+    again = planned(None, [Released("zip", Bins(width=10))], names, scales={"zip": "numeric"})
+    assert (again.release[0].recoding, again.scales["zip"]) == (Bins(width=10), "numeric")
+    with pytest.raises(InvalidInput, match='"in bins of 10" needs values with an order by size'):
+        planned(policy=names, bins={"zip": 10})
+    with pytest.raises(InvalidInput, match=r'"in bins of 10" needs .* got it on column "ill"'):
+        planned(policy=base, bins={"ill": 10}, nominal="ill")
+    assert planned(policy=base) == base
+
+
+def test_secrets_of_recodings_in_a_row(tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text(
+        'release = ["a"]\n[secret.zip]\nprefix = 1\nmapping = {0 = "north", 1 = "north", 2 = "south"}\n'
+        'then = [{mapping = {north = "cold", south = "warm"}}]\nvalues = ["cold"]\n'
+    )
+    policy = Policy.from_toml(path)
+    inner, outer = Mapping({"0": "north", "1": "north", "2": "south"}), {"north": "cold", "south": "warm"}
+    steps = Chain([Prefix(1), inner, Mapping(outer)])
+    assert policy == Policy(Secret("zip", steps, values=["cold"]), ["a"])
+    path.write_text(policy_toml(policy))
+    assert Policy.from_toml(path) == policy
+    rows = {"zip": ["00", "01", "11", "20", None, "21"], "a": ["x", "x", "y", "x", "x", "y"]}
+    _, named = counted(rows, policy)
+    assert named.all == {("cold", "x"): 2, ("cold", "y"): 1, (OTHER, "x"): 2, (OTHER, "y"): 1}
+    _, each = counted(rows, Policy(Secret("zip", steps), ["a"]))
+    assert each.all == {
+        ("cold", "x"): 2,
+        ("cold", "y"): 1,
+        ("warm", "x"): 1,
+        ("warm", "y"): 1,
+        (None, "x"): 1,
+    }
+
+
+def test_secrets_in_a_listed_order():
+    rows = {"s": ["low", "high", "N", None], "a": ["x"] * 4}
+    order = {"s": ["low", "high"]}
+    for secret in (Secret("s", not_secret=["N"]), Secret("s", values=["high"], not_secret=["N"])):
+        assert counted(rows, Policy(secret, ["a"], scales=order))[0].total == 4
+    for secret in (Secret("s"), Secret("s", values=["high"])):
+        with pytest.raises(InvalidInput, match='scales of "s" must list every value that occurs, got 1'):
+            counted(rows, Policy(secret, ["a"], scales=order))
 
 
 @pytest.mark.parametrize(

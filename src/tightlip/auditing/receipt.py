@@ -25,6 +25,7 @@ from tightlip.model.channel import Channel
 from tightlip.model.labels import Label
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import Nats
+from tightlip.table.chain import in_a_row, steps_of
 from tightlip.table.local import file_digest
 from tightlip.table.mapping import Mapping
 from tightlip.table.outputs import PostgresOutput
@@ -225,11 +226,10 @@ def meant_rows(policy: Policy) -> Policy | None:
 
 
 def _inline(recoding: Recoding) -> Recoding:
-    """A mapping without its file: a receipt stands alone."""
-    return (
-        Mapping(dict(recoding.groups), otherwise=recoding.otherwise)
-        if isinstance(recoding, Mapping)
-        else recoding
+    """Mappings without their files: a receipt stands alone."""
+    return in_a_row(
+        Mapping(dict(step.groups), otherwise=step.otherwise) if isinstance(step, Mapping) else step
+        for step in steps_of(recoding)
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from tightlip.showing import Shown, Tabled
 from tightlip.table.cell_kinds import MOST_COLUMNS, CellCounter, kinds_by_engine
 from tightlip.table.counts import CellCounts, combine, hide_small_cells
 from tightlip.table.policy import Policy, Secret
-from tightlip.table.risk import CellRisks, KindRisks, write_kind_risks, write_risks
+from tightlip.table.risk import CellRisks, KindRisks, refuse_changed, write_kind_risks, write_risks
 from tightlip.table.source import Table
 
 
@@ -102,7 +103,13 @@ def kind_risks(table: Table, policy: Policy, subject: Subject, *, alone: bool = 
     posterior[:, out[place]] = np.nan
     leakage[at < 0] = np.nan
     name = None if alone else name_of(subject)
-    return KindRisks(name, query, each, shown.sizes[shown_at], leakage, posterior, cells)
+    held = _rising(seen)
+    return KindRisks(name, query, each, shown.sizes[shown_at], leakage, posterior, cells, held)
+
+
+def _rising(tally: Tally) -> tuple[int, ...]:
+    """How many people have each secret, in rising order."""
+    return tuple(sorted(int(one) for one in tally.of_secret.tolist()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,10 +121,12 @@ class AuditRisks(Shown, Tabled):
     policy : the plan that was audited
     cells : the leakage of each released cell and the posterior of each secret in it; None where these are in the engine
         alone: of very many cells, of several secrets, and where a secret does not apply to everybody
+    held : by secret, how many people the audit found to have each value, in rising order; another table is refused
     """
 
     policy: Policy
     cells: CellRisks | None
+    held: Mapping[str, tuple[int, ...]]
 
     def write(
         self, table: Table, path: str | Path, *, id_column: str | None = None, force: bool = False
@@ -125,6 +134,11 @@ class AuditRisks(Shown, Tabled):
         """Write cell size, leakage and posterior of the own secret for every row of the table; see `write_risks`.
 
         Of several secrets each has its own columns, like posterior_DPHY.
+
+        Raises
+        ------
+        InvalidInput
+            When the file exists and force is not set, ids are needed, or the table is not the one that was audited.
         """
         if self.cells is not None:
             write_risks(table, self.policy, self.cells, path, id_column=id_column, force=force)
@@ -132,6 +146,8 @@ class AuditRisks(Shown, Tabled):
         subjects = subjects_of(self.policy)
         alone = len(subjects) == 1
         found = [kind_risks(table, self.policy, subject, alone=alone) for subject in subjects]
+        if any(own.held != self.held[name_of(subject)] for own, subject in zip(found, subjects, strict=True)):
+            raise refuse_changed(table)
         write_kind_risks(table, self.policy, found, path, id_column=id_column, force=force)
 
     def columns(self) -> dict[str, list[Any]]:
@@ -183,6 +199,6 @@ def audit_risks(audit: Audit) -> AuditRisks:
         )
     _require_quiet(audit.policy)
     plain = len(subjects_of(audit.policy)) == 1 and not any(own.not_secret for own in audit.policy.secrets)
-    if audit.counted is None or not plain:
-        return AuditRisks(audit.policy, None)
-    return AuditRisks(audit.policy, cell_risks(suppress_counts(audit), audit.policy))
+    held = {name: _rising(view.counted.tally) for name, view in audit.views.items()}
+    known = audit.counted is not None and plain
+    return AuditRisks(audit.policy, cell_risks(suppress_counts(audit), audit.policy) if known else None, held)

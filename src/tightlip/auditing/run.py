@@ -92,7 +92,8 @@ def audit(
         Is told the name of each stage when it begins; `stages_of` lists them.
     plan : what the flags of `tightlip audit` say, as keywords
         bins={"age": 10}, prefix=, top=, bottom=, mapping=, suppress=, randomize=, where="age >= 18",
-        missing={"age": ["-9"]}, not_secret=["N"], jointly=True, weight="w"; see `table.planned`.
+        missing={"age": ["-9"]}, not_secret=["N"], jointly=True, weight="w", scales={"grade": "ordinal"}, nominal=,
+        ordinal=, numeric=; see `table.planned`.
 
     Returns
     -------
@@ -224,7 +225,7 @@ def _audit_population(job: _Job, kinds: Mapping[str, str]) -> Audit:
         effects = column_effects(cells, measure, job.deadline(f"columns {name}"))
         if len(subject) == 1 and subject[0] in policy.statistic:
             job.on_stage(f"statistic {name}")
-            sml = statistic_of(cells.release(policy.secret), seen)
+            sml = statistic_of(views[name_of(policy.secret)].counted, seen)  # together comes first
         views[name] = population_view(
             seen,
             cells.scale,

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
 from tightlip import __version__
@@ -560,16 +561,25 @@ def view_report(
     )
 
 
-def _heat(found: HeatMap, words: ViewWords, unit: Unit) -> Heat:
-    """Two columns alone; what a pair of values of fewer than ten people leaks is not told without leave."""
-    rows, columns = ([_value_name(value) for value in values] for values in found.values)
+def _heat(found: HeatMap, words: ViewWords, unit: Unit) -> Heat | None:
+    """Two columns alone; without leave no value of fewer than ten people is told, nor what a pair of so few leaks."""
+    sums = [sum(people) for people in found.people], [sum(held) for held in zip(*found.people, strict=True)]
+    shown = [
+        {
+            place: _value_name(value)
+            for place, value in enumerate(values)
+            if words.show_values or held[place] >= SMALL
+        }
+        for values, held in zip(found.values, sums, strict=True)
+    ]
     told = []
-    for row, people, leaks in zip(rows, found.people, found.leakage, strict=True):
-        for column, held, leak in zip(columns, people, leaks, strict=True):
-            if leak is not None:
-                shown = words.show_values or held >= SMALL
-                told.append(HeatCell(row, column, words.people(held), amount(leak, unit) if shown else None))
-    return Heat(found.columns, tuple(rows), tuple(columns), tuple(told))
+    for row, column in product(*shown):
+        people, leak = found.people[row][column], found.leakage[row][column]
+        if leak is not None:
+            known = amount(leak, unit) if words.show_values or people >= SMALL else None
+            told.append(HeatCell(shown[0][row], shown[1][column], words.people(people), known))
+    rows, columns = (tuple(names.values()) for names in shown)
+    return Heat(found.columns, rows, columns, tuple(told)) if told else None
 
 
 def _value_name(value: str | None) -> str:

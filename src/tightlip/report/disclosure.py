@@ -263,13 +263,14 @@ def remedy_toml(
     What a remedy adds names only values that ten people or more have. A mapping that is written out in the plan itself,
     and a list of values in order, may name others, so the text is withheld unless values may be shown.
     """
+    plan, changed = (zip(own.columns, own.recodings, strict=True) for own in (audit.policy, remedy.policy))
     written = {
-        (item.column, step)
-        for item in audit.policy.release
-        for step in steps_of(item.recoding)
+        (column, step)
+        for column, recoding in plan
+        for step in steps_of(recoding)
         if isinstance(step, Mapping) and not step.hierarchy
     }
-    kept = {(item.column, step) for item in remedy.policy.release for step in steps_of(item.recoding)}
+    kept = {(column, step) for column, recoding in changed for step in steps_of(recoding)}
     in_order = any(isinstance(scale, tuple) for scale in audit.policy.scales.values())
     if not show_values and (in_order or written & kept):
         return None

@@ -208,7 +208,7 @@ def write_risks(
             )
         table.require_unchanged()
         if written is None or not written.equals(_expected_tally(risks)):
-            raise _refuse_changed(table)
+            raise refuse_changed(table)
 
 
 def _risk_path(path: str | Path, id_column: str | None) -> Path:
@@ -233,6 +233,7 @@ class KindRisks:
         the secret applies to nobody in it
     posterior : for each kind and group the probability of the own secret, NaN where the secret does not apply
     cells : how many cells there are of each kind
+    held : how many people have each secret, of those to whom it applies, in rising order
     """
 
     name: str | None
@@ -242,6 +243,7 @@ class KindRisks:
     leakage: NDArray[np.float64]
     posterior: NDArray[np.float64]
     cells: NDArray[np.int64]
+    held: tuple[int, ...]
 
     @property
     def columns(self) -> tuple[str, str, str]:
@@ -282,7 +284,7 @@ def write_kind_risks(
             )
         rows.require_unchanged()
         if written is None or not all(_agrees(written, own) for own in found):
-            raise _refuse_changed(table)
+            raise refuse_changed(table)
 
 
 def _agrees(written: Any, found: KindRisks) -> bool:
@@ -353,7 +355,8 @@ def _kinds_lookup(own: KindRisks, names: Sequence[str]) -> Any:
 _Identity = tuple[Any, Kind] | None
 
 
-def _refuse_changed(table: Table) -> InvalidInput:
+def refuse_changed(table: Table) -> InvalidInput:
+    """Say that a table is not the one that was counted."""
     return InvalidInput(f"{table.name} has changed since it was counted; audit it again.")
 
 
@@ -376,7 +379,7 @@ def _lookup(table: Table, policy: Policy, risks: CellRisks, max_cells: int) -> A
     groups = count_groups(table, keys_of(table, policy), max_cells * GROUPS_PER_CELL)
     counts, triple_of = cells_of_groups(groups, policy, max_cells)
     if not counts.same_as(risks.counts):
-        raise _refuse_changed(table)
+        raise refuse_changed(table)
     cell_of = counts.cell_of[triple_of]
     found = (counts.sizes()[cell_of], risks.leakage[cell_of], risks.posterior[triple_of])
     arrow = groups.arrow.drop_columns(["n"])
