@@ -355,7 +355,7 @@ def tables() -> Iterator[Call]:
             "auditing.classical_measures",
             tl.auditing.classical_measures,
             {
-                "tally": found.joint.counted.tally,
+                "tally": found.deciding.counted.tally,
                 "order": [1, 0],
                 "population": tl.auditing.PopulationSizes([6, 2], [0.5, 0.5]),
                 "scale": 1,
@@ -369,7 +369,7 @@ def tables() -> Iterator[Call]:
         Call(
             "PopulationSizes.of",
             tl.auditing.PopulationSizes.of,
-            {"tally": found.joint.counted.tally, "population": [6, 2], "column": [0, 1]},
+            {"tally": found.deciding.counted.tally, "population": [6, 2], "column": [0, 1]},
         ),
         Call("auditing.cell_risks", tl.auditing.cell_risks, {"counts": counts, "policy": POLICY}),
         Call(

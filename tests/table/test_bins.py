@@ -134,7 +134,7 @@ def test_values_too_large_for_their_bins_are_refused(value):
         ({"width": float("nan")}, "bin width must be finite"),
         ({"width": 1e-300}, "fewer digits"),
         ({"width": 2**70}, r"below 2\^62"),
-        ({"edges": []}, "1 to 10 000, got 0"),
+        ({"edges": []}, "1 to 10,000, got 0"),
         ({"edges": [2, 1]}, "bin edges must grow, got 2 before 1"),
         ({"edges": [1, 1]}, "bin edges must grow"),
     ],
