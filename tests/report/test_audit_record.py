@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from fractions import Fraction
 
+import pandas as pd
 import pytest
 
 import tightlip as tl
@@ -221,3 +222,15 @@ def test_numbers_shown_short_are_still_guarantees(ratio):
 def test_shares_that_are_round_look_round():
     assert percent(Probability.of(Fraction(6, 10), "nearest")) == "60 %"
     assert as_json(amount(Nats(math.inf), "bits")) == {"value": "inf", "unit": "bits", "words": "infinite"}
+
+
+def test_a_change_with_noise_has_as_many_people_as_the_plan():
+    """Randomised response multiplies counts by a scale of its own; people are told, not counts."""
+    rows = [("ill", "a")] * 30 + [("well", "a")] * 30 + [("ill", "b")] * 2 + [("well", "b")] * 58
+    found = tl.audit(pd.DataFrame(rows, columns=["s", "p"]), "s", ["p"], budget="3/2x")
+    told = record_of(found, show_values=True)["remedies"]
+    noisy = [change for change in told if "randomised response" in change["change"]]
+    assert noisy
+    for change in told:
+        counts = [bar["people"]["count"] for bar in change["by_factor"]["s"]]
+        assert abs(sum(counts) - len(rows)) <= len(counts) / 2 + 1, change["change"]

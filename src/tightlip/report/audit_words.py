@@ -661,9 +661,12 @@ class ViewWords:
         """Write an amount, its factor first."""
         return factor_first(amount, self.unit)
 
-    def people(self, count: int, of: int | None = None) -> People:
-        """So many of the people to whom the secret applies, or of others; with noise, as many as are expected."""
-        whole = self.view.counted.tally.total
+    def people(self, count: int, of: int | None = None, whole: int | None = None) -> People:
+        """So many of the people to whom the secret applies, or of others; with noise, as many as are expected.
+
+        `whole` is the count that stands for all of them, where it is not that of the plan: noise has its own scale.
+        """
+        whole = self.view.counted.tally.total if whole is None else whole
         scale = Fraction(self.view.people, whole)
         expected, all_ = round(count * scale), round((whole if of is None else of) * scale)
         expected = max(expected, 1) if count else 0  # few are not nobody
@@ -702,8 +705,8 @@ class ViewWords:
             yield from self.bars(self.view.risk.by_factor)
 
     def bars(self, counts: Sequence[int]) -> Iterator[tuple[float, float | None, str, People]]:
-        """Bars of a histogram of people by factor."""
-        edges = [None, *FACTORS, None]
+        """Bars of a histogram of people by factor, of the plan or of a change, which may have noise of its own."""
+        edges, whole = [None, *FACTORS, None], sum(counts)
         for place, count in enumerate(counts):
             low, high = edges[place], edges[place + 1]
             words = (
@@ -713,7 +716,12 @@ class ViewWords:
                 if high is None
                 else f"{format_about(float(low))} to {format_about(float(high))}x"
             )
-            yield float(low or 1), None if high is None else float(high), words, self.people(count)
+            yield (
+                float(low or 1),
+                None if high is None else float(high),
+                words,
+                self.people(count, whole=whole),
+            )
 
     def certainty(self) -> Iterator[tuple[int, People, list[tuple[float, float, str, People]]]]:
         """How certain the holders of each sensitive secret become: place, holders, and bars."""
