@@ -120,7 +120,7 @@ def bounds_of(case: Case, counts: NDArray[np.int64], confidence: float) -> tuple
     return float(at[0]) if at else 0.0, float(found.share_above_budget or 0.0)
 
 
-def main(samples: int = 20) -> None:
+def main(samples: int = 10) -> None:
     print(f"share above the budget, {samples} samples each:")
     print("case, confidence                     truth  sample  at most  (worst)  holds  at least  holds")
     for case in cases():
@@ -136,4 +136,4 @@ def main(samples: int = 20) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10)

@@ -14,7 +14,7 @@ from audit_example import example_audit, example_record
 from tightlip.auditing.sample import SampleMode
 from tightlip.numeric.budget import Allowed
 from tightlip.numeric.display import format_up
-from tightlip.numeric.quantity import Nats
+from tightlip.numeric.quantity import Nats, Probability
 from tightlip.report.amounts import budget_words, factor, leakage, surely
 from tightlip.report.audit_words import ViewWords, headline, paragraphs, remedy_words, sure, verdict
 from tightlip.report.disclosure import veil_audit
@@ -185,6 +185,29 @@ def test_what_says_nothing_is_left_out():
     all_known = replace(sample, views={"ill": replace(sample.deciding, certified=known)})
     assert "too small" in sentence(sample, "the bounds cover")
     assert sentence(all_known, "the bounds cover").endswith("of the population.")
+
+
+@pytest.mark.parametrize(
+    ("observed", "rows", "words"),
+    [
+        (
+            "1/200",
+            30_000,
+            "above the budget; if the population is like them, about 30 000 rows prove that at most 1 %",
+        ),
+        ("1/20", 30_000, "no number of rows is likely to prove that at most 1 % of people are; if"),
+        ("1/20", 30_000, "about 30 000 rows prove that more than 1 % of people are."),
+        ("1/20", None, "no number of rows is likely to prove that at most 1 % of people are."),
+        ("1/20", 1, "the sample proves that more than 1 % of people are."),
+    ],
+)
+def test_a_sample_says_how_many_rows_would_decide(observed, rows, words):
+    sample = example_audit(sample=SampleMode(0.9), budget=tl.log_of(2))
+    known = replace(
+        sample.joint.certified, observed_above=Probability.of(Fraction(observed)), rows_to_decide=rows
+    )
+    told = replace(sample, views={"ill": replace(sample.joint, certified=known)})
+    assert words in sentence(told, "of the rows")
 
 
 def test_what_a_sample_only_allows_is_not_told_as_fact():

@@ -231,7 +231,8 @@ class Counted:
         count = tally.count[pair].astype(object) * local.weight[entry].astype(object)
         values, codes = _by_column([local.published[value] for value in used.tolist()], len(self.columns))
         joined = Tally.of(tally.secret[pair], cell, count, (tally.shape[0], len(used)))
-        return replace(self, values=values, codes=codes, tally=joined)
+        people = (joined.of_cell // local.scale).astype(np.int64)  # by chance as many are expected, or more
+        return replace(self, values=values, codes=codes, tally=joined, holders=people)
 
     def suppress(self, min_count: int | None) -> Counted:
         """Suppress small cells: all people in cells of fewer than `min_count` share one cell that shows nothing."""

@@ -62,7 +62,8 @@ from tightlip.numeric.quantity import Nats, exact_ratio
 from tightlip.numeric.rounding import down, gamma, up, widen_down, widen_up
 
 _ASKED = 0.8  # of the error of a release goes to the question that is asked, the rest to all other bounds
-_OVER = 0.9  # of that to the bound from above, which a verdict needs
+_OVER = 0.85  # of that to the bound from above, which a verdict needs
+_PROVED = 0.8  # of the bound from below, to the cells that are proved to be above
 _ABOVE = 1 / 3  # of the rest goes to posteriors from above, and as much to tails from above
 _BELOW = 1 / 6  # to posteriors from below, and as much to tails from below
 _LARGEST = sys.float_info.max
@@ -140,7 +141,7 @@ def gather_cells(
     lower: FloatArray,
 ) -> CellBounds:
     """Bound cells from the bounds of their pairs, and from the posterior of secrets that they lack."""
-    rare = _first_absent(tally, np.argsort(priors.lower, kind="stable"))
+    rare = _first_absent(tally, np.argsort(tally.of_secret, kind="stable"))
     absent_lift = np.where(rare < 0, 0.0, np.nextafter(absent_post / priors.lower[rare], np.inf))
     best = _first_largest(lift, tally)
     seen = lift[best] >= absent_lift
@@ -315,11 +316,11 @@ def told_levels(levels: Sequence[Nats], priors: Priors) -> list[Nats]:
 
 def least_above(tally: Tally, priors: Priors, budget: Nats, error: float) -> float:
     """Bound P{ℓ > budget} from below, with the part of a release's error that is for the question."""
-    each = error * _ASKED * (1 - _OVER) / 2
-    lift = _proved_lift(tally, each / int(tally.cells.sum()), priors.upper)
+    below = error * _ASKED * (1 - _OVER)
+    lift = _proved_lift(tally, below * _PROVED / int(tally.cells.sum()), priors.upper)
     proved = np.unique(tally.cell[lift > threshold(budget, below=False)])
     rows = int(tally.of_cell[proved].sum())
-    return float(lower_shares([rows], [tally.total], each, weighted=False)[0])
+    return float(lower_shares([rows], [tally.total], below * (1 - _PROVED), weighted=False)[0])
 
 
 def most_above(tally: Tally, priors: Priors, budget: Nats, error: float) -> float:
@@ -328,7 +329,8 @@ def most_above(tally: Tally, priors: Priors, budget: Nats, error: float) -> floa
 
 
 def _share_above(tally: Tally, priors: Priors, level: Nats, error: float) -> float:
-    absent = _first_absent(tally, np.argsort(priors.lower, kind="stable"))
+    # of the secrets that a cell lacks, the one that fewest rows have is the hardest to exclude: its tail is largest
+    absent = _first_absent(tally, np.argsort(tally.of_secret, kind="stable"))
     return upper_exceedance(tally, absent, priors.lower, threshold(level, below=True), error)
 
 

@@ -32,11 +32,11 @@ from tightlip.table.counts import (
     combine,
     combine_codes,
     count_groups,
-    is_value,
     keys_of,
     require_secrets,
 )
 from tightlip.table.failure import engine_work
+from tightlip.table.kinds import is_value
 from tightlip.table.policy import Policy, require_known
 from tightlip.table.source import Table
 

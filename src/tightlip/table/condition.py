@@ -21,12 +21,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.parse import number
-from tightlip.table.kinds import ISO_DATE, Kind
+from tightlip.numeric.rounding import float_above, float_below
+from tightlip.table.kinds import ISO_DATE, Kind, bound_literal
 
 _NAME = r'(?P<column>"(?:[^"]|"")+"|[^"\s<>=!≤≥≠].*?)'
 _SHAPE = re.compile(
@@ -112,7 +115,7 @@ class Condition:
                 "only numbers and dates have an order."
             )
         if self.operator in _EQUAL:
-            same = column.isin([self._exactly(value, kind) for value in self.values])
+            same = reduce(or_, [column == self._exactly(value, kind) for value in self.values])
             return ~same if self.operator == "!=" else same
         bound = self._bound(kind)
         compared = {"<": column < bound, "<=": column <= bound, ">": column > bound, ">=": column >= bound}
@@ -130,14 +133,15 @@ class Condition:
         return self._literal(self._number(value), kind) if kind == "real" else self._text(value, kind)
 
     def _bound(self, kind: Kind) -> Any:
-        """The bound as a literal; of whole numbers the next whole one on the side that changes nothing."""
+        """The bound as a literal; of whole numbers and reals the next one on the side that changes nothing."""
         (value,) = self.values
         if kind == "date":
             return self._text(value, kind)
-        exact = self._number(value)
+        exact = Fraction(self._number(value))
+        upwards = self.operator in ("<", ">=")
         if kind == "integer":
-            exact = math.ceil(exact) if self.operator in ("<", ">=") else math.floor(exact)
-        return self._literal(exact, kind)
+            return self._literal(math.ceil(exact) if upwards else math.floor(exact), kind)
+        return self._literal(float_above(exact) if upwards else float_below(exact), kind)
 
     def _number(self, value: str) -> float | Fraction:
         return number(value, f"where {self}, of a column of numbers,")
@@ -146,7 +150,7 @@ class Condition:
         import ibis
 
         if kind == "real":
-            return ibis.literal(float(value), "float64")
+            return bound_literal(float(value), kind)
         if not -_WHOLE <= value < _WHOLE:
             raise InvalidInput(
                 f"where must have numbers below 2^63 in size, got {quoted(str(self))}; leave it out."

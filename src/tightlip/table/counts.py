@@ -6,7 +6,6 @@ key is missing stands in bit masks beside them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -22,10 +21,10 @@ from tightlip.table.chain import keeps_values, steps_of
 from tightlip.table.condition import conditions_text
 from tightlip.table.embedded import ROW
 from tightlip.table.failure import engine_work
-from tightlip.table.kinds import Kind
+from tightlip.table.kinds import Kind, is_value
 from tightlip.table.mapping import Mapping
 from tightlip.table.policy import MISSING, OTHER, Policy, Secret, require_known
-from tightlip.table.recoding import Keep, Recoding, bound_literal
+from tightlip.table.recoding import Keep, Recoding
 from tightlip.table.scale import Declared, require_listed, require_scale
 from tightlip.table.source import Table
 
@@ -164,15 +163,6 @@ def _named_key(table: Table, key: Key, secret: Secret) -> Key:
         return Key(key.column, ibis.ifelse(key.expression.isnull(), rest, rest), Keep(), "integer", (OTHER,))
     chosen = ibis.cases(*branches, else_=rest).cast("int64")
     return Key(key.column, chosen, Keep(), "integer", tuple(names))
-
-
-def is_value(column: Any, value: Any) -> Any:
-    """Test an Ibis column of keys for one value that the engine gave, exactly that one."""
-    import ibis
-
-    if isinstance(value, float) and math.isfinite(value):
-        return column == bound_literal(value, "real")
-    return column == ibis.literal(value, column.type())
 
 
 class TooManyCells(InvalidInput):

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, ClassVar, Protocol
@@ -24,7 +23,7 @@ from tightlip.arguments import whole
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.display import format_count
 from tightlip.numeric.parse import number
-from tightlip.table.kinds import Kind, plain_label
+from tightlip.table.kinds import Kind, bound_literal, plain_label
 
 _LONGEST_PREFIX = 1_000_000_000  # engines count characters in 32 bits
 _FAR = 2**62  # stands for a bin whose edges are not exact in floats
@@ -32,7 +31,6 @@ _EXACT = 2**52
 _WHOLE_FLOATS = 2**53
 _BELOW = 0.999999999  # times a quotient: below it however it was rounded
 _MOST_EDGES = 10_000
-_SAFE_DIGITS = 15  # of a decimal that engines read as the nearest float
 Interval = tuple[float | None, float | None]
 
 
@@ -218,32 +216,6 @@ class BottomCode(EndCode):
 
     end: ClassVar[str] = "bottom"
     sign: ClassVar[str] = "≤"
-
-
-def bound_literal(value: float, kind: Kind) -> Any:
-    """Write a number as a literal of a column's plain type.
-
-    DuckDB rounds decimals of more than 15 digits twice, so that they may become another float. Such a number is written
-    as m/2^k: a whole number, and divisions by powers of 2, which are exact.
-    """
-    import ibis
-
-    if kind == "integer":
-        return ibis.literal(int(value), "int64")
-    whole, parts = float(value).as_integer_ratio()
-    if parts == 1 or len(Decimal(repr(float(value))).as_tuple().digits) <= _SAFE_DIGITS:
-        return ibis.literal(float(value), "float64")
-    found = ibis.literal(whole, "int64").cast("float64")
-    for power in _powers(parts.bit_length() - 1):
-        found = found / ibis.literal(2**power, "int64").cast("float64")
-    return found
-
-
-def _powers(power: int) -> Iterator[int]:
-    """Parts of an exponent that are exponents of whole numbers of 64 bits."""
-    while power:
-        yield min(power, 62)
-        power -= min(power, 62)
 
 
 def require_kind(recoding: str, name: str, kind: Kind, fit: tuple[Kind, ...]) -> None:
