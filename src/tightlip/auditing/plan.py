@@ -16,7 +16,7 @@ from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.quantity import Nats, largest
 from tightlip.table.budget import Rule as Asked
 from tightlip.table.mechanism import ColumnMechanism
-from tightlip.table.policy import Policy
+from tightlip.table.policy import MISSING, Policy
 
 Subject = tuple[str, ...]
 SKIPPED = ("columns", "envelope", "remedies", "protect")
@@ -164,11 +164,16 @@ def _rules(policy: Policy, subject: Subject, given: Asked) -> Iterator[Rule]:
     if given.column is not None and subject != (given.column,):
         return
     if given.value is not None:
-        yield Rule(given.allowed, frozenset({(given.value,)}))
+        yield Rule(given.allowed, frozenset({_label(given.value)}))
         return
     named = next((secret.values for secret in policy.secrets if subject == (secret.column,)), ())
     sensitive = given.allowed.kind == "cap" and named
-    yield Rule(given.allowed, frozenset((value,) for value in named) if sensitive else None)
+    yield Rule(given.allowed, frozenset(map(_label, named)) if sensitive else None)
+
+
+def _label(value: str) -> tuple[str | None]:
+    """The label of a value that a plan names; missing ones have a name there."""
+    return (None if value == MISSING else value,)
 
 
 def name_of(subject: Subject) -> str:

@@ -18,10 +18,10 @@ that looks best. The ways to leave out columns are few and known in advance: eac
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain, combinations, islice, takewhile
+from itertools import combinations, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,10 +117,14 @@ def _lifts_of_hidden(tally: Tally, place: Places, sizes: int) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class Remedies:
-    """Changes that meet the budget, the one that keeps most detail first; where there are none, the closest one."""
+    """Changes that meet the budget, the one that keeps most detail first; where there are none, the closest one.
+
+    `stopped` says that the time was over before all kinds of change were tried.
+    """
 
     found: tuple[Remedy, ...] = ()
     closest: Remedy | None = None
+    stopped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +168,8 @@ class _Search:
 
     def over(self, release: Counted) -> bool:
         """Whether a release says more than a budget allows, about any of the secrets."""
+        if self.until.left() <= 0:
+            raise _TimeOver
         return bool(cells_over(release, self.budgets, self.policy).any())
 
     def worst(self, release: Counted) -> Nats:
@@ -202,23 +208,25 @@ def remedies_for(
     """
     search = _Search(counted, policy, budgets, Lattice.of(policy, counted, kinds), until)
     climb = Climb(search.lattice, lambda node: _look(search, node), monotone=_quiet(search), until=until)
-    climb.greedy()
-    tries = [
-        _try_coarsening(search, climb),
-        _try_hiding(search, climb),
-        (_try_noise(search, policy, item.column) for item in policy.release),
-    ]
-    found = _distinct(_while_time(chain.from_iterable(tries), until))
-    if not found:
-        alone = (_try_noise(search, only(policy, [item.column]), item.column) for item in policy.release)
-        found = _distinct(_while_time(alone, until))
-    closest = None if found else _closest(search, climb)
-    return Remedies(tuple(sorted(found, key=lambda remedy: -remedy.kept)), closest)
+    tried: list[Remedy | None] = []
+    closest, stopped = None, False
+    try:
+        climb.greedy()
+        tried.extend(_try_coarsening(search, climb))
+        tried.extend(_try_hiding(search, climb))
+        tried.extend(_try_noise(search, policy, item.column) for item in policy.release)
+        if not _distinct(tried):
+            alone = (_try_noise(search, only(policy, [item.column]), item.column) for item in policy.release)
+            tried.extend(alone)
+        closest = None if _distinct(tried) else _closest(search, climb)
+    except _TimeOver:
+        stopped = True
+    found = sorted(_distinct(tried), key=lambda remedy: -remedy.kept)
+    return Remedies(tuple(found), closest, stopped)
 
 
-def _while_time(tries: Iterable[Remedy | None], until: Deadline) -> list[Remedy | None]:
-    """Everything that is tried before the time is over."""
-    return list(takewhile(lambda _: until.left() > 0, tries))
+class _TimeOver(Exception):
+    """The time for the search is over; what was found by then is told."""
 
 
 def _quiet(search: _Search) -> bool:
@@ -232,6 +240,7 @@ def _look(search: _Search, node: Node, *, hiding: bool = False) -> Look:
     if policy is None:
         return Look(0.0, -math.inf, math.inf, 0)
     counted, work = search.lattice.count_at(node)
+    work *= len(search.budgets)
     entropy, release = entropy_of(counted.tally), apply_policy(counted, policy)
     if release.tally.count.dtype == object:
         work += _SLOWER * len(release.tally.count)
@@ -340,9 +349,9 @@ def _closest(search: _Search, climb: Climb) -> Remedy | None:
     """Of everything that was measured the change that leaks least, though too much; none where all say nothing."""
     among = Among("any")
     found = []
-    node = min(climb.known, key=lambda node: climb.known[node].leakage)
-    policy = search.lattice.policy_at(node)
-    if policy is not None:
+    node = min(climb.known, key=lambda node: climb.known[node].leakage, default=None)
+    policy = None if node is None else search.lattice.policy_at(node)
+    if node is not None and policy is not None:
         counted, _ = search.lattice.count_at(node)
         found.append(search.measure(counted, policy, "heuristic", among))
     for item in search.policy.release:

@@ -279,7 +279,7 @@ class Remedy:
     Attributes
     ----------
     policy : the changed plan; it names no secret and no value of fewer than ten people that the plan does not name
-    leakage : its worst leakage
+    leakage : its worst leakage about the secrets that have a budget
     kept : the part of the detail that is left: I(recoded cell; released cell) over the entropy of the plan's recoded
         cells, to rank remedies by; it is no guarantee
     kind, among : whether the change is proved best among some changes, and among which
@@ -314,6 +314,7 @@ class Audit:
     closest : where no change was found that meets the budget, the one that leaks least; it does not meet it
     kinds : the kind of each column of the table, where it is known
     skipped : stages that were left out
+    stopped : whether the time was over before all kinds of change were tried
     """
 
     policy: Policy
@@ -328,6 +329,7 @@ class Audit:
     closest: Remedy | None = None
     kinds: Mapping[str, str] = field(default_factory=dict, repr=False)
     skipped: frozenset[str] = frozenset()
+    stopped: bool = False
 
     @property
     def deciding(self) -> SecretView:

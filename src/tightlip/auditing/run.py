@@ -242,7 +242,8 @@ def _audit_population(job: _Job, kinds: Mapping[str, str]) -> Audit:
         )
     verdict = _verdict(views)
     remedies = Remedies()
-    if verdict is False and cells.counted is not None and "remedies" not in asked.skip:
+    searched = cells.counted is not None and policy.local is None and "remedies" not in asked.skip
+    if verdict is False and searched and cells.counted is not None:
         until = job.deadline("remedies")
         remedies = remedies_for(cells.counted, policy, job.budgets, kinds, until)
     return Audit(
@@ -258,6 +259,7 @@ def _audit_population(job: _Job, kinds: Mapping[str, str]) -> Audit:
         closest=remedies.closest,
         kinds=kinds,
         skipped=asked.skip,
+        stopped=remedies.stopped,
     )
 
 

@@ -375,6 +375,25 @@ def people(count: int, of: int, *, show: bool, least: int) -> People:
     )
 
 
+def blur_people(groups: Sequence[People]) -> list[People]:
+    """Round the numbers of groups to tens where one of them is not told, which would follow from the others.
+
+    >>> few, many = people(9, 367, show=False, least=10), people(358, 367, show=False, least=10)
+    >>> [one.words for one in blur_people([few, many])]
+    ['fewer than 10 of 367 people', 'about 360 of 367 people']
+    """
+    if all(group.count is not None for group in groups):
+        return list(groups)
+    return [_blur(group) if group.count else group for group in groups]
+
+
+def _blur(group: People) -> People:
+    about_ = max(round(group.count or 0, -1), 10)
+    return replace(
+        group, count=about_, words=f"about {format_count(about_)} of {format_count(group.of)} people"
+    )
+
+
 def posterior_share(found: Finding | CellRisk) -> Share:
     """Write the posterior of a finding, as a range where it may not be told exactly."""
     if found.least is None:

@@ -684,12 +684,13 @@ def _proof(found: Envelope | StatisticLeakage, show_values: bool, option: str) -
 
 def _columns(audit: Audit, view: SecretView, unit: Unit, words: ViewWords) -> list[Column]:
     """The columns with the part of the leakage that goes when each is left out."""
+    veiled = audit.mode == "population" and not words.show_values
     whole = float(view.worst.leakage if audit.mode == "population" else view.envelope.upper)
     return [
         Column(
             column=effect.column,
-            alone=amount(effect.alone, unit),
-            without=amount(effect.without, unit),
+            alone=amount(effect.alone, unit, bound=veiled and bool(effect.alone)),
+            without=amount(effect.without, unit, bound=veiled and bool(effect.without)),
             saved=share(_share_saved(whole, float(effect.without))),
             over_alone=words.share_over(effect.over_alone),
             over_without=words.share_over(effect.over_without),

@@ -123,7 +123,8 @@ def _changes(report: AuditReport) -> RenderableType:
         )
         for remedy in report.remedies
     ]
-    names = ["change", "leakage after", "information kept", "found by"]
+    after = "leakage after" if report.mode == "population" else "envelope after, at most"
+    names = ["change", after, "information kept", "found by"]
     title = "What to change" if report.protect is None else "Or change the plan"
     table = plain_table(f"{title}: {report.change_note}", names, rows)
     if "policy" in (report.written or {}):

@@ -36,6 +36,7 @@ from tightlip.report.amounts import (
     about,
     at_least,
     at_most,
+    blur_people,
     both_sides,
     budget_words,
     by_factor,
@@ -125,7 +126,13 @@ def _given_words(allowed: Allowed, *, kept: bool) -> str:
 
 def _effect_words(view: SecretView, *, exact: bool) -> str:
     """What the budget of a view is about: some disease more than 3 times as likely."""
-    parts = [_rule_words(rule, exact=exact) for rule in view.budget.rules] if view.budget else []
+    level = None if view.budget is None else view.budget.level
+    rules = [
+        rule
+        for rule in (view.budget.rules if view.budget else ())
+        if rule.allowed.kind == "cap" or rule.labels is not None or rule.allowed.nats() == level
+    ]
+    parts = [_rule_words(rule, exact=exact) for rule in rules]
     return f"some {view.name} " + " or ".join(dict.fromkeys(f"more than {part}" for part in parts))
 
 
@@ -271,6 +278,10 @@ def no_change_words(audit: Audit, option: str, *, unit: Unit = "nats") -> str:
     """Why no change is listed; `option` is how a budget is set."""
     if audit.verdict is False and "remedies" in audit.skipped:
         return "Changes of the plan were not searched for, as asked."
+    if audit.verdict is False and audit.stopped:
+        return "The time was over before a change that meets the budget was found; give more of it."
+    if audit.verdict is False and audit.policy.local is not None:
+        return "The plan has a recoding of its own for each row; protect the table again for this budget."
     if audit.verdict is False and audit.counted is None:
         return (
             "There are too many cells to search for changes of the plan; coarsen columns (bins, prefixes, groups) or "
@@ -634,8 +645,9 @@ class ViewWords:
         yield from self._exposed()
         yield Told(self._tail())
         yield self._worst()
-        yield self._envelope()
-        yield from map(Told, self.attack())
+        if "envelope" not in self.audit.skipped:
+            yield self._envelope()
+            yield from map(Told, self.attack())
         yield self._ruled_out()
         yield self._average()
         yield from self._statistic()
@@ -707,7 +719,8 @@ class ViewWords:
     def bars(self, counts: Sequence[int]) -> Iterator[tuple[float, float | None, str, People]]:
         """Bars of a histogram of people by factor, of the plan or of a change, which may have noise of its own."""
         edges, whole = [None, *FACTORS, None], sum(counts)
-        for place, count in enumerate(counts):
+        told = blur_people([self.people(count, whole=whole) for count in counts])
+        for place, held in enumerate(told):
             low, high = edges[place], edges[place + 1]
             words = (
                 "no more likely"
@@ -716,12 +729,7 @@ class ViewWords:
                 if high is None
                 else f"{format_about(float(low))} to {format_about(float(high))}x"
             )
-            yield (
-                float(low or 1),
-                None if high is None else float(high),
-                words,
-                self.people(count, whole=whole),
-            )
+            yield float(low or 1), None if high is None else float(high), words, held
 
     def certainty(self) -> Iterator[tuple[int, People, list[tuple[float, float, str, People]]]]:
         """How certain the holders of each sensitive secret become: place, holders, and bars."""
@@ -730,9 +738,10 @@ class ViewWords:
         for place, bins in enumerate(() if risk is None else risk.certainty):
             held = int(counted.tally.of_secret[place])
             if 2 * held < counted.tally.total and meant[place]:
+                counts = blur_people([self.people(count, held) for count in (*bins[:9], bins[9] + bins[10])])
                 told = [
-                    (at / 10, (at + 1) / 10, f"{10 * at} to {10 * at + 10} %", self.people(count, held))
-                    for at, count in enumerate((*bins[:9], bins[9] + bins[10]))
+                    (at / 10, (at + 1) / 10, f"{10 * at} to {10 * at + 10} %", people)
+                    for at, people in enumerate(counts)
                 ]
                 yield place, self.people(held), told
 

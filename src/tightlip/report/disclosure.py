@@ -19,6 +19,7 @@ are in small cells, not which cells these are.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from tightlip.auditing.counted import SMALL, SUPPRESSED, UNNAMED
+from tightlip.auditing.leakage import tail_levels
 from tightlip.auditing.result import (
     AttackGroup,
     Audit,
@@ -40,6 +42,7 @@ from tightlip.auditing.view import UNSEEN
 from tightlip.envelopes.result import Envelope
 from tightlip.numeric.display import several
 from tightlip.numeric.quantity import Nats, Probability
+from tightlip.numeric.rounding import up
 from tightlip.report.amounts import in_words
 from tightlip.table.chain import steps_of
 from tightlip.table.mapping import Mapping
@@ -74,7 +77,8 @@ class Names:
             return "the cell of all suppressed people"
         named = code != UNNAMED and self.shows(place)
         own = cell_name(counted.columns, counted.cell_label(place) or ()) if named else f"cell {place + 1}"
-        alike = int(counted.tally.cells[place]) - 1
+        # of small cells their number, beside those of people, would tell their size
+        alike = int(counted.tally.cells[place]) - 1 if self.shows(place) else 0
         return f"{own} and {several(alike, 'cell')} like it" if alike else own
 
     def shows(self, place: int) -> bool:
@@ -154,6 +158,7 @@ class Veil:
             envelope=bare.envelope(view.envelope),
             attack=tuple(few.group(group, names) for group in view.attack),
             others=_others(view, names),
+            ldp=bare.ldp(),
             share_above_budget=few.share(view.share_above_budget),
             worst_cells=tuple(_gain(risk, names, worst.leakage) for risk in view.worst_cells),
             columns=tuple(bare.effect(effect) for effect in view.columns),
@@ -172,8 +177,23 @@ class Veil:
         return replace(point, upper=upper, lower=min(point.lower, float(self.hidden)), certificate=None)
 
     def effect(self, effect: ColumnEffect) -> ColumnEffect:
-        """Tell a column's effect with both amounts outside the hidden range."""
-        return replace(effect, alone=self.above(effect.alone), without=self.above(effect.without))
+        """Tell a column's effect with both amounts outside the hidden range; their worst cells may be small too."""
+        if self.view.certified is not None:  # bounds of a sample
+            return effect
+        alone, without = (self.above(level_above(amount)) for amount in (effect.alone, effect.without))
+        return replace(effect, alone=alone, without=without)
+
+    def ldp(self) -> Nats:
+        """Tell LDP, which a small cell may decide, as no more than its parts allow: PML and PMC of the worst cells."""
+        view = self.view
+        if self.hidden is None or math.isinf(view.ldp):
+            return view.ldp
+        return Nats(up(float(view.worst.leakage) + float(view.pmc.leakage)))
+
+
+def level_above(amount: Nats) -> Nats:
+    """Round an amount up to one of the fixed levels of tails, from which no count follows."""
+    return next((level for level in tail_levels() if level >= amount), amount)
 
 
 @dataclass(frozen=True, slots=True)

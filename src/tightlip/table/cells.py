@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tightlip.errors import InvalidInput
 from tightlip.table.embedded import ROW, neutral_names
 from tightlip.table.frame import Frame
 
@@ -57,6 +58,9 @@ def frame_of(names: Sequence[str], columns: Sequence[Sequence[Any]], table: str,
     """
     import pyarrow as pa
 
+    for place, name in enumerate(names, 1):
+        if not isinstance(name, str) or not name:
+            raise InvalidInput(f"{table} cannot be read: column {place} has no name; the file is damaged.")
     physical = neutral_names(names, table)
     arrays: dict[str, Any] = {}
     refused: dict[str, str] = {}

@@ -141,6 +141,8 @@ class Condition:
         upwards = self.operator in ("<", ">=")
         if kind == "integer":
             return self._literal(math.ceil(exact) if upwards else math.floor(exact), kind)
+        if "/" not in value:  # a decimal means the real that is shown so, as it does in =
+            return self._literal(float(exact), kind)
         return self._literal(float_above(exact) if upwards else float_below(exact), kind)
 
     def _number(self, value: str) -> float | Fraction:
