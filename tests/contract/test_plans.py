@@ -11,7 +11,7 @@ from contract.people import ROWS, UNORDERED
 from contract.test_every_engine import as_counter, plain, thirty
 from contract.warnings_of_engines import IGNORED
 from tightlip.errors import InvalidInput
-from tightlip.table.cell_kinds import check_secrets, count_kinds
+from tightlip.table.cell_kinds import CellCounter, count_kinds
 from tightlip.table.chain import Chain
 from tightlip.table.counts import count_cells
 from tightlip.table.mapping import Mapping
@@ -134,7 +134,7 @@ def test_cells_that_recodings_in_a_row_join_are_one_to_the_engine(table):
     member = {True: "c", False: "d", None: None}
     rows = Counter(((row["disease"], member[row["member"]]), joined_cell(row)) for row in ROWS)
     assert as_counter(count_cells(table, JOINED)) == rows
-    kinds = count_kinds(table, JOINED, ["member"], ["age", "job"])
+    kinds = count_kinds(CellCounter.of(table, JOINED).query(["member"], ["age", "job"]))
     found = Counter()
     for kind, many in enumerate(kinds.cells.tolist()):
         own = np.flatnonzero(kinds.kind_of == kind)
@@ -152,13 +152,13 @@ def test_a_value_without_a_group_is_refused_where_only_kinds_come_back(table):
         with pytest.raises(
             InvalidInput, match="mapping must have a group for every value, got none for some"
         ):
-            count_kinds(table, policy, ["disease"], ["job"])
+            count_kinds(CellCounter.of(table, policy).query(["disease"], ["job"]))
 
 
 def test_a_value_that_is_not_listed_is_refused_where_only_kinds_come_back(table):
     policy = Policy("disease", ["job"], scales={"job": ["nurse", "cook"]})
     with pytest.raises(InvalidInput, match='scales of "job" must list every value that occurs'):
-        check_secrets(table, policy)
+        CellCounter.of(table, policy).require_secrets(policy)
 
 
 def test_rows_are_found_again_in_their_order(table, engine):

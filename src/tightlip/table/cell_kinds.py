@@ -131,8 +131,14 @@ class CellCounter:
         return CellQuery(self.rows, held, shown, self.secrets(secret))
 
     def require_secrets(self, policy: Policy) -> int:
-        """Refuse secrets of one value and named values that nobody has; returns the number of rows of the plan."""
+        """Refuse secrets of one value, named values that nobody has, and released ones that a list in order lacks.
+
+        Returns the number of rows of the plan.
+        """
         found = [self.secrets([column]) for column in policy.secret]
+        for item in policy.release:
+            if isinstance(policy.scales.get(item.column), tuple):
+                self.secrets([item.column])  # counting a column compares it with its list
         require_secrets(policy, [groups.labels[0] for groups in found])
         return int(found[0].count.sum())
 
