@@ -133,7 +133,7 @@ class CellCounter:
     def require_secrets(self, policy: Policy) -> int:
         """Refuse secrets of one value and named values that nobody has; returns the number of rows of the plan."""
         found = [self.secrets([column]) for column in policy.secret]
-        require_secrets(policy, [groups.labels[0] for groups in found])
+        require_secrets(policy, [groups.labels[0] for groups in found], self.rows.physical)
         return int(found[0].count.sum())
 
 
