@@ -5,6 +5,7 @@ import pytest
 import tightlip as tl
 from tightlip.cli.main import main
 from tightlip.errors import InvalidInput
+from tightlip.table.policy import Released
 
 ROWS = "age,walk,see,pay\n" + "31,1,2,N\n42,2,1,100\n53,2,2,200\n64,2,2,300\n" * 5
 
@@ -21,7 +22,7 @@ def table(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ("--secret walk=1,see", 'none that is "see"; that is a column; repeat --secret for another column.'),
+        ("--secret walk=1,see", 'none that is "see"; it is a column; repeat --secret for another column.'),
         ("--secret walk=1,9", 'none that is "9"; check how it is written.'),
         ("--secret walk --map age=groups.csv", "(line 1 of groups.csv was taken for names)"),
         ("--secret walk --map age=short.csv:2", "line 2 must have a group at level 2, got 1 level; add it"),
@@ -78,4 +79,4 @@ def test_an_unknown_keyword_is_told_as_python_does_with_the_nearest_name(table, 
 def test_a_value_in_the_name_of_a_secret_is_told_how_python_has_it(table):
     with pytest.raises(InvalidInput, match=r'as \{"walk": \["1"\]\}\.'):
         tl.audit(table, "walk=1", ["age"])
-    assert tl.audit(table, {"walk": ["1"]}, "age").policy.release == (tl.Released("age"),)
+    assert tl.audit(table, {"walk": ["1"]}, "age").policy.release == (Released("age"),)

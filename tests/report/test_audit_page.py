@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 import tightlip as tl
-from audit_example import HOSTILE, example_report
+from audit_example import HOSTILE, example_audit, example_report
 from tightlip.auditing.sample import SampleMode
 from tightlip.errors import InvalidInput
 from tightlip.report.amounts import Amount, Share, printable
@@ -22,6 +22,7 @@ from tightlip.report.audit_chart import audit_pictures
 from tightlip.report.audit_html import audit_html
 from tightlip.report.audit_record import EnvelopePoint, TailStep
 from tightlip.report.audit_text import audit_text
+from tightlip.report.comparison import NAMES, plan_lines
 
 
 class Page(HTMLParser):
@@ -149,6 +150,19 @@ def test_the_answer_comes_first_then_what_to_do_then_why(library):
     parts += ["Method and proof", "The planned release", "Make this report again"]
     places = [page.index(" ".join(part.split())) for part in parts]
     assert places == sorted(places)
+
+
+def test_other_plans_stand_side_by_side(library):
+    plans = tl.compare({"this plan": example_audit(), "hidden": example_audit(min_count=5)})
+    lines = tuple(plan_lines(plans))
+    found = Page(audit_html(replace(example_report(show_values=False), comparison=lines)))
+    ids = [attrs.get("id") for _, attrs in found.elements]
+    assert "plans" in ids
+    assert ids.index("plans") < ids.index("people-1")
+    for words in (*NAMES, *(cell for line in lines for cell in line.cells())):
+        assert " ".join(words.split()) in found.text
+    assert [line for line in repr(plans).splitlines() if "hidden" in line]
+    assert "plans" not in [attrs.get("id") for _, attrs in Page(audit_html(example_report())).elements]
 
 
 def test_every_picture_has_its_table(page):

@@ -328,7 +328,9 @@ def count_cells(
     rows = table.under(policy)
     limit = max_cells * GROUPS_PER_CELL if max_groups is None else max_groups
     groups = count_groups(rows, keys_of(rows, policy), limit)
-    return cells_of_groups(groups, policy, max_cells, check=check)[0]
+    if check:
+        require_secrets(policy, groups.labels, rows.physical)
+    return cells_of_groups(groups, policy, max_cells, check=False)[0]
 
 
 def require_few_cells(table: Table, policy: Policy, max_cells: int) -> None:
@@ -424,7 +426,7 @@ def require_secrets(policy: Policy, labels: Sequence[list[Label]], columns: Coll
             )
         for value in secret.named:
             if value not in names and value not in policy.not_secret:
-                other = "that is a column; repeat --secret for another column"
+                other = "it is a column; repeat --secret for another column"
                 raise InvalidInput(
                     f"secret column {quoted(secret.column)} must have every value that is named, got none that is "
                     f"{quoted(value)}; {other if value in columns else 'check how it is written'}."
