@@ -227,14 +227,14 @@ def test_a_statistic_has_its_figure_and_its_proof(library):
     assert "SML" not in Page(audit_html(example_report(secrets=2))).text
 
 
-def test_the_tail_ends_at_the_worst_leakage_and_axes_name_the_unit():
+def test_the_tail_ends_at_the_worst_leakage_and_axes_are_in_the_unit():
     report = example_report(unit="bits")
     view = report.views[0]
     charts = {name: one.spec() for name, one in audit_pictures(view, unit="bits").items()}
     line = charts["tail"]["layer"][0]["data"]["values"]
     assert [point["level"] for point in line[-2:]] == [view.worst.leakage.value] * 2
-    assert charts["tail"]["layer"][0]["encoding"]["x"]["title"] == "leakage (bits)"
-    assert "leakage ε (bits)" in json.dumps(charts["envelope"], ensure_ascii=False)
+    assert charts["tail"]["layer"][0]["encoding"]["x"]["title"] == "times as likely"
+    assert "pow(2, datum.value)" in json.dumps(charts["envelope"])
     assert "nats" not in json.dumps(charts)
 
 

@@ -209,7 +209,7 @@ def factor_axis(longest: float, unit: str) -> Any:
     per = math.log(2) if unit == "bits" else 1.0
     ticks = [math.log(factor) / per for factor in _round_factors(math.exp(min(longest * per, _LARGEST)))]
     value = "pow(2, datum.value)" if unit == "bits" else "exp(datum.value)"
-    return alt.Axis(values=ticks, labelExpr=f"format({value}, '.4~g') + 'x'")
+    return alt.Axis(values=ticks, tickCount=len(ticks), labelExpr=f"format({value}, '.4~g') + 'x'")
 
 
 def _round_factors(most: float) -> list[float]:

@@ -37,10 +37,14 @@ Box = tuple[float, float, float, float]
 Spot = tuple[float, float]
 _DOT = 12  # pixels of a point; nearer ones are one spot
 _SIDES: dict[str, dict[str, Any]] = {
+    "above": {
+        "align": "center",
+        "baseline": "bottom",
+        "dy": -8,
+    },  # first: a change may be on the budget's rule
+    "below": {"align": "center", "baseline": "top", "dy": 8},
     "right": {"align": "left", "baseline": "middle", "dx": 8},
     "left": {"align": "right", "baseline": "middle", "dx": -8},
-    "above": {"align": "center", "baseline": "bottom", "dy": -8},
-    "below": {"align": "center", "baseline": "top", "dy": 8},
 }
 
 _PERCENT = "format(datum.value * 100, '~g') + ' %'"
@@ -400,7 +404,7 @@ def _name_box(spot: Spot, side: str, wide: float) -> Box:
 
 
 def _is_free(box: Box, taken: list[Box]) -> bool:
-    inside = box[0] >= 0 and box[1] <= _NARROW and box[2] >= 0 and box[3] <= _LOW
+    inside = box[0] >= -_DOT / 2 and box[1] <= _NARROW + _DOT / 2 and box[2] >= 0 and box[3] <= _LOW
     return inside and not any(_overlap(box, other) for other in taken)
 
 
