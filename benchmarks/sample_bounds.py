@@ -115,7 +115,7 @@ def bounds_of(case: Case, counts: NDArray[np.int64], confidence: float) -> tuple
         delta=DELTA,
         budget=tl.log_of(case.budget),
         sample=SampleMode(confidence),
-    ).joint
+    ).deciding
     at = [point.at_least for point in found.tail if point.level.ratio == case.budget]
     return float(at[0]) if at else 0.0, float(found.share_above_budget or 0.0)
 

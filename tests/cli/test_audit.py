@@ -286,7 +286,7 @@ def test_a_name_with_a_space_at_its_start_is_put_in_quotes(capsys, tmp_path):
         (("--html", "nowhere/report.html"), "there is no folder"),
         (("--html", "report.txt"), "--html must end in .html"),
         (("--min-count", "few"), "Try 'tightlip audit --help'"),
-        (("--bins", "age"), "COLUMN=VALUE"),
+        (("--bins", "age"), "COLUMN=WIDTH"),
         (("--prefix", "age=1"), "prefix must be of values or groups, got it after bins"),
         (("--ordinal", "sex"), 'column "sex" is declared ordinal, got text'),
         (("--nominal", "zip", "--numeric", "zip"), 'must be of columns declared once, got "zip" twice'),

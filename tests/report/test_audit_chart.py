@@ -18,6 +18,7 @@ from tightlip.report.amounts import Amount, People, printable
 from tightlip.report.audit_chart import audit_pictures
 from tightlip.report.audit_html import _advice, _deciding
 from tightlip.report.audit_record import Bin, Heat, HeatCell
+from tightlip.report.chart import factor_axis
 from tightlip.report.people_chart import _kind, remedies_picture
 
 CASES = {
@@ -75,17 +76,17 @@ def test_every_picture_draws_and_is_told(case):
         assert any(axis.get("title") for axis in axes), name
 
 
-def test_amounts_name_their_unit_on_the_axes():
-    for unit in ("nats", "bits"):
+def test_amounts_are_drawn_in_their_unit_and_labelled_by_factors():
+    for unit, power in (("nats", "exp("), ("bits", "pow(2")):
         for (name, _), picture in drawn(example_report(unit=unit)).items():
             if name in ("tail", "envelope", "remedies"):
-                titles = [
-                    layer["encoding"][axis].get("title")
+                labels = [
+                    (layer["encoding"][axis].get("axis") or {}).get("labelExpr", "")
                     for layer in picture.spec()["layer"]
                     for axis in "xy"
                     if axis in layer["encoding"]
                 ]
-                assert any(f"({unit})" in (title or "") for title in titles), name
+                assert any(label.startswith(f"format({power}") for label in labels), name
 
 
 @pytest.mark.parametrize("show_values", [True, False])
@@ -222,14 +223,26 @@ def test_changes_are_those_of_the_record_and_the_plan_keeps_everything():
     assert remedies_picture(example_report(budget=None)) is None
 
 
-def test_no_two_names_of_changes_stand_on_each_other():
+def test_points_on_one_spot_are_named_together_and_others_apart():
     report = example_report(show_values=True)
-    one = replace(report.remedies[0], kept=replace(report.remedies[0].kept, value=0.5))
-    crowded = replace(report, remedies=(one,) * 4)
-    placed = [
-        (row["kept"], row["line"]) for row in rows(remedies_picture(crowded), "line") if row["kept"] == 0.5
-    ]
-    assert len(placed) == len(set(placed)) == 4
+    one = report.remedies[0]
+    here, there = (replace(one, kept=replace(one.kept, value=kept)) for kept in (0.3, 0.4))
+    crowded = replace(report, protect=None, remedies=(here, there, here, here))
+    labels = {row["label"]: row["side"] for row in rows(remedies_picture(crowded), "name") if "label" in row}
+    assert set(labels) == {"as planned", "1, 3, 4", "2"}
+    spec = remedies_picture(crowded).spec()
+    beside = [layer["mark"] for layer in spec["layer"] if "transform" in layer]
+    assert beside
+    assert all(abs(mark.get("dx", 0)) + abs(mark.get("dy", 0)) == 8 for mark in beside)
+
+
+@pytest.mark.parametrize("unit", ["nats", "bits"])
+def test_axes_of_leakage_are_labelled_by_factors(unit):
+    """A tick stands where its factor is: at its logarithm, in the unit of the data."""
+    axis = factor_axis(math.log(30) / (math.log(2) if unit == "bits" else 1), unit).to_dict()
+    log = math.log2 if unit == "bits" else math.log
+    assert axis["values"] == pytest.approx([log(factor) for factor in (1, 2, 5, 10, 20)])
+    assert ("pow(2" if unit == "bits" else "exp(") in axis["labelExpr"]
 
 
 def test_a_sample_has_no_pictures_of_people():

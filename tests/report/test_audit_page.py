@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 import tightlip as tl
-from audit_example import HOSTILE, example_report
+from audit_example import HOSTILE, example_audit, example_report
 from tightlip.auditing.sample import SampleMode
 from tightlip.errors import InvalidInput
 from tightlip.report.amounts import Amount, Share, printable
@@ -22,6 +22,7 @@ from tightlip.report.audit_chart import audit_pictures
 from tightlip.report.audit_html import audit_html
 from tightlip.report.audit_record import EnvelopePoint, TailStep
 from tightlip.report.audit_text import audit_text
+from tightlip.report.comparison import NAMES, plan_lines
 
 
 class Page(HTMLParser):
@@ -151,6 +152,19 @@ def test_the_answer_comes_first_then_what_to_do_then_why(library):
     assert places == sorted(places)
 
 
+def test_other_plans_stand_side_by_side(library):
+    plans = tl.compare({"this plan": example_audit(), "hidden": example_audit(min_count=5)})
+    lines = tuple(plan_lines(plans))
+    found = Page(audit_html(replace(example_report(show_values=False), comparison=lines)))
+    ids = [attrs.get("id") for _, attrs in found.elements]
+    assert "plans" in ids
+    assert ids.index("plans") < ids.index("people-1")
+    for words in (*NAMES, *(cell for line in lines for cell in line.cells())):
+        assert " ".join(words.split()) in found.text
+    assert [line for line in repr(plans).splitlines() if "hidden" in line]
+    assert "plans" not in [attrs.get("id") for _, attrs in Page(audit_html(example_report())).elements]
+
+
 def test_every_picture_has_its_table(page):
     found, _ = page
     classes = [attrs.get("class") for _, attrs in found.elements]
@@ -213,14 +227,14 @@ def test_a_statistic_has_its_figure_and_its_proof(library):
     assert "SML" not in Page(audit_html(example_report(secrets=2))).text
 
 
-def test_the_tail_ends_at_the_worst_leakage_and_axes_name_the_unit():
+def test_the_tail_ends_at_the_worst_leakage_and_axes_are_in_the_unit():
     report = example_report(unit="bits")
     view = report.views[0]
     charts = {name: one.spec() for name, one in audit_pictures(view, unit="bits").items()}
     line = charts["tail"]["layer"][0]["data"]["values"]
     assert [point["level"] for point in line[-2:]] == [view.worst.leakage.value] * 2
-    assert charts["tail"]["layer"][0]["encoding"]["x"]["title"] == "leakage (bits)"
-    assert "leakage ε (bits)" in json.dumps(charts["envelope"], ensure_ascii=False)
+    assert charts["tail"]["layer"][0]["encoding"]["x"]["title"] == "times as likely"
+    assert "pow(2, datum.value)" in json.dumps(charts["envelope"])
     assert "nats" not in json.dumps(charts)
 
 

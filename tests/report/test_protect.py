@@ -145,7 +145,7 @@ def test_a_search_that_was_stopped_is_told():
 def test_binding_limits_are_named_with_their_gain():
     coded, shown = protect_report(), protect_report(show_values=True)
     assert coded.limits
-    assert all(re.match(r"secret \d may become at most 2 times as likely", one.words) for one in coded.limits)
+    assert all(re.match(r"secret \d may become at most twice as likely", one.words) for one in coded.limits)
     assert {one.words.split(" may")[0] for one in shown.limits} <= {
         f'ill "{name}"' for name in ("none", "flu", "gout")
     }

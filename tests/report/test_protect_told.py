@@ -41,7 +41,7 @@ def test_people_above_the_budget_are_an_exception_everywhere():
     report = protect_record(found)
     shown = report.verdict.split("all but ")[1].split(" %")[0]
     assert Fraction(shown) >= 100 * found.exposed > Fraction(shown) - Fraction(1, 100)
-    assert f"for all but {shown} % of people, no ill becomes more than 2 times as likely" in report.headline
+    assert f"for all but {shown} % of people, no ill becomes more than twice as likely" in report.headline
     for reader in report.readers:
         assert not reader.covered
         assert reader.status == f"protected for all but {shown} % of people"
@@ -251,6 +251,9 @@ def test_the_call_that_is_advised_lets_nobody_be_above_the_budget():
     assert found.policy.delta == Fraction(1, 100)
     assert "--delta" not in protect_call(found, "people.csv", python=False)
     assert "delta=None" in protect_call(found, "people.csv", python=True)
+    weighted = replace(found, policy=replace(found.policy, weight="w"))
+    assert "--weight" not in protect_call(weighted, "people.csv", python=False)
+    assert "weight=None" in protect_call(weighted, "people.csv", python=True)
     plain = replace(found, policy=replace(found.policy, delta=None))
     assert protect_call(plain, "people.csv", python=True) == "tl.protect(table, policy=audit.policy)"
 

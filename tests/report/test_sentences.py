@@ -23,7 +23,7 @@ FAULTS = (
     r"\b(?:nobody|the one person|1 of [\d,]+ people \([^)]*\)) are\b",
     r"\b(?:fewer than \d+|some|[02-9]|\d\d+) of [\d,]+ people(?: \([^)]*\))? is\b",
     r"\ball 1 people\b|of 1 people|of 1 person",
-    r"\bNone\b|\bnan\b|Fraction\(|Nats\(|Probability\(",
+    r"\bNone\b(?! of the rows)|\bnan\b|Fraction\(|Nats\(|Probability\(",
     r"  |\.\.|,,|;;| \.| ,|\( | \)",
 )
 AUDITS = {

@@ -274,3 +274,16 @@ def test_no_probability_or_level_is_formatted_to_nearest_outside_errors():
         )
     }
     assert found == left
+
+
+def test_the_headline_names_the_worst_secrets_first_and_says_how_many_more_there_are():
+    """Everybody has a card of their own, so all who hold a secret of so few are above the budget."""
+    pandas = pytest.importorskip("pandas")
+    held = {f"s{many}": ["yes"] * many + ["no"] * (100 - many) for many in (4, 12, 18, 14, 16, 20)}
+    frame = pandas.DataFrame({"card": [f"card {place}" for place in range(100)], **held})
+    found = tl.audit(frame, [*held], ["card"], budget="3x", skip=["remedies", "protect"])
+    said = re.findall(r"some (s\d+) more", headline(found))
+    assert said == ["s20", "s18", "s16", "s14"]
+    assert headline(found).endswith("; and 2 more secrets.")
+    fewer = tl.audit(frame, [*held][:5], ["card"], budget="3x", skip=["remedies", "protect"])
+    assert headline(fewer).endswith("; and 1 more secret.")

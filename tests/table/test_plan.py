@@ -152,9 +152,9 @@ def test_secrets_of_recodings_in_a_row(tmp_path):
     assert Policy.from_toml(path) == policy
     rows = {"zip": ["00", "01", "11", "20", None, "21"], "a": ["x", "x", "y", "x", "x", "y"]}
     _, named = counted(rows, policy)
-    assert named.all == {("cold", "x"): 2, ("cold", "y"): 1, (OTHER, "x"): 2, (OTHER, "y"): 1}
+    assert named == {("cold", "x"): 2, ("cold", "y"): 1, (OTHER, "x"): 2, (OTHER, "y"): 1}
     _, each = counted(rows, Policy(Secret("zip", steps), ["a"]))
-    assert each.all == {
+    assert each == {
         ("cold", "x"): 2,
         ("cold", "y"): 1,
         ("warm", "x"): 1,

@@ -210,8 +210,8 @@ def test_flags(tmp_path):
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        ({"bins": ["age"]}, r'--bins must be COLUMN=VALUE, got "age"'),
-        ({"bins": ["age=x"]}, r'--bins must have a number, got "x"'),
+        ({"bins": ["age"]}, r'--bins must be COLUMN=WIDTH, got "age"'),
+        ({"bins": ["age=x"]}, r'--bins of column "age" must be a number, got "x"'),
         ({"bins": ["aeg=3"]}, r'--bins column "aeg" is not there; did you mean "age"\?'),
         ({"bins": ["age=3", "age=4"]}, "once for column"),
         ({"bins": ["age=3"], "prefix": ["age=4"]}, r"release\.age: prefix must be of values or groups"),
@@ -229,9 +229,10 @@ def test_flags_release_each_column_once():
         Policy.from_flags(["ill"], ["age", "age"])
 
 
-def test_release_as_text_is_refused():
+def test_one_released_column_is_a_list_of_one():
+    assert Policy("ill", "age") == Policy("ill", Released("age")) == Policy("ill", ["age"])
     with pytest.raises(WrongType, match="release must be a list of columns"):
-        Policy("ill", "age")
+        Policy("ill", 3)
     with pytest.raises(WrongType, match="must name columns by text"):
         Policy([3], ["age"])
 

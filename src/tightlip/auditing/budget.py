@@ -57,10 +57,12 @@ class Budget:
             if rule.allowed.kind == "cap":
                 held = [counted.tally.prior_of(place) for place in _meant(rule, labels)]
                 if max(held) > rule.allowed.level:
+                    named = rule.labels is not None
+                    remedy = "raise it" if named else "name the sensitive values (--secret COLUMN=VALUE)"
                     raise InvalidInput(
                         f"the cap of {format_exactly(100 * Fraction(rule.allowed.level))} % on {quoted(name)} cannot "
-                        f"be kept, since {format_up(100 * max(held), 3)} % of all people have one of its values; name "
-                        "the sensitive values (--secret COLUMN=VALUE), or set a factor."
+                        f"be kept, since {format_up(100 * max(held), 3)} % of all people have one of its values; "
+                        f"{remedy}, or set a factor."
                     )
 
     def over(self, counted: Counted) -> NDArray[np.bool_]:

@@ -58,10 +58,10 @@ class Comparison(Shown, Tabled):
         }
 
     def __repr__(self) -> str:
-        said = {True: "within budget", False: "over budget", None: "no budget"}
-        return (
-            f"Comparison({', '.join(f'{name}: {said[each.verdict]}' for name, each in self.audits.items())})"
-        )
+        """Show the table of plans, with codes and ranges as in a report."""
+        from tightlip.report.comparison import comparison_text
+
+        return comparison_text(self)
 
 
 def compare(
@@ -81,8 +81,9 @@ def compare(
 
     >>> import pyarrow
     >>> rows = pyarrow.table({"age": [31, 35, 47, 48], "ill": ["no", "yes", "no", "no"]})
-    >>> plans = [audit(rows, "ill", ["age"], budget="3x"), audit(rows, "ill", ["age"], budget="3x", bins={"age": 10})]
-    >>> compare(plans).columns()["verdict"]
+    >>> as_is = audit(rows, "ill", ["age"], budget="3x")
+    >>> binned = audit(rows, "ill", ["age"], budget="3x", bins={"age": 10})
+    >>> compare([as_is, binned]).columns()["verdict"]
     [False, True]
     """
     if isinstance(plans, Mapping):

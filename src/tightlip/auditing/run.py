@@ -40,7 +40,7 @@ from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.deadline import NEVER, Deadline
 from tightlip.numeric.parse import float_number
 from tightlip.numeric.quantity import Nats
-from tightlip.table.plan import PlanKeywords, planned
+from tightlip.table.plan import PlanKeywords, planned, require_keywords
 from tightlip.table.policy import Policy, Released
 from tightlip.table.source import Table, open_table
 
@@ -110,6 +110,7 @@ def audit(
     >>> audit(rows, "ill", ["age"], bins={"age": 10}, budget="3x").verdict
     True
     """
+    require_keywords(audit, plan, PlanKeywords.__annotations__)
     given = {"min_count": min_count, "statistic": statistic, "budget": budget, "delta": delta}
     planned_ = planned(secret, release, policy, **given, **plan)
     asked = Asked.of(planned_, sample=sample, seconds=seconds, skip=skip)

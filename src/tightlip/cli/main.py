@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import sys
@@ -39,6 +40,7 @@ app.add_typer(release, name="release")
 
 # typer brings its own copy of click or uses the installed one, depending on its version
 _USAGE_ERROR: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+_NEAR = 0.8  # how like an option another must be to be proposed; 1 is equal
 _COUNTS_IN_PYTHON = re.compile(r"use (Prior|Channel)\.from_counts for counts")
 
 
@@ -91,6 +93,8 @@ def main(arguments: list[str] | None = None) -> int:
 def _with_advice(error: Any) -> str:
     """What is wrong with the command line, and which help to read."""
     context = getattr(error, "ctx", None)
+    if getattr(error, "possibilities", None):
+        error.possibilities = difflib.get_close_matches(error.option_name, error.possibilities, cutoff=_NEAR)
     message = error.format_message()
     stop = "" if message.endswith((".", "?")) else "."
     return f"{message}{stop} Try '{context.command_path if context else 'tightlip'} --help'."

@@ -63,12 +63,29 @@ def manner(*, quiet: bool, verbose: bool) -> Iterator[None]:
     before, _manner = _manner, _Manner(quiet, verbose)
     started = time.monotonic()
     try:
-        yield
-        _end_stage()
-        if verbose:
-            complain(f"{time.monotonic() - started:.2f} s in all")
+        with _then(started):
+            yield
     finally:
         _manner = before
+
+
+@contextmanager
+def _then(started: float) -> Iterator[None]:
+    """Tell what the work took, also where its answer is an exit status; not where it was refused."""
+    import typer
+
+    try:
+        yield
+    except typer.Exit:
+        _end_work(started)
+        raise
+    _end_work(started)
+
+
+def _end_work(started: float) -> None:
+    _end_stage()
+    if _manner.verbose:
+        complain(f"{time.monotonic() - started:.2f} s in all")
 
 
 def stage(name: str) -> None:

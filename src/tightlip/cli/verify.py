@@ -78,14 +78,13 @@ def verify(
 
 
 def _require_no_release(path: Path) -> None:
-    """Refuse a released file itself, with the name of its receipt."""
+    """Refuse a released file itself, with the name of its receipt where that is there."""
     from tightlip.table.forms import FORMS
 
     if path.suffix.lower() in FORMS:
-        raise InvalidInput(
-            f"{path} must be a certificate or a receipt, got the name of a table; verify its receipt, "
-            f"{path}.receipt.json."
-        )
+        receipt = Path(f"{path}.receipt.json")
+        remedy = f"verify its receipt, {receipt}" if receipt.is_file() else "give the file that proves it"
+        raise InvalidInput(f"{path} must be a certificate or a receipt, got the name of a table; {remedy}.")
 
 
 def _receipt(proof: Certificate, option: str) -> Receipt:

@@ -28,7 +28,7 @@ from tightlip.protection.rough import MANY, solve_roughly
 from tightlip.protection.search import Assignment
 from tightlip.protection.values import Codes, Values
 from tightlip.table.counts import count_cells
-from tightlip.table.plan import PlanKeywords, planned
+from tightlip.table.plan import PlanKeywords, planned, require_keywords
 from tightlip.table.policy import Policy, Released
 from tightlip.table.source import Table, open_table
 
@@ -102,6 +102,7 @@ def protect(
     InvalidInput
         When the plan does not fit the table, or even publishing nothing exceeds the budget.
     """
+    require_keywords(protect, plan, PlanKeywords.__annotations__)
     wanted = _protectable(planned(secret, release, policy, budget=budget, delta=delta, **plan))
     fewest = wanted.min_count if min_count is None else min_count
     asked = Request.of(

@@ -109,6 +109,15 @@ def factor_above(amount: Nats) -> Fraction:
     return Fraction(exp_bounds(float(amount))[1]) if amount.ratio is None else amount.ratio
 
 
+def times(factor: str) -> str:
+    """Write how many times, given a factor in words.
+
+    >>> times("2"), times("2.5")
+    ('twice', '2.5 times')
+    """
+    return "twice" if factor == "2" else f"{factor} times"
+
+
 def factor(amount: Nats, *, up: bool = True) -> str:
     """Write e^amount, rounded up, or down where it is exceeded.
 

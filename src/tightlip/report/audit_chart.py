@@ -10,7 +10,18 @@ from typing import Any
 from tightlip.errors import InvalidInput
 from tightlip.report.amounts import Amount
 from tightlip.report.audit_record import Change, EnvelopePoint, ViewReport
-from tightlip.report.chart import BLUE, GREY, GUARANTEED, ORANGE, REACHED, RED, Bound, Picture
+from tightlip.report.chart import (
+    BLUE,
+    FACTOR_TITLE,
+    GREY,
+    GUARANTEED,
+    ORANGE,
+    REACHED,
+    RED,
+    Bound,
+    Picture,
+    factor_axis,
+)
 from tightlip.report.people_chart import certainty_picture, columns_picture, heat_picture, people_picture
 
 _PLACES: dict[str, dict[str, Any]] = {
@@ -91,7 +102,8 @@ def tail_chart(view: ViewReport, unit: str, budget: Amount | None) -> Any:
     ]
     delta, worst = view.envelope.delta, view.worst.leakage.value
     ticks = _powers(min([step["chance"] for step in steps] + [delta]))
-    x = alt.X("level:Q", title=f"leakage ({unit})", scale=alt.Scale(zero=True))
+    longest = max([float(worst), *(float(step["level"]) for step in steps)])
+    x = alt.X("level:Q", title=FACTOR_TITLE, scale=alt.Scale(zero=True), axis=factor_axis(longest, unit))
     y = alt.Y(
         "chance:Q",
         title="chance of a larger leak",
@@ -146,7 +158,9 @@ def envelope_chart(view: ViewReport, unit: str, budget: Amount | None) -> Any:
         scale=alt.Scale(type="log", domain=domain),
         axis=alt.Axis(values=ticks, format="~g"),
     )
-    y = alt.Y("epsilon:Q", title=f"leakage ε ({unit})", scale=alt.Scale(zero=True))
+    ends = [float(point.upper.value) for point in view.curve]
+    longest = max([end for end in ends if not math.isinf(end)] + [_value(budget)])
+    y = alt.Y("epsilon:Q", title=FACTOR_TITLE, scale=alt.Scale(zero=True), axis=factor_axis(longest, unit))
     names = ["guaranteed", "reached by an attack"]
     color = alt.Color("curve:N", title=None, scale=alt.Scale(domain=names, range=[BLUE, ORANGE]))
     tooltip = [
@@ -187,6 +201,11 @@ def _powers(smallest: float) -> list[float]:
     [0.01, 0.1, 1.0]
     """
     return [10.0**power for power in range(math.floor(math.log10(smallest)), 1)]
+
+
+def _value(budget: Amount | None) -> float:
+    """Where a budget is drawn; 0 where it is not."""
+    return 0.0 if budget is None or budget.value == "inf" else float(budget.value)
 
 
 def _budget_rule(field: str, budget: Amount | None, longest: float = math.inf) -> list[Any]:

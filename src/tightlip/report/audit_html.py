@@ -6,6 +6,7 @@ from tightlip.report.amounts import printable
 from tightlip.report.audit_chart import audit_pictures, require_charts
 from tightlip.report.audit_record import AuditReport, ViewReport
 from tightlip.report.chart import Picture
+from tightlip.report.comparison import NAMES
 from tightlip.report.page import render_page
 from tightlip.report.people_chart import remedies_picture
 
@@ -25,6 +26,7 @@ def audit_html(report: AuditReport) -> str:
         policies=printable(policies),  # line by line, since a record shows the end of a line as a sign
         deciding=_deciding(report),
         advice=_advice(report),
+        plan_names=NAMES,
     )
 
 

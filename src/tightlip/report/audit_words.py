@@ -52,6 +52,7 @@ from tightlip.report.amounts import (
     posterior_share,
     posterior_words,
     surely,
+    times,
 )
 from tightlip.report.disclosure import Names, has_small_cells, share_range, veil_audit
 from tightlip.showing import Unit
@@ -87,15 +88,24 @@ def headline(audit: Audit, *, show_values: bool = False, unit: Unit = "nats") ->
         )
     if audit.verdict:
         return f"Can be published as planned: {_kept_words(audit)}."
-    others = [other for other in audit.views.values() if other.verdict is False and other is not view]
-    also = "".join(
-        f"; {_effect_words(other, exact=True)} for {people_over(other, show_values=show_values).words}"
-        for other in others[:_MOST_SECRETS]
-    )
     return (
         f"Do not publish as planned: for {people_over(view, show_values=show_values).words} the released values make "
-        f"{_effect_words(view, exact=True)}{also}."
+        f"{_effect_words(view, exact=True)}{_others_words(audit, show_values)}."
     )
+
+
+def _others_words(audit: Audit, show_values: bool) -> str:
+    """Say the other secrets over their budgets, the largest share of people first, and how many are not named."""
+    others = [
+        (view, people_over(view, show_values=show_values))
+        for view in audit.views.values()
+        if view.verdict is False and view is not audit.deciding
+    ]
+    # by what is told: an order of numbers that are not would tell of them
+    others.sort(key=lambda one: Fraction(one[1].count or 0, one[1].of), reverse=True)
+    said = [f"; {_effect_words(view, exact=True)} for {told.words}" for view, told in others[:_MOST_SECRETS]]
+    more = len(others) - len(said)
+    return "".join(said) + (f"; and {several(more, 'more secret')}" if more else "")
 
 
 def people_over(view: SecretView, budget: Budget | None = None, *, show_values: bool) -> People:
@@ -143,8 +153,8 @@ def _rule_words(rule: Rule, *, exact: bool) -> str:
     level = rule.allowed.nats()
     low, high = ("", factor(level)) if level.ratio is None else format_sides(level.ratio)
     if low == high:
-        return f"{high} times as likely"
-    return f"{'about ' if exact else ''}{factor(level)} times as likely"
+        return f"{times(high)} as likely"
+    return f"{'about ' if exact else ''}{times(factor(level))} as likely"
 
 
 def _kept_words(audit: Audit) -> str:
@@ -472,7 +482,7 @@ def change_words(plan: Policy, remedy: Remedy) -> str:
     least = remedy.policy.min_count
     if least == plan.min_count:
         return "; ".join(parts)
-    hide = f"hide cells of fewer than {least} people ({about(remedy.hidden)} of them)"
+    hide = f"hide cells of fewer than {least} people ({about(remedy.hidden)} of all people)"
     return f"{'; '.join(parts)}; then {hide}" if parts else hide
 
 
@@ -760,8 +770,8 @@ class ViewWords:
         identity = risk.classical.identity
         if identity is not None:
             alone, meaning = self.everybody(identity.unique), "nobody else has the same released values"
-            why = meaning if alone.count != 0 else "everybody shares all released values with somebody else"
-            said = f"{alone.words} {_be(alone)} unique: {why}."
+            why = f": {meaning}" if alone.count != 0 else ""
+            said = f"{alone.words} {_be(alone)} unique{why}."
             yield Told(said, (Figure("Unique people", alone.words, meaning),))
         whose = "hold a sensitive value" if self._named else "have a secret that less than half share"
         for level, found in risk.found_out if risk.holders else ():
@@ -968,7 +978,8 @@ class ViewWords:
         if found.observed_above is None:
             return []
         rows, few = found.rows_to_decide, found.observed_above <= self.audit.delta
-        seen = f"of the rows, {at_most(found.observed_above)} are above the budget"
+        some = f"of the rows, {at_most(found.observed_above)}" if found.observed_above else "none of the rows"
+        seen = f"{some} are above the budget"
         below, above = both_sides(self.audit.delta)
         kept, broken = f"at most {above} of people are", f"more than {below} of people are"
         if rows is not None and rows <= self.audit.total:

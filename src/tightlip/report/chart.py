@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -194,3 +195,37 @@ def save_chart(chart: Any, path: Path) -> None:
     form = path.suffix.lower().removeprefix(".")
     options: dict[str, Any] = {"inline": True} if form == "html" else {}
     chart.save(str(path), format=form, **options)
+
+
+FACTOR_TITLE = "times as likely"
+_MOST_TICKS = 7
+_LARGEST = 600.0  # nats; no float holds a much larger factor
+
+
+def factor_axis(longest: float, unit: str) -> Any:
+    """Label an axis of leakages up to the longest, in nats or bits, by their factors: a log scale from 1x on."""
+    import altair as alt
+
+    per = math.log(2) if unit == "bits" else 1.0
+    ticks = [math.log(factor) / per for factor in _round_factors(math.exp(min(longest * per, _LARGEST)))]
+    value = "pow(2, datum.value)" if unit == "bits" else "exp(datum.value)"
+    return alt.Axis(values=ticks, tickCount=len(ticks), labelExpr=f"format({value}, '.4~g') + 'x'")
+
+
+def _round_factors(most: float) -> list[float]:
+    """List a few round factors from 1 to the largest.
+
+    >>> _round_factors(1.5), _round_factors(27.0)
+    ([1.0, 1.1, 1.2, 1.3, 1.4, 1.5], [1.0, 2.0, 5.0, 10.0, 20.0])
+    >>> _round_factors(1e6)
+    [1.0, 10.0, 100.0, 1000.0, 10000.0, 100000.0, 1000000.0]
+    """
+    for part in (100, 50, 20, 10, 5, 2, 1):  # steps of 0.01, 0.02, 0.05, …
+        if (most - 1) * part < _MOST_TICKS - 1:
+            return [1 + step / part for step in range(math.floor((most - 1) * part) + 1)]
+    for leads, power in (((1, 2, 5), 1), ((1, 3), 1), *(((1,), power) for power in (1, 2, 5, 10, 20, 50))):
+        decades = range(0, math.floor(math.log10(most)) + 1, power)
+        found = [float(f"{lead}e{decade}") for decade in decades for lead in leads]
+        if len([tick for tick in found if tick <= most]) <= _MOST_TICKS:
+            return [tick for tick in found if tick <= most]
+    return [1.0, most]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import StringIO
 from typing import TYPE_CHECKING
 
 from tightlip.report.amounts import Unit, about, printable
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from tightlip.auditing.comparison import Comparison
 
 NAMES = ("plan", "secret", "budget", "over the budget", "worst factor", "unique people", "detail", "verdict")
+_WIDE = 160  # columns of the text of a comparison; longer cells are folded
 _VERDICTS = {True: "within budget", False: "over budget", None: "no budget"}
 
 
@@ -75,3 +77,13 @@ def comparison_table(lines: tuple[PlanLine, ...]) -> Table:
 
     title = "Plans side by side (detail: what is released of a row, of the most detailed plan)"
     return plain_table(title, NAMES, [printable(line.cells()) for line in lines])
+
+
+def comparison_text(found: Comparison) -> str:
+    """Write plans side by side in lines of text, a plan and a secret in each."""
+    from rich.console import Console
+
+    console = Console(file=StringIO(), width=_WIDE, color_system=None, force_jupyter=False)
+    with console.capture() as captured:
+        console.print(comparison_table(tuple(plan_lines(found))))
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())

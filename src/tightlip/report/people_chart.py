@@ -20,7 +20,7 @@ from tightlip.numeric.display import format_count
 from tightlip.numeric.quantity import exact_level, exact_ratio
 from tightlip.report.amounts import Amount, People
 from tightlip.report.audit_record import AuditReport, Bin, Change, Column, HeatCell, ViewReport
-from tightlip.report.chart import BLUE, GREEN, GREY, ORANGE, RED, Picture
+from tightlip.report.chart import BLUE, FACTOR_TITLE, GREEN, GREY, ORANGE, RED, Picture, factor_axis
 
 _PLANNED, _AFTER = "as planned", "after the first change"
 _OVER, _WITHIN, _BOTH = "over the budget", "up to the budget", "on both sides of the budget"
@@ -34,6 +34,18 @@ _LABEL = 110  # pixels of a name beside a picture; longer ones are cut there and
 _NARROW, _LOW = 280, 210  # pixels of a picture on a phone, without its axes
 Box = tuple[float, float, float, float]
 """Left, right, top and bottom."""
+Spot = tuple[float, float]
+_DOT = 12  # pixels of a point; nearer ones are one spot
+_SIDES: dict[str, dict[str, Any]] = {
+    "above": {
+        "align": "center",
+        "baseline": "bottom",
+        "dy": -8,
+    },  # first: a change may be on the budget's rule
+    "below": {"align": "center", "baseline": "top", "dy": 8},
+    "right": {"align": "left", "baseline": "middle", "dx": 8},
+    "left": {"align": "right", "baseline": "middle", "dx": -8},
+}
 
 _PERCENT = "format(datum.value * 100, '~g') + ' %'"
 
@@ -317,6 +329,7 @@ def remedies_picture(report: AuditReport) -> Picture | None:
         }
         for place, (name, change, leak, kept, kept_words) in enumerate(found)
     ]
+    top = max([float(row["leakage"]) for row in rows] + [float(level) for level in _levels(report)]) or 1.0
     base = alt.Chart(alt.Data(values=rows)).encode(
         x=alt.X(
             "kept:Q",
@@ -324,7 +337,12 @@ def remedies_picture(report: AuditReport) -> Picture | None:
             scale=alt.Scale(domain=[0, 1.0]),
             axis=alt.Axis(labelExpr=_PERCENT, values=[0, 0.25, 0.5, 0.75, 1]),
         ),
-        y=alt.Y("leakage:Q", title=f"leakage ({report.unit})", scale=alt.Scale(zero=True, nice=True)),
+        y=alt.Y(
+            "leakage:Q",
+            title=FACTOR_TITLE,
+            scale=alt.Scale(domain=[0, 1.1 * top], nice=False),
+            axis=factor_axis(1.1 * top, report.unit),
+        ),
         tooltip=[
             alt.Tooltip("name:N", title=" "),
             alt.Tooltip("change:N"),
@@ -337,7 +355,7 @@ def remedies_picture(report: AuditReport) -> Picture | None:
     chart = alt.layer(
         *_level_rules(report),
         base.mark_point(filled=True, size=90, opacity=1).encode(color=color),
-        *_point_names(base, rows),
+        *_point_names(base, rows, 1.1 * top),
     )
     return Picture(
         "What does each way keep, and what does it leak?",
@@ -349,25 +367,45 @@ def remedies_picture(report: AuditReport) -> Picture | None:
     )
 
 
-def _point_names(base: Any, rows: list[dict[str, Any]]) -> list[Any]:
-    """The names of points above them, as much higher as keeps them apart where the picture is as narrow as a phone."""
-    top = max(float(row["leakage"]) for row in rows) or 1.0
-    spots = [(_NARROW * row["kept"], _LOW * (1 - float(row["leakage"]) / top)) for row in rows]
-    taken = [(x - 6, x + 6, y - 6, y + 6) for x, y in spots]
-    for row, (x, y) in zip(rows, spots, strict=True):
-        wide = 7 * len(row["name"])
-        row["side"] = "left" if x < wide / 2 else "right" if x > _NARROW - wide / 2 else "center"
-        left = x - wide * {"left": 0, "center": 0.5, "right": 1}[row["side"]]
-        boxes = [(left, left + wide, y - 20 - 14 * line, y - 7 - 14 * line) for line in range(2 * len(rows))]
-        free = [line for line, box in enumerate(boxes) if not any(_overlap(box, other) for other in taken)]
-        row["line"] = min(free, default=0)
-        taken.append(boxes[row["line"]])
+def _point_names(base: Any, rows: list[dict[str, Any]], top: float) -> list[Any]:
+    """The names of points right beside them, on a side that is free where the picture is as narrow as a phone.
+
+    Points on one spot are named together; where no side is free, the name stands on the right.
+    """
+    spots: dict[Spot, list[dict[str, Any]]] = {}
+    for row in rows:
+        x, y = _NARROW * row["kept"], _LOW * (1 - float(row["leakage"]) / top)
+        near = [spot for spot in spots if math.dist(spot, (x, y)) < _DOT]
+        spots.setdefault(near[0] if near else (x, y), []).append(row)
+    taken = [(x - _DOT / 2, x + _DOT / 2, y - _DOT / 2, y + _DOT / 2) for x, y in spots]
+    for spot, own in spots.items():
+        names = ", ".join(row["name"] for row in own)
+        boxes = {side: _name_box(spot, side, 7 * len(names)) for side in _SIDES}
+        free = [side for side, box in boxes.items() if _is_free(box, taken)]
+        side = (free or ["right"])[0]
+        own[0] |= {"label": names, "side": side}
+        taken.append(boxes[side])
+    told = {row["side"] for row in rows if "side" in row}
     return [
-        base.transform_filter(f"datum.line === {line} && datum.side === '{side}'")
-        .mark_text(align=side, dy=-13 - 14 * line)
-        .encode(text="name:N")
-        for line, side in sorted({(row["line"], row["side"]) for row in rows})
+        base.transform_filter(f"datum.side === '{side}'").mark_text(**_SIDES[side]).encode(text="label:N")
+        for side in _SIDES
+        if side in told
     ]
+
+
+def _name_box(spot: Spot, side: str, wide: float) -> Box:
+    """Where a name beside a point stands."""
+    (x, y), gap, half = spot, _DOT / 2 + 2, 7.0
+    if side in ("right", "left"):
+        left = x + gap if side == "right" else x - gap - wide
+        return left, left + wide, y - half, y + half
+    top = y - gap - 2 * half if side == "above" else y + gap
+    return x - wide / 2, x + wide / 2, top, top + 2 * half
+
+
+def _is_free(box: Box, taken: list[Box]) -> bool:
+    inside = box[0] >= -_DOT / 2 and box[1] <= _NARROW + _DOT / 2 and box[2] >= 0 and box[3] <= _LOW
+    return inside and not any(_overlap(box, other) for other in taken)
 
 
 def _overlap(one: Box, two: Box) -> bool:
@@ -394,16 +432,20 @@ def _changes(report: AuditReport) -> list[tuple[str, str, Amount, float, str]]:
     return [one for one in found if not math.isinf(float(one[2].value))]
 
 
-def _level_rules(report: AuditReport) -> list[Any]:
-    """A dashed rule for each different budget."""
-    import altair as alt
-
-    levels = {
+def _levels(report: AuditReport) -> dict[Any, str]:
+    """The different budgets, and their names."""
+    return {
         view.budget.value: f"budget {view.budget.words}"
         for view in report.views
         if view.budget is not None and view.budget.value != "inf"
     }
-    rows = [{"leakage": value, "words": words} for value, words in levels.items()]
+
+
+def _level_rules(report: AuditReport) -> list[Any]:
+    """A dashed rule for each different budget."""
+    import altair as alt
+
+    rows = [{"leakage": value, "words": words} for value, words in _levels(report).items()]
     base = alt.Chart(alt.Data(values=rows)).encode(y=alt.Y("leakage:Q"))
     rule = base.mark_rule(strokeDash=[5, 4], color=RED, strokeWidth=1.5)
     text = base.mark_text(color=RED, x=0, align="left", dx=6, dy=-8).encode(text="words:N")

@@ -139,7 +139,7 @@ class CellCounter:
         for item in policy.release:
             if isinstance(policy.scales.get(item.column), tuple):
                 self.secrets([item.column])  # counting a column compares it with its list
-        require_secrets(policy, [groups.labels[0] for groups in found])
+        require_secrets(policy, [groups.labels[0] for groups in found], self.rows.physical)
         return int(found[0].count.sum())
 
 

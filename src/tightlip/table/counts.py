@@ -6,7 +6,7 @@ key is missing stands in bit masks beside them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -318,7 +318,9 @@ def count_cells(
     rows = table.under(policy)
     limit = max_cells * GROUPS_PER_CELL if max_groups is None else max_groups
     groups = count_groups(rows, keys_of(rows, policy), limit)
-    return cells_of_groups(groups, policy, max_cells, check=check)[0]
+    if check:
+        require_secrets(policy, groups.labels, rows.physical)
+    return cells_of_groups(groups, policy, max_cells, check=False)[0]
 
 
 def require_few_cells(table: Table, policy: Policy, max_cells: int) -> None:
@@ -400,8 +402,11 @@ def cells_of_groups(
     return hidden, place[triple_of]
 
 
-def require_secrets(policy: Policy, labels: Sequence[list[Label]]) -> None:
-    """Refuse secrets of one value, and named values that nobody has: one that was mistyped would count as others."""
+def require_secrets(policy: Policy, labels: Sequence[list[Label]], columns: Collection[str] = ()) -> None:
+    """Refuse secrets of one value, and named values that nobody has: one that was mistyped would count as others.
+
+    `columns` are those of the table: a value of that name is meant for another secret.
+    """
     for secret, known in zip(policy.secrets, labels, strict=False):
         names = {MISSING if label is None else label for label in known}
         if None in known and MISSING in known:
@@ -411,9 +416,10 @@ def require_secrets(policy: Policy, labels: Sequence[list[Label]]) -> None:
             )
         for value in secret.named:
             if value not in names and value not in policy.not_secret:
+                other = "it is a column; repeat --secret for another column"
                 raise InvalidInput(
                     f"secret column {quoted(secret.column)} must have every value that is named, got none that is "
-                    f"{quoted(value)}; check how it is written."
+                    f"{quoted(value)}; {other if value in columns else 'check how it is written'}."
                 )
         if sum(not secret.leaves_out(label) for label in known) < 2:
             left = " besides those that are not secret" if secret.not_secret else ""

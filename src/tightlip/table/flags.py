@@ -72,22 +72,22 @@ def keywords(
     >>> keywords(bins=["age=18,65"], missing=["age=-9"], not_secret=["N", "DPHY=N"])
     {'bins': {'age': [18, 65]}, 'missing': {'age': ['-9']}, 'not_secret': ['N', {'DPHY': ['N']}]}
     """
-    readers: list[tuple[str, str, Sequence[str] | None, Callable[[str, str], Any]]] = [
-        ("bins", "--bins", bins, _read_bins),
-        ("prefix", "--prefix", prefix, _read_number),
-        ("top", "--top", top, _read_number),
-        ("bottom", "--bottom", bottom, _read_number),
-        ("mapping", "--map", mapping, lambda _, text: text),
-        ("randomize", "--randomize", randomize, lambda _, text: text),
+    readers: list[tuple[str, str, str, Sequence[str] | None, Callable[[str, str], Any]]] = [
+        ("bins", "--bins", "WIDTH", bins, _read_bins),
+        ("prefix", "--prefix", "LENGTH", prefix, _read_number),
+        ("top", "--top", "NUMBER", top, _read_number),
+        ("bottom", "--bottom", "NUMBER", bottom, _read_number),
+        ("mapping", "--map", "FILE", mapping, lambda _, text: text),
+        ("randomize", "--randomize", "LEVEL", randomize, lambda _, text: text),
     ]
     found: dict[str, Any] = {}
-    for keyword, flag, given, read in readers:
+    for keyword, flag, form, given, read in readers:
         own: dict[str, Any] = {}
         for text in given or ():
-            column, value = _split(flag, text)
+            column, value = _split(flag, form, text)
             if column in own:
                 raise InvalidInput(f"{flag} must be given once for column {quoted(column)}, got it twice.")
-            own[column] = read(flag, value)
+            own[column] = read(f"{flag} of column {quoted(column)}", value)
         found |= {keyword: own} if own else {}
     if suppress:
         found["suppress"] = [unquoted(column) for column in suppress]
@@ -125,11 +125,11 @@ def column_names(text: str) -> list[str]:
     return names
 
 
-def _split(flag: str, text: str) -> tuple[str, str]:
+def _split(flag: str, form: str, text: str) -> tuple[str, str]:
     """The column and the setting of a flag; a name may have "=" in it, a setting has none."""
     column, equals, value = text.rpartition("=")
     if not equals or not column or not value:
-        raise InvalidInput(f"{flag} must be COLUMN=VALUE, got {quoted(text)}.")
+        raise InvalidInput(f"{flag} must be COLUMN={form}, got {quoted(text)}.")
     return unquoted(column), value
 
 
@@ -148,19 +148,19 @@ def _read_not_secret(text: str) -> str | dict[str, list[str]]:
     return unquoted(text) if named is None else {unquoted(named[1]): listed_values(named[2], "--not-secret")}
 
 
-def _read_number(flag: str, text: str) -> int | float:
+def _read_number(argument: str, text: str) -> int | float:
     for read in (int, float):
         try:
             return read(text)
         except ValueError:
             continue
-    raise InvalidInput(f"{flag} must have a number, got {quoted(text)}.")
+    raise InvalidInput(f"{argument} must be a number, got {quoted(text)}; write 10.")
 
 
-def _read_bins(flag: str, text: str) -> Any:
+def _read_bins(argument: str, text: str) -> Any:
     if "," not in text:
-        return _read_number(flag, text)
-    return [_read_number(flag, part) for part in text.split(",") if part.strip()]
+        return _read_number(argument, text)
+    return [_read_number(argument, part) for part in text.split(",") if part.strip()]
 
 
 def policy_flags(policy: Policy) -> list[str] | None:

@@ -21,6 +21,7 @@ from typing import Any
 from tightlip import arguments
 from tightlip.arguments import whole
 from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.numeric.display import several
 from tightlip.reading import first_line, read_text
 from tightlip.table.kinds import Kind
 from tightlip.table.recoding import require_kind
@@ -87,7 +88,7 @@ def _csv_reader(path: Path) -> _Groups:
             if len(row) <= level:
                 raise InvalidInput(
                     f"mapping file {path} line {line} must have a group at level {quoted(level)}, "
-                    f"got {len(row) - 1} levels; add it or lower the level."
+                    f"got {several(len(row) - 1, 'level')}; add it or lower the level."
                 )
             if groups.setdefault(row[0], row[level]) != row[level]:
                 raise InvalidInput(f"mapping file {path} gives {quoted(row[0])} two groups; keep one.")
@@ -220,9 +221,16 @@ class Mapping:
         """Return the group."""
         if key[0] == _OTHER and self.otherwise is None:
             raise InvalidInput(  # without the value, which may be one that only few people have
-                "mapping must have a group for every value, got none for some; add them or set otherwise."
+                f"mapping must have a group for every value, got none for some{self._names_words()}; add them or set "
+                "otherwise."
             )
         return str(key[1:])
+
+    def _names_words(self) -> str:
+        """What became of the first line of a CSV file: who forgot the names there misses a value."""
+        if self.hierarchy is None or self.hierarchy.path.suffix.lower() == ".toml":
+            return ""
+        return f" (line 1 of {self.hierarchy.path.name} was taken for names)"
 
     def words(self) -> str:
         """Say it in words."""

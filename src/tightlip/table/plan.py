@@ -8,7 +8,10 @@ lists (secret, release, statistic, where, missing, not_secret). Several recoding
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import difflib
+import inspect
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
@@ -22,6 +25,7 @@ from tightlip.table.policy import (
     Policy,
     Released,
     Secret,
+    list_columns,
     read_codes,
     read_names,
     read_secrets,
@@ -105,11 +109,9 @@ def planned(
     ['age in bins of 5', 'zip as it is', 'sex as it is']
     """
     plan = _columns(secret, release, policy)
-    named = [*listed(release, "release", "columns")] if release is not None else []
+    named = [] if release is None else list_columns(release)
     fixed = {item.column for item in named if isinstance(item, Released) and item.recoding != Keep()}
-    for keyword in recodings:
-        if keyword not in _RECODINGS:
-            raise TypeError(f"planned() got an unexpected keyword argument {keyword!r}")
+    require_keywords(planned, recodings, _RECODINGS)
     plan = _recoded(plan, {key: given for key, given in recodings.items() if given is not None}, flag, fixed)
     declared = merge_scales(scales, nominal=nominal, ordinal=ordinal, numeric=numeric)
     bare, own = _read_not_secret(not_secret)
@@ -134,6 +136,16 @@ def planned(
     return replace(plan, **changes)
 
 
+def require_keywords(call: Callable[..., Any], given: Collection[str], known: Collection[str]) -> None:
+    """Refuse keywords that a function does not have, as Python does, with the name that was perhaps meant."""
+    for keyword in given:
+        if keyword not in known:
+            names = [*inspect.signature(call).parameters, *known]
+            near = difflib.get_close_matches(keyword, names, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise TypeError(f"{call.__name__}() got an unexpected keyword argument {keyword!r}{hint}")
+
+
 def _columns(secret: Any, release: Any, policy: Policy | None) -> Policy:
     """The policy with more columns, or a new one of them; without scales, which new recodings may come with."""
     if policy is None:
@@ -146,7 +158,7 @@ def _columns(secret: Any, release: Any, policy: Policy | None) -> Policy:
     for item in () if secret is None else read_secrets(secret):
         secrets[item.column] = _joined(secrets[item.column], item) if item.column in secrets else item
     released = {item.column: item for item in policy.release}
-    for one in () if release is None else listed(release, "release", "columns"):
+    for one in () if release is None else list_columns(release):
         new = one if isinstance(one, Released) else Released(one)
         released[new.column] = released.get(new.column, new) if isinstance(one, str) else new
     if policy.local is not None and {*released.values()} != {*policy.release}:
@@ -175,6 +187,7 @@ def _refuse_local(keyword: str) -> InvalidInput:
 def _recoded(plan: Policy, given: Mapping[str, Any], flag: str, fixed: Collection[str]) -> Policy:
     """The plan with new recodings and mechanisms of some columns; those of `fixed` were given with theirs just now."""
     settings: dict[str, dict[str, Any]] = {}
+    words: dict[str, list[str]] = {}
     for keyword, own in given.items():
         name = f"{flag}{'map' if flag and keyword == 'mapping' else keyword}"
         named = dict.fromkeys(read_names(own, name), True) if keyword == "suppress" else _pairs(own, name)
@@ -185,13 +198,29 @@ def _recoded(plan: Policy, given: Mapping[str, Any], flag: str, fixed: Collectio
                     f"{name} must be of columns without another recoding, got {quoted(column)}; leave one of them out."
                 )
             settings.setdefault(column, {}).update(_setting(keyword, value))
+            words.setdefault(column, []).append(name)
     if settings and plan.local is not None:
         raise _refuse_local(next(iter(given)))
-    return replace(
-        plan,
-        secrets=tuple(_recode_secret(item, settings.get(item.column)) for item in plan.secrets),
-        release=tuple(_recode_released(item, settings.get(item.column)) for item in plan.release),
+    secrets, release = (
+        {item.column: item for item in plan.secrets},
+        {item.column: item for item in plan.release},
     )
+    for column, own in settings.items():
+        with _named(f"{' and '.join(words[column])} of column {quoted(column)}"):
+            if column in secrets:
+                secrets[column] = _recode_secret(secrets[column], own)
+            else:
+                release[column] = _recode_released(release[column], own)
+    return replace(plan, secrets=tuple(secrets.values()), release=tuple(release.values()))
+
+
+@contextmanager
+def _named(argument: str) -> Iterator[None]:
+    """Say which argument is meant where a recoding refuses what it got."""
+    try:
+        yield
+    except (InvalidInput, WrongType) as error:
+        raise type(error)(f"{argument}: {error}") from error
 
 
 def _pairs(given: Any, argument: str) -> dict[str, Any]:
@@ -216,15 +245,11 @@ def _setting(keyword: str, value: Any) -> dict[str, Any]:
     return {keyword: value}
 
 
-def _recode_secret(item: Secret, settings: dict[str, Any] | None) -> Secret:
-    if settings is None:
-        return item
+def _recode_secret(item: Secret, settings: dict[str, Any]) -> Secret:
     return replace(item, recoding=read_recoding(f"secret.{item.column}", settings, _ANYWHERE))
 
 
-def _recode_released(item: Released, settings: dict[str, Any] | None) -> Released:
-    if settings is None:
-        return item
+def _recode_released(item: Released, settings: dict[str, Any]) -> Released:
     new = read_released(item.column, settings, _ANYWHERE)
     recoded = any(key not in MECHANISMS for key in settings)
     return Released(item.column, new.recoding if recoded else item.recoding, new.mechanism or item.mechanism)

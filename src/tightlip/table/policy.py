@@ -231,6 +231,7 @@ class Policy:
         for rule in self.budget:
             if rule.column is not None:
                 require_known(rule.column, self.secret, "secret column of budget")
+                _require_named(self.secret_of(rule.column), rule.value)
         if self.weight is not None:
             _require_name(self.weight, "weight")
             if self.weight in self.columns:
@@ -281,6 +282,15 @@ class Policy:
         from tightlip.table.flags import policy_from_flags
 
         return policy_from_flags(secret, release, **flags)
+
+
+def _require_named(secret: Secret, value: str | None) -> None:
+    """Refuse a budget about a value that is counted with all others, since it is not among those named."""
+    if value is not None and secret.values and value not in (*secret.values, OTHER):
+        raise InvalidInput(
+            f"budget of {quoted(secret.column)} must be about its named values, got {quoted(value)}, which is not "
+            f"among them ({', '.join(map(quoted, secret.values))}); name it too."
+        )
 
 
 def _require_local(local: object, policy: Policy) -> None:
@@ -394,9 +404,13 @@ def read_names(names: str | Iterable[str], argument: str) -> tuple[str, ...]:
     return read
 
 
-def _read_release(release: Iterable[str | Released]) -> tuple[Released, ...]:
-    items = listed(release, "release", "columns")
-    return tuple(item if isinstance(item, Released) else Released(item) for item in items)
+def list_columns(release: Any) -> list[Any]:
+    """List what is released: one column is a list of one."""
+    return [release] if isinstance(release, (str, Released)) else listed(release, "release", "columns")
+
+
+def _read_release(release: Any) -> tuple[Released, ...]:
+    return tuple(item if isinstance(item, Released) else Released(item) for item in list_columns(release))
 
 
 def _require_name(name: object, argument: str) -> None:

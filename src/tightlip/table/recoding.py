@@ -224,9 +224,11 @@ def require_kind(recoding: str, name: str, kind: Kind, fit: tuple[Kind, ...]) ->
         hint = (
             ' (in a CSV file one field like "1,234" or "n/a" makes its column text)' if kind == "text" else ""
         )
+        numeric = kind == "text" and "integer" in fit
+        codes = f", or say which codes are missing (--missing {name}=CODE)" if numeric else ""
         raise InvalidInput(
             f"{recoding} is for columns of kind {', '.join(fit)}, got column {quoted(name)} of kind {kind}{hint}; "
-            "change the policy or the column's type."
+            f"change the policy or the column's type{codes}."
         )
 
 

@@ -120,6 +120,17 @@ class Table:
         schema = self.expression.schema()
         return {name: self._kinds.get(name) or str(schema[column]) for name, column in known.items()}
 
+    def _require_column(self, name: str) -> None:
+        """Refuse a name that no column has; one and its value as a flag has them are told how Python has them."""
+        known = [*self.physical, *self.refused]
+        column, equals, value = name.partition("=")
+        if equals and name not in known and column in known:
+            raise InvalidInput(
+                f"column of {self.name} {quoted(name)} is not there; name the column alone, or a sensitive value of a "
+                f"secret one as {{{quoted(column)}: [{quoted(value)}]}}."
+            )
+        require_known(name, known, f"column of {self.name}")
+
     def under(self, policy: Policy) -> Table:
         """See the table as a plan does: codes that mean missing are missing, and other rows are left out.
 
@@ -191,7 +202,7 @@ class Table:
             When a column is not there, has a type that is not read, or does not hold what its type says.
         """
         for name in names:
-            require_known(name, [*self.physical, *self.refused], f"column of {self.name}")
+            self._require_column(name)
             if name in self.refused:
                 raise refuse_type(name, self.refused[name])
         self._learn(names)
