@@ -22,6 +22,11 @@ ROWS = "age,zip code,ill\n" + "".join(
 COMMANDS = ("audit", "protect", "measure", "envelope", "verify", "sml", "contraction", "plan", "convert")
 
 
+@pytest.fixture(autouse=True)
+def nobody_says_how_wide(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)  # as workers of a parallel run do
+
+
 @pytest.fixture
 def table(tmp_path):
     path = tmp_path / "people.csv"

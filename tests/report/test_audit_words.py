@@ -193,10 +193,10 @@ def test_what_says_nothing_is_left_out():
         (
             "1/200",
             30_000,
-            "above the budget; if the population is like them, about 30 000 rows prove that at most 1 %",
+            "above the budget; if the population is like them, about 30,000 rows prove that at most 1 %",
         ),
         ("1/20", 30_000, "no number of rows is likely to prove that at most 1 % of people are; if"),
-        ("1/20", 30_000, "about 30 000 rows prove that more than 1 % of people are."),
+        ("1/20", 30_000, "about 30,000 rows prove that more than 1 % of people are."),
         ("1/20", None, "no number of rows is likely to prove that at most 1 % of people are."),
         ("1/20", 1, "the sample proves that more than 1 % of people are."),
     ],
@@ -204,9 +204,9 @@ def test_what_says_nothing_is_left_out():
 def test_a_sample_says_how_many_rows_would_decide(observed, rows, words):
     sample = example_audit(sample=SampleMode(0.9), budget=tl.log_of(2))
     known = replace(
-        sample.joint.certified, observed_above=Probability.of(Fraction(observed)), rows_to_decide=rows
+        sample.deciding.certified, observed_above=Probability.of(Fraction(observed)), rows_to_decide=rows
     )
-    told = replace(sample, views={"ill": replace(sample.joint, certified=known)})
+    told = replace(sample, views={"ill": replace(sample.deciding, certified=known)})
     assert words in sentence(told, "of the rows")
 
 

@@ -180,8 +180,12 @@ class Veil:
         """Tell a column's effect with both amounts outside the hidden range; their worst cells may be small too."""
         if self.view.certified is not None:  # bounds of a sample
             return effect
-        alone, without = (self.above(level_above(amount)) for amount in (effect.alone, effect.without))
-        return replace(effect, alone=alone, without=without)
+        return replace(effect, alone=self._level(effect.alone), without=self._level(effect.without))
+
+    def _level(self, amount: Nats) -> Nats:
+        """An amount at a fixed level, or at the worst leakage, which is told anyway, where that is less."""
+        told, worst = self.above(level_above(amount)), self.view.worst.leakage
+        return min(told, worst) if amount <= worst else told
 
     def ldp(self) -> Nats:
         """Tell LDP, which a small cell may decide, as no more than its parts allow: PML and PMC of the worst cells."""
