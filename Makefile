@@ -9,7 +9,7 @@ SECONDS ?= 120
 
 .PHONY: demo test coverage fuzz lowest lint format types docs bench papers clean
 
-demo: .venv/.runtime ## measure a mechanism and audit a table that ship with the project, explained step by step
+demo: .venv/.runtime ## measure a mechanism, audit a table and protect it, explained step by step
 	$(BIN)/python examples/demo.py
 
 test: .venv/.dev ## the whole test suite, warnings are errors

@@ -4,14 +4,18 @@ from benchmarks import (
     audit_counting,
     audit_measures,
     audit_privattacks,
+    audit_size,
+    classical_pycanon,
     contraction_speed,
     csv_wide,
     dense_measures,
+    envelope_cells,
     envelope_speed,
     import_time,
     maximal_leakage_qif,
     protect,
     release_speed,
+    sample_bounds,
     statistic_speed,
 )
 
@@ -19,6 +23,7 @@ BENCHMARKS = (
     import_time,
     dense_measures,
     maximal_leakage_qif,
+    envelope_cells,
     envelope_speed,
     statistic_speed,
     release_speed,
@@ -27,7 +32,10 @@ BENCHMARKS = (
     csv_wide,
     audit_measures,
     audit_privattacks,
+    audit_size,
+    classical_pycanon,
     protect,
+    sample_bounds,
 )
 for benchmark in BENCHMARKS:
     benchmark.main()

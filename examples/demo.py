@@ -1,4 +1,4 @@
-"""A guided measurement: what does a prescription list say about the diagnosis, and what helps?"""
+"""A guided tour: what a list of prescriptions says about diagnoses, and how a table becomes a file that may go out."""
 
 import subprocess
 import sys
@@ -10,8 +10,8 @@ from rich.rule import Rule
 import tightlip as tl
 
 SHIPPED = Path(__file__).parent / "clinic.json"
-RECORDS = Path(__file__).parent / "health_records.csv"
-REPORT = RECORDS.parents[1] / "build" / "demo" / "report.html"
+PEOPLE = Path(__file__).parent / "census_extract.csv"
+BUILD = PEOPLE.parents[1] / "build" / "demo"
 
 
 def main() -> None:
@@ -47,13 +47,30 @@ def main() -> None:
 
     console.print(Rule("4. A whole table"))
     console.print(
-        f"{RECORDS.name} is synthetic: patients with age, zip code, sex and disease. May age, zip and sex be published "
-        "when no released value may leak more than 1.5 nats about the disease?\n"
+        f"{PEOPLE.name} is synthetic: people with age, sex, area, marital status and more. May these four be published "
+        "when nothing may make it more than 3 times as likely that somebody has difficulty walking (DPHY = 1)?\n"
     )
-    REPORT.parent.mkdir(parents=True, exist_ok=True)
-    table = ["audit", RECORDS, "--secret", "disease", "--release", "age,zip,sex"]
-    run(console, *table, "--delta", "0.01", "--budget", "1.5 nats", "--html", REPORT, "--force")
-    console.print(f"The same as a page that works offline: {REPORT.relative_to(RECORDS.parents[1])}")
+    BUILD.mkdir(parents=True, exist_ok=True)
+    plan = [
+        "--secret",
+        "DPHY=1",
+        "--not-secret",
+        "DPHY=N",
+        "--release",
+        "AGEP,SEX,PUMA,MSP",
+        "--bins",
+        "AGEP=5",
+    ]
+    plan += ["--budget", "3x"]
+    run(console, "audit", PEOPLE, *plan, "--html", BUILD / "audit.html", "--force")
+
+    console.print(Rule("5. A file that may go out"))
+    console.print("Publish each row as finely as the budget allows; everything stays true:\n")
+    written = ["--out", BUILD / "safe.csv", "--html", BUILD / "safe.html", "--force"]
+    run(console, "protect", PEOPLE, *plan, "--seconds", "5", *written, "--quiet")
+    console.print()
+    run(console, "verify", BUILD / "safe.csv.receipt.json", "--table", PEOPLE)
+    console.print(f"\nPages that work offline, and the rows: {BUILD.relative_to(PEOPLE.parents[1])}")
 
 
 def run(console: Console, *command: str | Path) -> None:

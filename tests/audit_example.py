@@ -21,7 +21,9 @@ BUDGET = log_of(2)
 SECRETS = {"ill": ["none", "flu", "asthma"], "rich": ["no", "yes"]}
 
 
-def example_audit(text="", *, secrets=1, budget=BUDGET, sample=None, min_count=None, statistic=()):
+def example_audit(
+    text="", *, secrets=1, budget=BUDGET, sample=None, min_count=None, statistic=(), jointly=False
+):
     """Columns of at most three values, so that no coarsening is tried."""
     columns, secret_columns = (
         [f"{name}{text}" for name in VALUES],
@@ -30,7 +32,7 @@ def example_audit(text="", *, secrets=1, budget=BUDGET, sample=None, min_count=N
     counts = _counts(text, secrets)
     return audit_counts(
         Counted.of(counts, secret_columns, columns),
-        Policy(secret_columns, columns, min_count=min_count, statistic=statistic),
+        Policy(secret_columns, columns, min_count=min_count, statistic=statistic, jointly=jointly),
         kinds=dict.fromkeys(columns, "text"),
         delta=read_delta("1/100"),
         budget=budget,

@@ -41,6 +41,9 @@ class Call:
 
 
 CHANNEL = tl.Channel([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["ill", "well"], outputs=["+", "-"])
+PLANNED: dict[str, Any] = dict.fromkeys(
+    ("bins", "prefix", "top", "bottom", "mapping", "suppress", "where", "missing", "jointly")
+)
 FLOATS = tl.Channel([[0.75, 0.25], [0.25, 0.75]])
 PRIOR = tl.Prior(["2/5", "3/5"], labels=["ill", "well"])
 OTHER = tl.Prior(["1/2", "1/2"], labels=["ill", "well"])
@@ -346,7 +349,29 @@ def tables() -> Iterator[Call]:
     yield from (
         Call("open_table", tl.open_table, {"source": str(table), "table": None}),
         Call(
-            "table.count_cells", tl.table.count_cells, {"table": opened, "policy": POLICY, "max_cells": 100}
+            "table.count_cells",
+            tl.table.count_cells,
+            {"table": opened, "policy": POLICY, "max_cells": 100, "max_groups": 1000, "check": True},
+        ),
+        Call(
+            "auditing.classical_measures",
+            tl.auditing.classical_measures,
+            {
+                "tally": found.deciding.counted.tally,
+                "order": [1, 0],
+                "population": tl.auditing.PopulationSizes([6, 2], [0.5, 0.5]),
+                "scale": 1,
+            },
+        ),
+        Call(
+            "auditing.PopulationSizes",
+            tl.auditing.PopulationSizes,
+            {"smallest": [6.0, 2.0], "risk": [0.5, 0.5]},
+        ),
+        Call(
+            "PopulationSizes.of",
+            tl.auditing.PopulationSizes.of,
+            {"tally": found.deciding.counted.tally, "population": [6, 2], "column": [0, 1]},
         ),
         Call("auditing.cell_risks", tl.auditing.cell_risks, {"counts": counts, "policy": POLICY}),
         Call(
@@ -374,11 +399,18 @@ def tables() -> Iterator[Call]:
                 "sample": None,
                 "policy": None,
                 "statistic": None,
-                "bins": None,
+                "min_count": None,
+                "seconds": 5.0,
+                "skip": ["remedies"],
+                **PLANNED,
+                "randomize": None,
+                "weight": None,
+                "not_secret": None,
                 "code_seed": 1,
                 "on_stage": lambda stage: None,
             },
         ),
+        Call("compare", tl.compare, {"plans": {"one": found, "two": POLICY}, "table": str(table)}),
         Call("Audit.words", found.words, {"show_values": False, "unit": "nats"}),
         Call("Audit.to_dict", found.to_dict, {"show_values": False, "unit": "nats"}),
         Call("Audit.chart", found.chart, {"view": "ill", "picture": "tail", "unit": "nats"}),
@@ -415,6 +447,8 @@ def tables() -> Iterator[Call]:
                 "gap": 0.01,
                 "seconds": 1.0,
                 "on_progress": lambda stage, kept, bound: None,
+                **PLANNED,
+                "not_secret": None,
             },
         ),
         Call("Protection.words", safe.words, {"show_values": False, "unit": "nats"}),
@@ -430,8 +464,30 @@ def tables() -> Iterator[Call]:
         Call(
             "Policy",
             tl.Policy,
-            {"secret": "ill", "release": ["sex"], "min_count": 2, "statistic": (), "local": None},
+            {
+                "secret": "ill",
+                "release": ["sex"],
+                "min_count": 2,
+                "statistic": (),
+                "local": None,
+                "scales": {"sex": "nominal"},
+                "secrets": None,
+                "not_secret": ["N"],
+                "where": ["age >= 18"],
+                "missing": {"age": ["-9"]},
+                "budget": "3x",
+                "delta": "0.01",
+                "jointly": True,
+                "weight": "w",
+            },
         ),
+        Call(
+            "table.Secret",
+            tl.table.Secret,
+            {"column": "ill", "recoding": tl.table.Keep(), "values": ["yes"], "not_secret": ["N"]},
+        ),
+        Call("table.Condition", tl.table.Condition, {"column": "age", "operator": ">=", "values": ("18",)}),
+        Call("Condition.read", tl.table.Condition.read, {"where": "age >= 18"}),
         Call(
             "Policy.from_toml",
             tl.Policy.from_toml,
@@ -447,6 +503,7 @@ def tables() -> Iterator[Call]:
         Call("table.Bins", tl.table.Bins, {"width": 10, "origin": 0}),
         Call("table.Bins of edges", tl.table.Bins, {"edges": [0, 1, 2]}),
         Call("table.TopCode", tl.table.TopCode, {"at": 90}),
+        Call("table.Chain", tl.table.Chain, {"steps": [tl.table.TopCode(90), tl.table.BottomCode(10)]}),
         Call("table.BottomCode", tl.table.BottomCode, {"at": 10}),
         Call("table.Prefix", tl.table.Prefix, {"length": 2}),
         Call(

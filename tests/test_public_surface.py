@@ -30,7 +30,7 @@ FIRST = {
     },
     "post-processing": {"envelope", "envelope_curve", "failure_probability"},
     "other views": {"statistic_maximal_leakage", "leakage_capacity", "dobrushin"},
-    "tables": {"audit", "protect", "release", "Policy", "open_table"},
+    "tables": {"audit", "compare", "protect", "release", "Policy", "open_table"},
     "namespaces": {
         "measures",
         "envelopes",

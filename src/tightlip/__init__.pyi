@@ -11,6 +11,7 @@ from . import planning as planning
 from . import robust as robust
 from . import statistic as statistic
 from . import table as table
+from .auditing.comparison import compare as compare
 from .auditing.releasing import release as release
 from .auditing.run import audit as audit
 from .certificate.loading import load as load

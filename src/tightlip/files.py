@@ -7,6 +7,7 @@ import re
 import secrets
 import shutil
 import stat
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -37,25 +38,32 @@ def whole_file(path: Path, *, force: bool, private: bool = False) -> Iterator[Pa
         what was there is lost and nothing partial stays.
     """
     prepare_output(path, force=force)
-    writer, partial, lock = os.getpid(), None, None
+    writer = os.getpid()
     try:
-        partial, lock = _make_partial(path.parent)
-        written = partial / path.name
-        yield written
-        if os.getpid() == writer:
-            _finish(written, private)
-            require_free(path, force=force)
-            take_name(written, path, force=force)
+        with _partial_folder(path.parent) as partial:
+            written = partial / path.name
+            yield written
+            if os.getpid() == writer:
+                _finish(written, private)
+                require_free(path, force=force)
+                take_name(written, path, force=force)
     except (OSError, ValueError) as error:
         if isinstance(error, InvalidInput):
             raise
         reason = getattr(error, "strerror", None) or error
         raise InvalidInput(f"{path} cannot be written: {reason}; check the folder and the name.") from error
-    finally:
-        if partial is not None and os.getpid() == writer:
-            shutil.rmtree(partial, ignore_errors=True)
-        if lock is not None:
-            os.close(lock)
+
+
+@contextmanager
+def passing_folder() -> Iterator[Path]:
+    """A folder among the system's temporary files that is closed to others and goes when the block ends.
+
+    What a killed process leaves of one goes the next time that somebody asks for one.
+    """
+    place = Path(tempfile.gettempdir())
+    _remove_leftovers(place)
+    with _partial_folder(place) as folder:
+        yield folder
 
 
 def prepare_output(path: Path, *, force: bool) -> None:
@@ -72,6 +80,20 @@ def prepare_output(path: Path, *, force: bool) -> None:
         raise InvalidInput(f"{path} cannot be written: its folder is closed to writing; choose another one.")
     require_free(path, force=force)
     _remove_leftovers(path.parent)
+
+
+@contextmanager
+def _partial_folder(folder: Path) -> Iterator[Path]:
+    """Make a folder for what is not complete, and remove it at the end; a forked child removes nothing."""
+    writer = os.getpid()
+    partial, lock = _make_partial(folder)
+    try:
+        yield partial
+    finally:
+        if os.getpid() == writer:
+            shutil.rmtree(partial, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
 
 
 def _make_partial(folder: Path) -> tuple[Path, int | None]:

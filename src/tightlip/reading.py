@@ -94,6 +94,12 @@ def read_standard_input(*, most: int = LARGE) -> str:
     return text
 
 
+def stamp(path: Path) -> tuple[int, ...]:
+    """Find what changes when somebody writes to a file or puts another in its place."""
+    found = path.stat()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
 def is_below(path: Path, folder: Path) -> bool:
     """Whether a file is in a folder or below it, once every symbolic link is followed."""
     try:

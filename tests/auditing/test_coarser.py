@@ -8,11 +8,12 @@ import pytest
 import audit_oracle as oracle
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.lattice import coarser
+from tightlip.table.chain import Chain
 from tightlip.table.counts import count_cells
 from tightlip.table.mapping import Mapping
 from tightlip.table.policy import Policy, Released
 from tightlip.table.policy_file import policy_toml
-from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Suppress, TopCode
+from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Suppress, TopCode, plain_labels
 from tightlip.table.source import open_table
 
 
@@ -20,8 +21,9 @@ def counted(values):
     return Counted.of(oracle.counts_of([("x", value) for value in values]), ["s"], ["c"])
 
 
-def recodings(recoding, kind, values):
-    return [level.recoding for level in coarser(Released("c", recoding), kind, counted(values))]
+def recodings(recoding, kind, values, declared=None):
+    found = coarser(Released("c", recoding), kind, counted(values), declared)
+    return [level.recoding for level in found]
 
 
 def test_prefixes_shorten():
@@ -43,9 +45,69 @@ def test_bins_double_and_edges_thin_out():
     [(["18", "90"], "integer", 2), (["0.5", "3"], "real", 0.05), (["0", "1000"], "real", 20)],
 )
 def test_numbers_get_bins(values, kind, first):
-    widths = [item.width for item in recodings(Keep(), kind, values) if isinstance(item, Bins)]
+    found = recodings(Keep(), kind, values, "numeric")
+    widths = [item.width for item in found if isinstance(item, Bins)]
     assert widths[0] == first
     assert widths == sorted(widths)
+
+
+def test_codes_are_joined_like_texts_until_they_are_declared_otherwise():
+    sexes = ["1"] * 30 + ["2"] * 20 + ["3"] * 12 + ["4"] * 3
+    assert recodings(Keep(), "integer", sexes)[0] == Mapping(
+        {"1": "1", "2": "2", "3": "3"}, otherwise="other"
+    )
+    assert any(isinstance(item, Bins) for item in recodings(Keep(), "integer", sexes, "numeric"))
+    zips = [str(10115 + 37 * place) for place in range(60)]
+    assert recodings(Keep(), "integer", zips)[0] == Prefix(4)
+    assert not any(isinstance(item, Bins) for item in recodings(Keep(), "integer", zips))
+    ages = [str(age) for age in range(20, 80)]
+    assert not any(isinstance(item, Bins) for item in recodings(Keep(), "integer", ages, "nominal"))
+    assert recodings(Keep(), "real", ["0.5", "1.5"], "nominal") == []
+
+
+def test_neighbours_are_joined_in_order():
+    """The shortest runs of ten people or more; then runs are joined two by two."""
+    grades = [str(grade) for grade, many in enumerate([3, 12, 2, 11, 10, 1, 40]) for _ in range(many)]
+    assert recodings(Keep(), "integer", grades, "ordinal") == [Bins(edges=[2, 4, 5]), Bins(edges=[4])]
+    even = [str(grade) for grade in range(5) for _ in range(10)]
+    assert recodings(Keep(), "integer", even, "ordinal") == [Bins(edges=[2, 4]), Bins(edges=[4])]
+    assert recodings(Bins(edges=[1, 2, 4]), "integer", ["<1", "[1, 2)"], "ordinal") == [Bins(edges=[2])]
+    sizes = [str(size / 2) for size in range(4) for _ in range(10)]
+    assert recodings(Keep(), "real", sizes, "ordinal") == [Bins(edges=[1.0])]
+    assert recodings(Keep(), "integer", ["1"] * 12 + ["2"] * 12 + ["3"], "ordinal") == [Bins(edges=[2])]
+    assert recodings(Keep(), "integer", ["1", "2", "3"], "ordinal") == []
+    assert recodings(Keep(), "date", ["2024-01-05"] * 20, "ordinal") == [Prefix(7), Prefix(4)]
+
+
+def test_values_listed_in_order_are_joined_as_groups():
+    order = ("low", "middle", "high", "top")
+    values = ["high"] * 12 + ["low"] * 11 + ["middle"] * 10
+    found = recodings(Keep(), "text", values, order)
+    pair = {"low": "low to middle", "middle": "low to middle"}
+    assert found == [
+        Mapping({"low": "low", "middle": "middle", "high": "high to top", "top": "high to top"}),
+        Mapping(pair | {"high": "high to top", "top": "high to top"}),
+    ]
+    odd = recodings(Keep(), "text", ["a"] * 10 + ["b"] * 10 + ["a to b"] * 10, ("a", "b", "a to b"))
+    assert odd == [Mapping({"a": "a to b'", "b": "a to b'", "a to b": "a to b"})]
+
+
+def test_recodings_in_a_row_get_coarser_step_by_step(tmp_path):
+    ages = [str(age) for age in range(20, 80) for _ in range(3)]
+    ends = [BottomCode(25), TopCode(75)]
+    labels = plain_labels(Chain(ends), [int(age) for age in ages], "integer")
+    found = recodings(Chain(ends), "integer", labels)
+    assert any(isinstance(item, Chain) and item.steps[0] == ends[0] and item != Chain(ends) for item in found)
+    assert any(isinstance(item, Chain) and item.steps[1] == ends[1] and item != Chain(ends) for item in found)
+    found = recodings(
+        TopCode(75), "integer", plain_labels(TopCode(75), [int(age) for age in ages], "integer")
+    )
+    assert any(isinstance(item, Chain) and item.steps[1] == TopCode(75) for item in found)
+    jobs = hierarchy(tmp_path, "n,care,health,all\nb,food,trade,all\n", level=1)
+    found = recodings(Chain([Prefix(1), jobs]), "text", ["care", "food"])
+    assert [item.steps[1].level for item in found] == [2, 3]
+    shorter = recodings(Chain([Mapping({"x": "J11", "y": "J00"}), Prefix(2)]), "text", ["J1", "J0"])
+    assert shorter == [Chain([Mapping({"x": "J11", "y": "J00"}), Prefix(1)])]
 
 
 def test_ends_are_open_and_hold_enough_people():
@@ -76,7 +138,7 @@ def test_rare_values_become_one_and_only_frequent_ones_are_named():
 
 def test_nothing_is_known_for_others():
     assert recodings(Keep(), "text", ["yes", "no"]) == []
-    assert recodings(Keep(), "integer", ["3"]) == []
+    assert recodings(Keep(), "integer", ["3"], "numeric") == []
     assert recodings(Keep(), "real", ["3", "inf"]) == []
     assert recodings(Suppress(), "integer", ["*"]) == []
     assert recodings(Mapping({"a": "b"}), "text", ["b"]) == []
@@ -137,6 +199,13 @@ FRAME.loc[::17, ["size", "job"]] = None
         ("age", TopCode(75)),
         ("age", BottomCode(22.0)),
         ("age", Prefix(2)),
+        ("age", Chain([Bins(width=3, origin=1), BottomCode(24), TopCode(71)])),
+        ("age", Chain([Bins(edges=[25.5, 30, 41.5, 60]), BottomCode(24), TopCode(71)])),
+        ("age", Chain([BottomCode(24), TopCode(71)])),
+        ("size", Chain([Bins(width=0.3), BottomCode(-1.1), TopCode(6.5)])),
+        ("size", Chain([Bins(edges=[-0.7, 0.3, 1.1, 3.3]), BottomCode(-0.2), TopCode(4)])),
+        ("size", Chain([BottomCode(-1.1), TopCode(6.5)])),
+        ("zip", Chain([Mapping({f"{10000 + n}": f"{n:03}" for n in range(400)}), Prefix(2)])),
         ("size", Keep()),
         ("size", Bins(width=0.1)),
         ("size", Bins(width=0.3, origin=0.1)),
@@ -150,12 +219,29 @@ FRAME.loc[::17, ["size", "job"]] = None
     ],
 )
 def test_every_level_is_what_the_engine_counts(column, recoding):
+    require_levels_as_counted(column, recoding, None)
+
+
+@pytest.mark.parametrize(
+    ("column", "declared"),
+    [
+        ("age", "ordinal"),
+        ("size", "ordinal"),
+        ("zip", tuple(sorted(FRAME["zip"].unique()))),
+        ("job", (*(f"job {place}" for place in range(40)), "job 99")),
+    ],
+)
+def test_every_level_of_a_declared_scale_is_what_the_engine_counts(column, declared):
+    require_levels_as_counted(column, Keep(), declared)
+
+
+def require_levels_as_counted(column, recoding, declared):
     with open_table(FRAME) as table:
         item = Released(column, recoding)
         kind = table.columns[column]
         before = count_cells(table, Policy("s", [item]))
         found = Counted.of(before, ["s"], [column])
-        levels = coarser(item, kind, found)
+        levels = coarser(item, kind, found, declared)
         assert levels
         for level in levels:
             after = count_cells(table, Policy("s", [Released(column, level.recoding)]))

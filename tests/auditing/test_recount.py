@@ -195,6 +195,11 @@ def test_what_cannot_be_compared_is_refused(capsys, people):
         ("[-5, 2.5)", "-5", True),
         ("<18", "18", False),
         ("≥18", "18", True),
+        ("(18, 20)", "18", False),
+        ("(18, 20)", "18.5", True),
+        ("(18, 20)", "20", False),
+        (">18", "18", False),
+        (">18", "19", True),
         ("≤17", "18", False),
         ("*", "25", True),
         (None, "25", False),
@@ -252,3 +257,92 @@ def test_a_secret_column_that_is_not_the_tables_is_refused(capsys, people):
 def test_a_value_of_the_column_is_never_the_start_of_another():
     assert says_truth("1", "12", ["1", "12"], shortened=True) is False
     assert says_truth("1", "12", ["12"], shortened=True) is True
+
+
+PLAN = """
+where = ["age >= 25", "town is not missing"]
+release = ["age", "town", "day"]
+[missing]
+town = ["1.10"]
+[secret.ill]
+values = ["flu"]
+not_secret = ["unasked"]
+"""
+
+
+def test_a_plan_of_some_rows_is_released_and_counted_again(capsys, people):
+    people.loc[people.nr % 7 == 0, "ill"] = "unasked"
+    people.to_parquet("people.parquet")
+    Path("plan.toml").write_text(PLAN)
+    meant = people[(people.age >= 25) & people.town.notna() & (people.town != "1.10")]
+    asked = ("people.parquet", "--policy", "plan.toml")
+    assert main(["protect", *asked, "--budget", "2x", "--out", "safe.csv", "--seconds", "1"]) == 0
+    capsys.readouterr()
+    shown = pd.read_csv("safe.csv", dtype=str)
+    assert len(shown) == len(meant) < len(people)
+    status, out, err = verify(capsys, "safe.csv", "--table", "people.parquet")
+    assert (status, err) == (0, "")
+    assert out.startswith("Valid")
+    applies = (meant.ill != "unasked").to_numpy()
+    ill = (meant.ill == "flu").to_numpy()[applies]
+    share = (
+        pd.Series(ill).groupby([shown[name].to_numpy()[applies] for name in ("age", "town", "day")]).mean()
+    )
+    factor = max((share / ill.mean()).max(), ((1 - share) / (1 - ill.mean())).max())
+    receipt = json.loads(Path("safe.csv.receipt.json").read_text())
+    assert receipt["proved"]["leakage_nats"] == pytest.approx(np.log(factor))
+    assert factor <= 2 * (1 + 1e-12)
+
+
+def test_a_secret_of_recodings_in_a_row_is_counted_again_without_its_file(capsys, people):
+    Path("areas.csv").write_text("start,area\nno,cold\n=s,warm\n1.,warm\n")
+    Path("plan.toml").write_text(
+        '[secret.town]\nprefix = 2\nmapping = "areas.csv"\n[release.age]\nbins = 10\nbottom = 24\n'
+    )
+    assert main(["release", "table", "people.parquet", "--policy", "plan.toml", "--out", "safe.csv"]) == 0
+    capsys.readouterr()
+    Path("areas.csv").unlink()
+    status, out, err = verify(capsys, "safe.csv", "--table", "people.parquet")
+    assert (status, err) == (0, "")
+    assert out.startswith("Valid")
+    kept = people.assign(
+        area=people.town.map({"north": "cold", "=south": "warm", "1.10": "warm"}).fillna("?"),
+        age=people.age.where(people.age > 24, 24) // 10 * (people.age > 24),
+    )
+    share = kept.groupby("age").area.value_counts(normalize=True) / kept.area.value_counts(normalize=True)
+    receipt = json.loads(Path("safe.csv.receipt.json").read_text())
+    assert receipt["proved"]["leakage_nats"] == pytest.approx(np.log(share.max()))
+
+
+def test_a_receipt_that_means_other_rows_is_found_out(capsys, people):
+    Path("plan.toml").write_text(PLAN.replace('not_secret = ["unasked"]', ""))
+    plain = (
+        "release",
+        "table",
+        "people.parquet",
+        "--policy",
+        "plan.toml",
+        "--out",
+        "safe.csv",
+        "--where",
+        "age < 50",
+    )
+    assert main([*plain]) == 0
+    capsys.readouterr()
+    assert verify(capsys, "safe.csv", "--table", "people.parquet")[0] == 0
+    meant = json.loads(Path("safe.csv.receipt.json").read_text())["asked"]["meant"]
+    assert "age < 50" in meant
+    for change in (
+        lambda receipt: receipt["asked"].pop("meant"),
+        lambda receipt: receipt["asked"].update(meant=meant.replace("age < 50", "age < 49")),
+        lambda receipt: receipt["asked"].update(meant=meant.replace("1.10", "1.1")),
+        lambda receipt: receipt["asked"].update(meant="[local]"),
+    ):
+        forge("safe.csv", change)
+        status, out, _ = verify(capsys, "safe.csv", "--table", "people.parquet")
+        assert status != 0
+        assert not out.startswith("Valid")
+        Path("safe.csv.receipt.json").unlink()
+        Path("safe.csv").unlink()
+        assert main([*plain]) == 0
+        capsys.readouterr()

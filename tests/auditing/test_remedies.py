@@ -14,13 +14,14 @@ from tightlip.auditing import lattice as climbing
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.lattice import Lattice
 from tightlip.auditing.leakage import cell_pml
-from tightlip.auditing.plan import apply_policy
+from tightlip.auditing.plan import apply_policy, budgets_of
 from tightlip.auditing.remedy import detail_of, entropy_of, min_counts, remedies_for
 from tightlip.auditing.run import audit
-from tightlip.numeric.quantity import Nats, log_of
+from tightlip.numeric.quantity import log_of
 from tightlip.report.audit_words import change_words, paragraphs, reason_words
 from tightlip.table.counts import count_cells
 from tightlip.table.mechanism import RandomizedResponse
+from tightlip.table.plan import planned
 from tightlip.table.policy import Policy, Released
 from tightlip.table.recoding import Bins
 from tightlip.table.source import open_table
@@ -78,7 +79,8 @@ def test_every_node_is_what_the_engine_counts():
 
 
 def test_leakage_and_entropy_never_rise_on_the_way_up():
-    lattice = Lattice.of(Policy("s", ["age", "job"]), counted(people(2), ["age", "job"]), KINDS)
+    plan = Policy("s", ["age", "job"], scales={"age": "numeric"})
+    lattice = Lattice.of(plan, counted(people(2), ["age", "job"]), KINDS)
     tallies = {node: lattice.count_at(node)[0].tally for node in nodes_of(lattice)}
     leaks = {node: worst(tally) for node, tally in tallies.items()}
     pairs = 0
@@ -129,7 +131,7 @@ def test_optimal_is_optimal(seed, budget, min_count):
     found = counted(people(seed, 120 if seed % 2 else 60), names)
     plan = Policy("s", names, min_count=min_count)
     lattice = Lattice.of(plan, found, KINDS)
-    remedies = remedies_for(found, plan, Nats(budget), KINDS).found
+    remedies = remedies_for(found, plan, budgets_of(planned(policy=plan, budget=budget)), KINDS).found
     whole = entropy_of(found.tally)
     for hiding in (False, True):
         best = brute_force(lattice, budget, hiding=hiding) / whole
@@ -172,7 +174,7 @@ def test_a_search_that_is_cut_short_says_so_and_still_meets_the_budget(monkeypat
         assert remedy.kind == "heuristic"
         assert "greedy search stopped after" in reason_words(cut.policy, remedy)
         assert ",;" not in reason_words(cut.policy, remedy)
-        assert audit(frame, policy=remedy.policy).joint.worst.leakage <= 0.4
+        assert audit(frame, policy=remedy.policy).deciding.worst.leakage <= 0.4
     assert max(remedy.kept for remedy in cut.remedies) <= max(remedy.kept for remedy in full.remedies)
 
 
@@ -186,7 +188,7 @@ def test_a_large_lattice_is_bounded(monkeypatch):
     found = audit(frame, "s", list(columns), budget=0.6)
     best = found.remedies[0]
     assert best.kind == "heuristic"
-    assert audit(frame, policy=best.policy).joint.worst.leakage.ratio == best.leakage.ratio
+    assert audit(frame, policy=best.policy).deciding.worst.leakage.ratio == best.leakage.ratio
     assert best.leakage <= 0.6
 
 
@@ -198,7 +200,7 @@ def test_a_hierarchy_is_climbed_and_the_policy_file_does_it(tmp_path, monkeypatc
     )
     plan = Policy.from_flags(["s"], ["job"], mapping=["job=jobs.csv:0"])
     leaks = [
-        audit(frame, "s", [Released("job", level)]).joint.worst.leakage
+        audit(frame, "s", [Released("job", level)]).deciding.worst.leakage
         for level in (plan.release[0].recoding, *plan.release[0].recoding.higher())
     ]
     assert leaks[2] < leaks[1] <= leaks[0]
@@ -213,7 +215,9 @@ def test_where_nothing_meets_the_budget_the_closest_is_told():
     found = audit(frame, "s", ["age", "job"], budget=0.0)
     assert found.remedies == ()
     assert found.closest.leakage > 0
-    assert audit(frame, policy=found.closest.policy).joint.worst.leakage.ratio == found.closest.leakage.ratio
+    assert (
+        audit(frame, policy=found.closest.policy).deciding.worst.leakage.ratio == found.closest.leakage.ratio
+    )
     told = " ".join(paragraphs(found))
     assert "No change" in told
     assert f"The closest: {change_words(found.policy, found.closest)}" in told
@@ -229,7 +233,7 @@ def test_only_one_column_randomised_is_the_last_resort():
         for remedy in found.remedies
     )
     for remedy in found.remedies:
-        assert audit(frame, policy=remedy.policy).joint.worst.leakage <= 0.003
+        assert audit(frame, policy=remedy.policy).deciding.worst.leakage <= 0.003
 
 
 def test_a_plan_with_noise_and_hidden_cells_gets_remedies_that_hold():
@@ -238,26 +242,27 @@ def test_a_plan_with_noise_and_hidden_cells_gets_remedies_that_hold():
     found = audit(frame, policy=Policy("s", ["age", noisy], min_count=2), budget=0.3)
     assert found.remedies
     for remedy in found.remedies:
-        assert audit(frame, policy=remedy.policy).joint.worst.leakage.ratio == remedy.leakage.ratio
+        assert audit(frame, policy=remedy.policy).deciding.worst.leakage.ratio == remedy.leakage.ratio
         assert remedy.leakage <= 0.3
 
 
 def test_no_min_count_is_passed_over_that_would_do():
-    tally = counted(people(7), ["age", "job"]).tally
+    whole = counted(people(7), ["age", "job"])
+    tally = whole.tally
     for budget in (0.1, 0.3, 0.7, 1.2):
-        offered = set(min_counts(tally, Nats(budget), None, noise=False))
-        whole = counted(people(7), ["age", "job"])
+        plan = Policy("s", ["age", "job"], budget=budget)
+        offered = set(min_counts(whole, budgets_of(plan), plan, noise=False))
         for size in sorted(set(tally.of_cell.tolist()))[:-1]:
             meets = math.log(worst(whole.suppress(int(size) + 1).tally)) <= budget
             assert not meets or int(size) + 1 in offered
 
 
 def test_sums_are_made_a_block_at_a_time(monkeypatch):
-    tally = counted(people(7), ["age", "job"]).tally
-    whole = list(min_counts(tally, Nats(0.8), None, noise=False))
+    found, plan = counted(people(7), ["age", "job"]), Policy("s", ["age", "job"], budget=0.8)
+    whole = list(min_counts(found, budgets_of(plan), plan, noise=False))
     assert whole
     monkeypatch.setattr("tightlip.auditing.remedy._MOST_SUMS", 6)
-    assert list(min_counts(tally, Nats(0.8), None, noise=False)) == whole
+    assert list(min_counts(found, budgets_of(plan), plan, noise=False)) == whole
 
 
 def test_a_column_of_one_value_stays_or_goes_without_harm():
@@ -265,7 +270,7 @@ def test_a_column_of_one_value_stays_or_goes_without_harm():
     found = audit(frame, "s", ["land", "job"], budget=0.2)
     assert found.remedies
     for remedy in found.remedies:
-        assert audit(frame, policy=remedy.policy).joint.worst.leakage <= 0.2
+        assert audit(frame, policy=remedy.policy).deciding.worst.leakage <= 0.2
 
 
 def test_leakage_of_a_union_is_at_most_the_worst_of_its_parts():

@@ -12,8 +12,10 @@ from tightlip.cli.main import main
 from tightlip.report.audit_record import audit_report
 from tightlip.report.audit_words import reason_words
 from tightlip.report.disclosure import remedy_toml
+from tightlip.table.chain import Chain
 from tightlip.table.mapping import Mapping
-from tightlip.table.policy import Policy, Released
+from tightlip.table.policy import Policy, Released, Secret
+from tightlip.table.recoding import Prefix
 
 pytestmark = IGNORED
 
@@ -53,7 +55,7 @@ def test_every_remedy_is_applied_by_its_policy_file(tmp_path):
         assert policy == remedy.policy
         again = audit(frame, policy=policy, budget=0.8)
         assert again.verdict is True
-        assert again.joint.worst.leakage.ratio == remedy.leakage.ratio
+        assert again.deciding.worst.leakage.ratio == remedy.leakage.ratio
         assert said["reason"] == reason_words(found.policy, remedy) != ""
 
 
@@ -74,6 +76,29 @@ def test_a_mapping_written_in_the_plan_is_shown_with_leave_only():
         assert remedy_toml(found, remedy) is None
         assert "falconer" in remedy_toml(found, remedy, show_values=True)
     assert "falconer" not in json.dumps(record_of(found))
+
+
+def test_a_mapping_of_a_secret_is_shown_with_leave_only():
+    jobs = dict.fromkeys(("baker", "smith", "falconer"), "craft")
+    secret = Secret("job", Chain([Mapping(jobs, otherwise="rest"), Prefix(1)]))
+    found = audit(people(), policy=Policy(secret, ["age", "s"]), budget="1.5x")
+    assert found.remedies
+    for remedy in found.remedies:
+        assert remedy_toml(found, remedy) is None
+        assert "falconer" in remedy_toml(found, remedy, show_values=True)
+    assert "falconer" not in json.dumps(record_of(found))
+
+
+def test_a_mapping_of_the_plan_stays_private_where_the_column_changes_otherwise():
+    """Randomised, or with the next recoding in its row coarser: the mapping is written out all the same."""
+    jobs = {"baker": "a1", "smith": "a2", "falconer": "b1"}
+    row = Chain([Mapping(jobs, otherwise="c1"), Prefix(2)])
+    for recoding in (Mapping(jobs, otherwise="c1"), row):
+        found = audit(people(), policy=Policy("s", [Released("job", recoding)]), budget=0.1)
+        assert any(remedy.policy.release != found.policy.release for remedy in found.remedies)
+        for remedy in found.remedies:
+            assert remedy_toml(found, remedy) is None
+            assert "falconer" in remedy_toml(found, remedy, show_values=True)
 
 
 def run(capsys, *arguments):

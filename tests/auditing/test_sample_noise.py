@@ -49,7 +49,7 @@ def test_a_noisy_posterior_is_the_formula_and_stays_below_its_bound(table, odds,
 
 def drawn(masses, odds, rows, **options):
     claims = Claims(Population(masses), odds, mode=SampleMode(0.95, **options))
-    return claims.audited(claims.population.draw(rows, np.random.default_rng(1))).joint
+    return claims.audited(claims.population.draw(rows, np.random.default_rng(1))).deciding
 
 
 TELLING = [[0.45, 0.05], [0.05, 0.45]]

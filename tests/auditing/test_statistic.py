@@ -50,8 +50,8 @@ def test_it_is_the_largest_sum_over_all_selections(seed):
         sml = found.views[name].sml
         assert (sml.exact, sml.ratio) == (True, by_definition(joint, place))
         sml.verify()
-        assert found.views[name].maximal_leakage <= sml.value <= found.joint.maximal_leakage
-    assert found.joint.sml is None
+        assert found.views[name].maximal_leakage <= sml.value <= found.deciding.maximal_leakage
+    assert found.deciding.sml is None
 
 
 def test_noise_and_hidden_cells_are_part_of_the_channel():
@@ -79,14 +79,15 @@ def test_the_selection_names_secrets_and_rows_by_their_places():
     found = audit(frame(1), ["ill", "rich"], ["zip", "sex"], statistic="ill")
     view = found.views["ill"]
     for secret, row in view.sml.selection.items():
-        assert found.joint.counted.secret_label(row)[0] == view.counted.secret_label(secret)[0]
+        joint = found.views["ill × rich"].counted
+        assert joint.secret_label(row)[0] == view.counted.secret_label(secret)[0]
 
 
 def test_counts_stored_as_floats_are_enclosed(monkeypatch):
     found = audit(frame(2), ["ill", "rich"], ["zip", "sex"], statistic="ill")
     exact = found.views["ill"].sml
     monkeypatch.setattr("tightlip.auditing.tally.EXACT_ENTRIES", 1)
-    floats = statistic_of(found.joint.counted, found.views["ill"].counted)
+    floats = statistic_of(found.views["ill × rich"].counted, found.views["ill"].counted)
     assert floats.ratio is None
     assert floats.lower <= exact.lower <= exact.upper <= floats.upper <= exact.upper + 1e-12
     assert "widened" in floats.method
@@ -107,7 +108,7 @@ def test_ends_that_did_not_meet_are_both_told():
     apart = replace(view.sml, lower=0.0, exact=False, ratio=None)
     views = audited.views | {"rich": replace(view, sml=apart)}
     told = next(text for text in paragraphs(replace(audited, views=views)) if "SML" in text)
-    assert "(SML, proved; some prior reaches 0 nats)" in told
+    assert "(SML, proved; some prior reaches 1x (0 nats))" in told
 
 
 @pytest.mark.parametrize(
@@ -125,12 +126,22 @@ def test_what_is_no_statistic_is_refused(secret, statistic, kind, message):
         Policy(secret, ["zip"], statistic=statistic)
 
 
-def test_what_a_sample_or_a_policy_cannot_have():
+def test_what_a_sample_cannot_have():
     plan = Policy(["ill", "rich"], ["zip"], statistic="ill")
     with pytest.raises(InvalidInput, match="for a population only"):
         audit(frame(0), policy=plan, sample=SampleMode())
-    with pytest.raises(InvalidInput, match="leave these arguments out"):
-        audit(frame(0), policy=plan, statistic="ill")
+
+
+def test_a_statistic_can_be_given_beside_a_policy():
+    table, plan = frame(0), Policy(["ill", "rich"], ["zip"])
+    found = audit(table, policy=plan, statistic="ill")
+    assert [name for name, view in found.views.items() if view.sml is not None] == ["ill"]
+    again = audit(table, policy=replace(plan, statistic=("ill",)))
+    assert found.views["ill"].sml.ratio == again.views["ill"].sml.ratio
+    assert "ill × rich" in found.views
+    assert list(audit(table, policy=plan).views) == ["ill", "rich"]
+    more = audit(table, policy=replace(plan, statistic=("ill",)), statistic="rich")
+    assert more.policy.statistic == ("ill", "rich")
 
 
 @pytest.mark.parametrize("sample", [None, SampleMode()])

@@ -1,5 +1,6 @@
 """The audit command: words, JSON, files all together or not at all, exit statuses, and one line for bad input."""
 
+import csv
 import json
 import os
 import random
@@ -57,13 +58,13 @@ def test_text_finds_the_planted_cell(capsys, table):
     status, out, err = run(capsys, *command(table))
     words = " ".join(out.split())
     assert (status, err) == (0, "")
-    assert words.startswith("In the worst case, cell ")
-    assert "to 100 %" in words
+    assert words.startswith("No budget was set, so there is no verdict. For 98 of 600 people (16.3 %) the ")
+    assert re.search(
+        r"The worst leakage is 200x \(5.3 nats\), cell \d+, where secret \d rises from 0.5 % to 100 %", words
+    )
     assert "HIV" not in out
     shown = " ".join(run(capsys, *command(table, "--show-values"))[1].split())
-    assert (
-        'age = [90, 100), zip = 55301, sex = M, the release raises the probability of disease "=HIV"' in shown
-    )
+    assert 'age = [90, 100), zip = 55301, sex = M, where disease "=HIV" rises from 0.5 % to 100 %' in shown
 
 
 def test_json_is_one_object_and_the_command_makes_it_again(capsys, table):
@@ -82,6 +83,8 @@ def test_json_is_one_object_and_the_command_makes_it_again(capsys, table):
         "age in bins of 10",
         "zip as it is",
         "sex as it is",
+        "scales: age numeric (guessed: in bins of 10), zip nominal (guessed: 3 distinct whole numbers), "
+        "sex nominal (guessed)",
         "cells of fewer than 5 rows released as one",
     ]
 
@@ -150,10 +153,54 @@ def test_policy_files(capsys, table, tmp_path):
     status, out, _ = run(capsys, "audit", table, "--policy", policy, "--json")
     record = json.loads(out)
     assert (status, record["released"]) == (0, ["age", "sex"])
-    for extra in (("--secret", "disease"), ("--min-count", "3"), ("--bins", "age=3")):
-        status, _, err = run(capsys, "audit", table, "--policy", policy, *extra)
-        assert status == 2
-        assert f"{extra[0]} must not be given with --policy" in err
+
+
+def test_flags_add_to_a_policy_file(capsys, table, tmp_path):
+    policy = tmp_path / "plan.toml"
+    policy.write_text(
+        'secret = "disease"\nmin_count = 5\nbudget = "1x"\n[release.age]\nbins = 20\n[release.sex]\n'
+    )
+    more = (
+        "--release",
+        "zip",
+        "--min-count",
+        "3",
+        "--bins",
+        "age=30",
+        "--where",
+        "age >= 30",
+        "--budget",
+        "9999x",
+        "--top",
+        "age=80",
+        "--nominal",
+        "zip",
+        "--nominal",
+        "sex",
+    )
+    status, out, _ = run(capsys, "audit", table, "--policy", policy, *more, "--json")
+    record = json.loads(out)
+    assert (status, record["released"]) == (0, ["age", "sex", "zip"])
+    assert record["plan"][0] == "age in bins of 30, top-coded at 80"
+    assert (
+        "scales: age numeric (guessed: in bins of 30, top-coded at 80), sex nominal (declared), "
+        "zip nominal (declared)"
+    ) in record["plan"]
+    assert "cells of fewer than 3 rows released as one" in record["plan"]
+    assert record["budget"]["words"] != "0 nats"
+    with table.open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if int(row["age"]) >= 30]
+    assert record["rows"] == len(rows)
+
+
+def test_recodings_in_a_row_and_scales(capsys, table):
+    coded = ("--top", "age=70", "--bottom", "age=25", "--numeric", "age", "--nominal", "zip,sex")
+    status, out, err = run(capsys, *command(table, *coded, "--json"))
+    assert (status, err) == (0, "")
+    assert json.loads(out)["plan"][0] == "age in bins of 10, bottom-coded at 25, top-coded at 70"
+    status, _, err = run(capsys, *command(table, "--nominal", "age"))
+    assert (status, err.count("\n")) == (2, 1)
+    assert '"in bins of 10" needs values with an order by size, got it on column "age"' in err
 
 
 def test_samples(capsys, table):
@@ -209,16 +256,22 @@ def test_a_name_with_a_space_at_its_start_is_put_in_quotes(capsys, tmp_path):
     ("changes", "message"),
     [
         (("--secret", "diseese"), "disease"),
-        (("--release", "age,zipp"), "zip"),
+        (("--release", "zipp"), '"zipp" is not there; did you mean "zip"?'),
+        (("--release", "age"), 'each column once, got "age" twice'),
         (("--release", "age,,zip"), "separated by commas"),
-        (("--release", "disease,age"), "must not have a secret column"),
+        (("--release", "disease"), "must not have a secret column"),
         (("--delta", "2"), "strictly between 0 and 1"),
         (("--delta", "0,05"), "write it with a point"),
         (("--delta", "5"), "write 0.05 for 5 %"),
-        (("--budget", "50%"), "a share could only cap the probability of a secret"),
+        (
+            ("--budget", "50%"),
+            'the cap of 50 % on "disease" cannot be kept, since 71 % of all people have one',
+        ),
+        (("--sample", "--budget", "50%"), "a sample is judged by a factor about every value, got a cap"),
+        (("--sample", "--min-count", "5"), "min_count hides cells that depend on the sample"),
         (
             ("--budget", "1.5"),
-            'budget must say what the number means, got "1.5"; write "1.5 nats", "1.5 bits", "1.5x"',
+            'budget must say what it is, got 1.5; write "1.5x" (a factor), "1.5 nats", or "1.5%"',
         ),
         (("--budget", "1/2x"), "must not be negative"),
         (("--budget", "1,5"), "with a decimal point"),
@@ -233,7 +286,11 @@ def test_a_name_with_a_space_at_its_start_is_put_in_quotes(capsys, tmp_path):
         (("--html", "nowhere/report.html"), "there is no folder"),
         (("--html", "report.txt"), "--html must end in .html"),
         (("--min-count", "few"), "Try 'tightlip audit --help'"),
-        (("--bins", "age"), "COLUMN=VALUE"),
+        (("--bins", "age"), "COLUMN=WIDTH"),
+        (("--prefix", "age=1"), "prefix must be of values or groups, got it after bins"),
+        (("--ordinal", "sex"), 'column "sex" is declared ordinal, got text'),
+        (("--nominal", "zip", "--numeric", "zip"), 'must be of columns declared once, got "zip" twice'),
+        (("--nominal", "zap"), 'scales column "zap" is not there'),
         (("--table", "people"), "for databases"),
         (("--statistic", "disease"), "one of several secret columns"),
         (("--budget", "log(2) bits"), "a logarithm has no unit"),
@@ -330,7 +387,7 @@ def test_stopped_while_writing_it_leaves_nothing(table, tmp_path, signal_name, s
         "import os, signal, time\n"
         "from tightlip.table import risk\n"
         "from tightlip.cli.main import run\n"
-        "def stopped(writer, batches):\n"
+        "def stopped(writer, batches, names):\n"
         f"    os.kill(os.getpid(), signal.{signal_name})\n"
         "    time.sleep(60)\n"
         "risk._write_all = stopped\n"
@@ -382,6 +439,9 @@ def test_a_statistic_from_flags_and_from_a_policy(capsys, table, tmp_path):
     text = run(capsys, *two_secrets(table, "--statistic", "disease"))[1]
     assert "As a statistic (SML)" in text
     assert "SML" not in run(capsys, *two_secrets(table))[1]
+    status, out, err = run(capsys, *two_secrets(table, "--statistic", "disease", "--sample"))
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert 'the statistic "disease" is audited for a population only' in err
 
 
 def test_the_proof_of_a_statistic_can_be_checked(capsys, table, tmp_path):
@@ -396,7 +456,9 @@ def test_budgets_in_bits(capsys, table):
     exact = json.loads(run(capsys, *command(table, "--budget", "2 bits", "--unit", "bits", "--json"))[1])
     assert (exact["budget"]["value"], exact["budget"]["words"]) == (2.0, "2 bits")
     same = json.loads(run(capsys, *command(table, "--budget", "log(4)", "--unit", "bits", "--json"))[1])
-    assert same["verdict"] == exact["verdict"]
+    assert same["budget"] | {"words": "2 bits"} == exact["budget"]
+    assert same["verdict"]["met"] is exact["verdict"]["met"] is False
+    assert same["verdict"]["words"] == exact["verdict"]["words"].replace("of 2 bits", "of log(4)")
     half = json.loads(run(capsys, *command(table, "--budget", "1.5 bits", "--unit", "bits", "--json"))[1])
     assert half["budget"]["words"] == "1.5 bits"
 

@@ -57,7 +57,12 @@ def test_levels_first_then_the_answer_then_what_was_written(capsys, people):
     words = " ".join(text.split())
     places = [
         words.index(part)
-        for part in ("age: as is → in bins of 10 → in bins of 20 → out", "of the detail", "Wrote 400 rows")
+        for part in (
+            "age: as is → in bins of 10 → in bins of 20 → out",
+            "of the detail",
+            "400 rows with the columns",
+            "Wrote the rows: ",
+        )
     ]
     assert places == sorted(places)
     assert "covered by no guarantee: nr" in words
@@ -137,7 +142,11 @@ def test_json_has_levels_and_files(capsys, people):
     record = json.loads(text)
     assert (status, err) == (0, "")
     assert record["levels"]["age"] == ["as is", "in bins of 10", "in bins of 20", "out"]
-    assert record["written"] == {"policy": "plan.toml", "proof": "proof.json"}
+    assert record["written"] == {
+        "policy": "plan.toml",
+        "proof": "proof.json",
+        "recoding": "plan.recoding.parquet",
+    }
     assert record["release"] is None
     status, text, _ = run(capsys, "verify", "proof.json")
     assert status == 0
@@ -177,9 +186,8 @@ def test_a_column_stays_as_it_is(capsys, people):
     [
         ((), "--budget must be given"),
         (("--budget", "3"), "budget must"),
-        (("--budget", "3"), '"3 nats", "3 bits", "3x"'),
-        (("--budget", "3"), '"50%"'),
-        (("--budget", "3 times"), '"50%"'),
+        (("--budget", "3"), '--budget must say what it is, got 3; write "3x" (a factor), "3 nats", or "3%"'),
+        (("--budget", "3 times"), '"3x", "log(3)"'),
         (("--budget", "log(3"), "log(3"),
         (("--budget", "il=3x"), 'did you mean "ill"'),
         (("--budget", "il=flu=3x"), 'did you mean "ill"'),
@@ -262,9 +270,9 @@ def test_a_receipt_of_budgets_for_values_names_no_value(people):
     safe = tl.protect("people.csv", "ill", ["age", "town"], budget, levels=towns, min_count=3, seconds=0.2)
     asked = json.loads(safe.release("safe.csv").receipt_path.read_text())["asked"]
     assert [(own["of"], own["level"]) for own in asked["budget"]] == [
-        ("every value", "3/2"),
+        ("every value", "3/2 nats"),
         ("one value", "2x"),
-        ("one value", "0.5"),
+        ("one value", "0.5 nats"),
         ("one value", "3x"),
         ("every value", "1.25 nats"),
     ]
@@ -355,7 +363,7 @@ def test_a_budget_of_one_value_is_kept_and_others_are_free(capsys, people):
     """With "=" in the names of column and value; counted in the file by definition."""
     odd = people.rename(columns={"ill": "ill=now", "nr": "ill"}).replace({"ill=now": {"flu": "=flu=>a"}})
     odd.to_csv("people.csv", index=False)
-    options = ("--secret", "ill=now", "--release", "age,town", *LEVELS, "--seconds", 1, "--out", "safe.csv")
+    options = ("--secret", '"ill=now"', "--release", "age,town", *LEVELS, "--seconds", 1, "--out", "safe.csv")
     status, _, err = run(capsys, "protect", "people.csv", *options, "--budget", "ill=now==flu=>a=40%")
     assert (status, err) == (0, "")
     shown = pd.read_csv("safe.csv", dtype=str)

@@ -33,7 +33,8 @@ def command(table, out, *more):
     return ("release", "histogram", table, "--columns", "sex,ill", "--secret", "ill=yes", "--out", out, *more)
 
 
-def test_text_then_file(capsys, table, tmp_path):
+def test_text_then_file(capsys, table, tmp_path, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)  # as workers of a parallel run do
     out = tmp_path / "out.csv"
     status, text, err = run(capsys, *command(table, out, "--bin-size", 2))
     assert (status, err) == (0, "")

@@ -13,6 +13,7 @@ import pytest
 from contract.people import KINDS, ROWS, UNORDERED
 from contract.warnings_of_engines import IGNORED
 from tightlip.errors import InvalidInput
+from tightlip.table.chain import Chain
 from tightlip.table.counts import count_cells
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import RandomizedResponse
@@ -46,6 +47,20 @@ def thirty(value: int) -> str:
     return f"[{low}, {low + 30})"
 
 
+def coded_thirty(value: int) -> str:
+    """Bins of 30 from 0, the first of which starts above what is coded, the third ends below."""
+    if value <= -1:
+        return "≤-1"
+    return "≥89" if value >= 89 else f"[{value // 30 * 30}, {min(value // 30 * 30 + 30, 89)})"
+
+
+def coded_tenth(value: float) -> str:
+    if value <= 0:
+        return "≤0"
+    label = "≥1" if value >= 1 else tenth(value)
+    return "(0, 0.1)" if label == "[0, 0.1)" else label
+
+
 GROUPS = {"nurse": "care", "Nurse": "care", "O'Brien; --": "care", "\u00e9": "é-group"}
 RECODINGS = {
     "job kept": ("job", Keep(), plain),
@@ -72,6 +87,28 @@ RECODINGS = {
     ),
     "age top": ("age", TopCode(89), lambda v: "≥89" if v >= 89 else plain(v)),
     "weight bottom": ("weight", BottomCode(0.1), lambda v: "≤0.1" if v <= 0.1 else plain(v)),
+    "age in bins and coded": ("age", Chain([Bins(width=30), BottomCode(-1), TopCode(89)]), coded_thirty),
+    "weight in bins and coded": ("weight", Chain([Bins(width=0.1), BottomCode(0), TopCode(1)]), coded_tenth),
+    "weight coded at both ends": (
+        "weight",
+        Chain([BottomCode(0), TopCode(2.5)]),
+        lambda v: "≤0" if v <= 0 else "≥2.5" if v >= 2.5 else plain(v),
+    ),
+    "age edges, coded and mapped": (
+        "age",
+        Chain([Bins(edges=[0, 30]), TopCode(89), Mapping({"<0": "odd", "≥89": "old"}, otherwise="else")]),
+        lambda v: "odd" if v < 0 else "old" if v >= 89 else "else",
+    ),
+    "job prefix mapped": (
+        "job",
+        Chain([Prefix(2), Mapping({"nu": "care", "Nu": "care", "=1": "sum"}, otherwise="rest")]),
+        lambda v: {"nu": "care", "Nu": "care", "=1": "sum"}.get(v[:2], "rest"),
+    ),
+    "born mapped twice": (
+        "born",
+        Chain([Prefix(4), Mapping({"1999": "last", "2000": "this"}), Mapping({"last": "a", "this": "b"})]),
+        lambda v: "a" if v.year == 1999 else "b",
+    ),
 }
 
 

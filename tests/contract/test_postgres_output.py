@@ -246,8 +246,9 @@ def test_commands_write_and_verify_and_tell_no_password(capsys, database, files,
     status, out, err = run(capsys, *commands[command], "--out-table", "safe")
     assert (status, err) == (0, "")
     words = " ".join(out.split())
-    assert 'to "safe" of Postgres database "postgres"; read back and checked' in words
-    assert "Receipt: safe.receipt.json" in words
+    assert "read back and checked" in words
+    assert 'Wrote the rows: "safe" of Postgres database "postgres".' in words
+    assert "Wrote the receipt: safe.receipt.json." in words
     assert len(rows(database, "safe")) == 300
     assert "hunter2" not in out + Path("safe.receipt.json").read_text()
     assert ":***@" in json.loads(Path("safe.receipt.json").read_text())["command"]

@@ -416,11 +416,11 @@ class TestRefusals:
     def test_a_solver_that_stops_later_leaves_what_is_proved(self, monkeypatch):
         solve, calls = RestrictedMaster.solve, []
 
-        def tiring(self):
+        def tiring(self, effort):
             calls.append(1)
             if len(calls) > 1:
                 raise tl.errors.SolverFailure("tired")
-            return solve(self)
+            return solve(self, effort)
 
         monkeypatch.setattr(RestrictedMaster, "solve", tiring)
         found = envelope(*random_release(12, 12, 3), 0.9)

@@ -17,7 +17,7 @@ from random import Random
 
 from fuzz.certificates import fuzz_certificate
 from fuzz.releases import fuzz_receipt, fuzz_release
-from fuzz.tables import fuzz_csv, fuzz_duckdb, fuzz_parquet, fuzz_sqlite
+from fuzz.tables import fuzz_csv, fuzz_duckdb, fuzz_parquet, fuzz_sqlite, fuzz_statistics, fuzz_workbook
 from fuzz.texts import fuzz_channel, fuzz_policy
 
 TARGETS = {
@@ -25,6 +25,8 @@ TARGETS = {
     "parquet": fuzz_parquet,
     "duckdb": fuzz_duckdb,
     "sqlite": fuzz_sqlite,
+    "workbook": fuzz_workbook,
+    "statistics": fuzz_statistics,
     "policy": fuzz_policy,
     "certificate": fuzz_certificate,
     "release": fuzz_release,

@@ -12,6 +12,8 @@ _CASES = {
     "parquet": 80,
     "duckdb": 20,
     "sqlite": 30,
+    "workbook": 60,
+    "statistics": 80,
     "policy": 300,
     "certificate": 80,
     "release": 40,

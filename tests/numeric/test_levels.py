@@ -1,13 +1,15 @@
 """A level is read alike wherever it stands: in an option, a policy or a Python call."""
 
 import math
+import re
 from fractions import Fraction
 
 import pytest
 
 import tightlip as tl
-from tightlip.cli.arguments import read_budget, read_levels
+from tightlip.cli.arguments import read_levels
 from tightlip.errors import InvalidInput
+from tightlip.numeric.budget import Allowed
 from tightlip.numeric.quantity import exact_level, level
 from tightlip.table.mechanism import RandomizedResponse
 from tightlip.table.policy import Policy
@@ -32,7 +34,7 @@ CHANNEL, PRIOR = tl.Channel([["3/4", "1/4"], ["1/4", "3/4"]]), tl.Prior(["1/2", 
 @pytest.mark.parametrize(("text", "ratio"), FACTORS.items())
 def test_a_factor_is_exact_everywhere(text, ratio, tmp_path):
     assert exact_level(text).ratio == level(text).ratio == ratio
-    assert read_levels(text)[0].ratio == read_budget(text).ratio == ratio
+    assert read_levels(text)[0].ratio == Allowed.read(text).level.ratio == ratio
     assert RandomizedResponse(text).epsilon.ratio == ratio
     flags = Policy.from_flags(["s"], ["a"], randomize=[f"a={text}"])
     path = tmp_path / "plan.toml"
@@ -66,7 +68,7 @@ def test_python_functions_take_what_options_take(text):
 def test_bits_that_are_not_whole_are_rounded_to_the_side_that_is_asked_for():
     low, high = exact_level("1.5 bits", rounding="down"), exact_level("1.5 bits")
     assert low < high <= math.nextafter(math.nextafter(low, 9), 9)
-    assert read_budget("1.5 bits") == low
+    assert Allowed.read("1.5 bits").level == low
     assert RandomizedResponse("1.5 bits").epsilon == high
     assert tl.pml(CHANNEL, PRIOR).tail("0.1 bits") == 1
 
@@ -96,9 +98,12 @@ def test_what_is_no_level_is_refused(text, message):
 
 
 def test_a_budget_says_what_its_number_means():
-    with pytest.raises(
-        InvalidInput, match='must say what the number means, got "2"; write "2 nats", "2 bits", "2x"'
-    ):
-        read_budget("2")
+    for bare, shown in (("2", "2"), (" 2 ", "2"), (2, "2"), (2.5, "2.5"), (Fraction(1, 3), "1/3")):
+        meanings = (
+            f'--budget must say what it is, got {shown}; write "{shown}x" (a factor), "{shown} nats", or "{shown}%" '
+            "(a cap on certainty)."
+        )
+        with pytest.raises(InvalidInput, match=re.escape(meanings)):
+            Allowed.read(bare, "--budget", bare=False)
     with pytest.raises(InvalidInput, match="budget must be a finite non-negative number of nats"):
-        read_budget("inf")
+        Allowed.read("inf")

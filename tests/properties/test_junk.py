@@ -30,6 +30,7 @@ RESULTS = {
     "CellTable",
     "Certificate",
     "Claim",
+    "Classical",
     "ColumnDetail",
     "Comparison",
     "CompositionBound",
@@ -50,6 +51,7 @@ RESULTS = {
     "PosteriorMoments",
     "PosteriorVarianceBound",
     "HistogramRelease",
+    "IdentityRisks",
     "Implied",
     "InformationDensity",
     "LeakageCapacity",
@@ -90,6 +92,7 @@ NO_ARGUMENTS = {"Keep", "Suppress"}
 # what a message may call an argument, where its own name is not the clearest
 ALSO = {
     "rows": ("channel", "outputs"),
+    "secrets": "secret",
     "masses": "prior",
     "counts": ("labels", "outputs"),
     "value": ("leakage", "probability"),
@@ -221,6 +224,8 @@ def test_every_argument_is_among_the_calls():
         "table.Bins of edges": {"width", "origin"},
         "planning.Study": {"separation"},
         "Policy.from_flags": {"flags"},
+        "audit": {"plan"},
+        "protect": {"plan"},
         "histogram.plan_release": {"epsilon"},
         "histogram.release_histogram": {"options"},
     }

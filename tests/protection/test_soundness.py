@@ -75,7 +75,8 @@ class Case:
         self.secrets = draw.choice([["s"], ["s", "t"]])
         self.levels = self._levels(draw)
         self.randomised = draw.random() < 0.5
-        self.options: dict[str, Any] = {}
+        self.jointly = seed % 2 == 0
+        self.options: dict[str, Any] = {"jointly": self.jointly}
         self.limits: list[Limit] = []
         self.exposed = Fraction(0)
         self.raw: list[Cell] = [
@@ -130,19 +131,26 @@ class Case:
                 share = {"pml": prior * level, "cap": level, "pmc": prior / level}[kind]
                 self.limits.append(Limit([one == secret for one in own], share, kind == "pmc"))
 
+    def _limit_all(self, kind: str, level: Fraction) -> None:
+        """A level for no column in particular: for each, and for all of them together where that is asked."""
+        for column in self.secrets:
+            self._limit([column], kind, level)
+        if self.jointly:
+            self._limit(self.secrets, kind, level)
+
     def _budget(self, draw: random.Random) -> None:
         factor = Fraction(draw.choice(["1", "5/4", "3/2", "2", "3", "100"]))
         kind = draw.choice(["factor", "nats", "cap", "column", "values"])
         if kind == "factor":
             self.options["budget"] = f"{factor}x"
-            self._limit(self.secrets, "pml", factor)
+            self._limit_all("pml", factor)
         elif kind == "nats":
             self.options["budget"] = 0.7
-            self._limit(self.secrets, "pml", Fraction(math.exp(0.7)))
+            self._limit_all("pml", Fraction(math.exp(0.7)))
         elif kind == "cap":
             cap = draw.choice([50, 75, 100])
             self.options["budget"] = f"{cap}%"
-            self._limit(self.secrets, "cap", Fraction(cap, 100))
+            self._limit_all("cap", Fraction(cap, 100))
         elif kind == "column":
             self.options["budget"] = {"s": f"{factor}x"}
             self._limit(["s"], "pml", factor)

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import html
 import json
 import re
 import sys
@@ -13,14 +14,15 @@ import pytest
 from rich.console import Console
 
 import tightlip as tl
-from audit_example import HOSTILE, example_report
+from audit_example import HOSTILE, example_audit, example_report
 from tightlip.auditing.sample import SampleMode
 from tightlip.errors import InvalidInput
 from tightlip.report.amounts import Amount, Share, printable
-from tightlip.report.audit_chart import audit_charts
+from tightlip.report.audit_chart import audit_pictures
 from tightlip.report.audit_html import audit_html
 from tightlip.report.audit_record import EnvelopePoint, TailStep
 from tightlip.report.audit_text import audit_text
+from tightlip.report.comparison import NAMES, plan_lines
 
 
 class Page(HTMLParser):
@@ -115,7 +117,10 @@ def test_each_chart_has_its_place_and_data(page):
 
 def test_several_secrets_samples_and_no_budget(library):
     several = Page(audit_html(example_report(secrets=2, show_values=False)))
-    assert len([1 for _, attrs in several.elements if attrs.get("class") == "chart"]) == 6
+    assert next(attrs["id"] for _, attrs in several.elements if attrs.get("class") == "chart") == "remedies"
+    folded = [attrs for _, attrs in several.elements if attrs.get("class") == "secret"]
+    assert ["data-deciding" in attrs for attrs in folded] == [True, False]
+    assert all("open" in attrs for attrs in folded)  # what is folded has no width to draw in
     sample = Page(audit_html(example_report(sample=SampleMode(0.9), show_values=False)))
     assert "too small to certify" in sample.text
     layers = json.loads(sample.scripts[1])["envelope-1"]["layer"]
@@ -128,6 +133,53 @@ def test_several_secrets_samples_and_no_budget(library):
     free = Page(audit_html(example_report(budget=None)))
     assert "No budget was set" in free.text
     assert "budget" not in free.scripts[1]
+
+
+def test_the_answer_comes_first_then_what_to_do_then_why(library):
+    report = example_report(secrets=2, show_values=False)
+    page = Page(audit_html(report)).text
+    parts = [
+        report.headline,
+        "What to do",
+        report.protect.command,
+        "Or change the plan",
+        "Every secret against",
+    ]
+    parts += ["About ill", "Over the budget", "How much do released values say", "Worst cells"]
+    parts += ["Released columns, the one that exposes most people first", "What is known under other names"]
+    parts += ["Method and proof", "The planned release", "Make this report again"]
+    places = [page.index(" ".join(part.split())) for part in parts]
+    assert places == sorted(places)
+
+
+def test_other_plans_stand_side_by_side(library):
+    plans = tl.compare({"this plan": example_audit(), "hidden": example_audit(min_count=5)})
+    lines = tuple(plan_lines(plans))
+    found = Page(audit_html(replace(example_report(show_values=False), comparison=lines)))
+    ids = [attrs.get("id") for _, attrs in found.elements]
+    assert "plans" in ids
+    assert ids.index("plans") < ids.index("people-1")
+    for words in (*NAMES, *(cell for line in lines for cell in line.cells())):
+        assert " ".join(words.split()) in found.text
+    assert [line for line in repr(plans).splitlines() if "hidden" in line]
+    assert "plans" not in [attrs.get("id") for _, attrs in Page(audit_html(example_report())).elements]
+
+
+def test_every_picture_has_its_table(page):
+    found, _ = page
+    classes = [attrs.get("class") for _, attrs in found.elements]
+    assert (
+        classes.count("chart")
+        == classes.count("behind")
+        == found.text.count("The numbers behind this picture")
+    )
+
+
+def test_a_policy_can_be_saved_from_the_page(library):
+    report = example_report(show_values=True)
+    source = audit_html(report)
+    for remedy in report.remedies:
+        assert html.escape(remedy.policy.rstrip("\n"), quote=True).replace("&quot;", "&#34;") in source
 
 
 def test_a_library_that_would_end_its_element_is_refused(monkeypatch):
@@ -151,9 +203,9 @@ def written(report):
 def test_text_says_the_same():
     report = example_report(show_values=False, secrets=2)
     text = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", written(report)).split())
-    for words in (report.headline, report.verdict.words, "About ill × rich", "Worst cells, 8 of 18"):
+    for words in (report.headline, "About ill", "About rich", "Worst cells, "):
         assert words in text
-    assert "each of these alone meets the budget" in text
+    assert "each of these alone meets all budgets" in text
     sample = written(example_report(sample=SampleMode(0.9), show_values=False))
     assert "too small to certify" in " ".join(sample.split())
     assert "Nothing has to change" in written(example_report(budget=tl.log_of(10)))
@@ -175,14 +227,14 @@ def test_a_statistic_has_its_figure_and_its_proof(library):
     assert "SML" not in Page(audit_html(example_report(secrets=2))).text
 
 
-def test_the_tail_ends_at_the_worst_leakage_and_axes_name_the_unit():
+def test_the_tail_ends_at_the_worst_leakage_and_axes_are_in_the_unit():
     report = example_report(unit="bits")
     view = report.views[0]
-    charts = audit_charts(view, unit="bits", budget=report.budget)
+    charts = {name: one.spec() for name, one in audit_pictures(view, unit="bits").items()}
     line = charts["tail"]["layer"][0]["data"]["values"]
     assert [point["level"] for point in line[-2:]] == [view.worst.leakage.value] * 2
-    assert charts["tail"]["layer"][0]["encoding"]["x"]["title"] == "leakage (bits)"
-    assert "leakage ε (bits)" in json.dumps(charts["envelope"], ensure_ascii=False)
+    assert charts["tail"]["layer"][0]["encoding"]["x"]["title"] == "times as likely"
+    assert "pow(2, datum.value)" in json.dumps(charts["envelope"])
     assert "nats" not in json.dumps(charts)
 
 
@@ -194,5 +246,5 @@ def test_a_release_that_tells_nothing_has_charts_too():
     view = replace(
         view, tail=(TailStep(nothing, nobody, nobody),), envelope=point, curve=(point,), worst=worst
     )
-    charts = audit_charts(view, unit="nats", budget=None)
-    assert charts["tail"]["layer"][0]["data"]["values"] == []
+    tail = audit_pictures(view, unit="nats")["tail"].spec()
+    assert tail["layer"][0]["data"]["values"] == []

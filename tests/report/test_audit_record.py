@@ -2,13 +2,16 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 from fractions import Fraction
 
+import pandas as pd
 import pytest
 
 import tightlip as tl
 from audit_example import SECRETS, VALUES, example_audit, example_record
+from exact_oracle import at_least_log, at_most_log
 from tightlip.auditing.sample import SampleMode
 from tightlip.errors import CertificateInvalid
 from tightlip.numeric.quantity import Nats, Probability
@@ -31,7 +34,7 @@ def record_of(audit, **changes):
 
 def test_it_says_what_the_audit_found():
     audit, record = example_audit(), example_record()
-    view, said = audit.joint, record["views"][0]
+    view, said = audit.deciding, record["views"][0]
     assert json.loads(json.dumps(record, allow_nan=False)) == record
     assert (record["rows"], record["unit"], record["delta"]) == (audit.total, "nats", 0.01)
     assert said["worst"]["leakage"]["value"] == float(view.worst.leakage)
@@ -49,9 +52,12 @@ def test_bits_are_nats_over_log_two():
     for name in ("worst", "ruled_out"):
         one, two = nats["views"][0][name]["leakage"]["value"], bits["views"][0][name]["leakage"]["value"]
         assert (one == two == "inf") or two == pytest.approx(one / math.log(2))
-    assert bits["budget"]["words"] == "1 bit"
-    assert "bits" in bits["headline"]
-    assert "nats" not in " ".join([bits["headline"], *bits["views"][0]["words"], *bits["paragraphs"]])
+    assert (nats["budget"]["words"], bits["budget"]["words"]) == ("log(2)", "log(2)")  # as it was given
+    assert (bits["budget"]["value"], bits["budget"]["unit"]) == (1.0, "bits")
+    assert " bits)" in bits["verdict"]["words"]
+    assert "nats" not in " ".join(
+        [bits["headline"], bits["verdict"]["words"], *bits["views"][0]["words"], *bits["paragraphs"]]
+    )
 
 
 @pytest.mark.parametrize("secrets", [1, 2])
@@ -97,7 +103,7 @@ def test_a_proof_that_is_too_long_is_left_out(monkeypatch):
 
 def test_a_proof_that_does_not_hold_stops_the_report():
     audit = example_audit()
-    view = audit.joint
+    view = audit.deciding
     wrong = replace(view, envelope=replace(view.envelope, lower=0.0, upper=view.envelope.upper / 2))
     with pytest.raises(CertificateInvalid):
         record_of(replace(audit, views={view.name: wrong}))
@@ -107,8 +113,13 @@ def test_a_proof_that_does_not_hold_stops_the_report():
     ("budget", "met", "words", "advice"),
     [
         (None, None, "No budget was set", "add --budget"),
-        (tl.log_of(10), True, "Within the budget", "Nothing has to change"),
-        (tl.log_of(2), False, "Over the budget", "No change"),
+        (tl.log_of(10), True, "ill: within the budget of log(10); the worst", "Nothing has to change"),
+        (
+            tl.log_of(2),
+            False,
+            "ill: over the budget of log(2) for at most 0.554 % of people; the worst",
+            "No change",
+        ),
     ],
 )
 def test_verdicts(budget, met, words, advice):
@@ -124,13 +135,22 @@ def test_where_changes_are_listed_none_is_said_to_be_missing():
     assert record["no_remedy"] is None
 
 
-@pytest.mark.parametrize(("budget", "words"), [(2, "could not be proved"), (1000, "is proved")])
-def test_samples_say_how_sure_they_are(budget, words):
+@pytest.mark.parametrize(
+    ("budget", "words", "decides"),
+    [
+        (2, "could not be proved", "rows prove that at most 1 %"),
+        (1000, "is proved", "the sample proves that"),
+    ],
+)
+def test_samples_say_how_sure_they_are(budget, words, decides):
     record = example_record(sample=SampleMode(0.9), budget=tl.log_of(budget), show_values=False)
     view = record["views"][0]
     assert words in record["verdict"]["words"]
     assert (record["mode"], record["confidence"], view["certified"]["confidence"]) == ("sample", 0.9, 0.9)
-    assert "too small to certify" in view["words"][-1]
+    assert "too small to certify" in view["words"][-2]
+    assert decides in view["words"][-1]
+    assert view["certified"]["observed_above"]["value"] <= 0.01
+    assert (view["certified"]["rows_to_decide"] > record["rows"]) == (budget == 2)
     assert len(view["curve"]) == 1
     assert not view["proof"]["checked"]
     assert "90 % confidence" in record["method"][0]
@@ -153,38 +173,45 @@ def test_suppression_is_part_of_the_plan():
 
 
 def test_what_is_said_of_one_view_stands_with_it():
-    record = example_record(secrets=2, show_values=False)
+    record = example_record(secrets=2, jointly=True, show_values=False)
     assert [view["name"] for view in record["views"]] == ["ill × rich", "ill", "rich"]
     assert all(len(view["words"]) >= 5 for view in record["views"])
     assert not any(text.startswith("About") for text in record["paragraphs"])
     worst = record["views"][0]["worst"]["leakage"]["value"]
     assert all(view["worst"]["leakage"]["value"] <= worst for view in record["views"])
+    alone = example_record(secrets=2, show_values=False)
+    assert [view["name"] for view in alone["views"]] == ["ill", "rich"]
+    assert alone["views"] == record["views"][1:]
 
 
 def test_finite_costs_and_statistics_have_meanings():
     audit = example_audit()
     half = Nats.of_ratio(Fraction(3, 2))
     view = replace(
-        audit.joint,
+        audit.deciding,
         ldp=half,
-        others={"pmc": replace(audit.joint.pmc, leakage=half)},
+        others={"pmc": replace(audit.deciding.pmc, leakage=half)},
         sml=tl.statistic_maximal_leakage(tl.Channel([["1/2", "1/2"], ["1/4", "3/4"]]), ["a", "b"]),
     )
     found = {figure.name: figure for figure in ViewWords(audit, view).figures()}
     assert "1.5 times less likely" in found["What can be ruled out (PMC)"].meaning
     assert "1.5 times as likely" in found["Between any two secrets (LDP)"].meaning
-    assert found["As a statistic (SML)"].value.startswith("at most 0.223")
+    assert found["As a statistic (SML)"].value == "at most 1.25x (0.224 nats)"
     assert "some prior" not in found["As a statistic (SML)"].meaning
     apart = replace(view, sml=replace(view.sml, lower=0.1, exact=False, ratio=None))
-    meaning = ViewWords(audit, apart).figures()[-2].meaning
-    assert meaning.endswith("; some prior reaches 0.1 nats")
+    meaning = ViewWords(audit, apart).figures()[-1].meaning
+    assert meaning.endswith("; some prior reaches 1.1x (0.1 nats)")
 
 
 @pytest.mark.parametrize("ratio", [Fraction(3, 2), Fraction(10, 3), Fraction(10**6 + 1, 7)])
 def test_numbers_shown_short_are_still_guarantees(ratio):
-    up, down = (float(amount(Nats.of_ratio(ratio, side), "nats").words.split()[0]) for side in ("up", "down"))
-    assert math.exp(down) <= ratio * (1 + 1e-12)
-    assert math.exp(up) >= ratio * (1 - 1e-12)
+    up, down = (amount(Nats.of_ratio(ratio, side), "nats").words for side in ("up", "down"))
+    (more, above), (less, below) = (
+        re.fullmatch(r"(\S+)x \((\S+) nats\)", told).groups() for told in (up, down)
+    )
+    assert Fraction(less) <= ratio <= Fraction(more)
+    assert at_most_log(float(below), ratio)
+    assert at_least_log(float(above), ratio)
     assert float(factor(Nats.of_ratio(ratio))) >= ratio
     assert float(factor(Nats(float(Nats.of_ratio(ratio))))) >= ratio
     share = 1 / ratio
@@ -195,3 +222,15 @@ def test_numbers_shown_short_are_still_guarantees(ratio):
 def test_shares_that_are_round_look_round():
     assert percent(Probability.of(Fraction(6, 10), "nearest")) == "60 %"
     assert as_json(amount(Nats(math.inf), "bits")) == {"value": "inf", "unit": "bits", "words": "infinite"}
+
+
+def test_a_change_with_noise_has_as_many_people_as_the_plan():
+    """Randomised response multiplies counts by a scale of its own; people are told, not counts."""
+    rows = [("ill", "a")] * 30 + [("well", "a")] * 30 + [("ill", "b")] * 2 + [("well", "b")] * 58
+    found = tl.audit(pd.DataFrame(rows, columns=["s", "p"]), "s", ["p"], budget="3/2x")
+    told = record_of(found, show_values=True)["remedies"]
+    noisy = [change for change in told if "randomised response" in change["change"]]
+    assert noisy
+    for change in told:
+        counts = [bar["people"]["count"] for bar in change["by_factor"]["s"]]
+        assert abs(sum(counts) - len(rows)) <= len(counts) / 2 + 1, change["change"]

@@ -12,7 +12,7 @@ from tightlip import papers
 from tightlip.auditing.envelope import tally_envelope
 from tightlip.planning.risk import PrivateStudy
 from tightlip.report.amounts import Amount
-from tightlip.report.audit_chart import audit_charts
+from tightlip.report.audit_chart import audit_pictures
 from tightlip.report.chart import Bound
 from tightlip.report.contraction import contraction_chart
 from tightlip.report.envelope import envelope_chart, envelope_record
@@ -61,9 +61,9 @@ def test_a_step_through_loose_points_is_a_bound(falling, above):
 def test_the_audit_s_envelope_is_a_falling_step():
     audit, report = example_audit(), example_report()
     view = report.views[0]
-    curves = steps(audit_charts(view, unit="nats", budget=None)["envelope"])
+    curves = steps(audit_pictures(view, unit="nats")["envelope"].spec())
     for delta in ("0.0011", "0.02", "0.045", "0.0999", "1/7", "0.3", "3/4", "0.999"):
-        truth = tally_envelope(audit.joint.counted.tally, Fraction(delta))[0]
+        truth = tally_envelope(audit.deciding.counted.tally, Fraction(delta))[0]
         assert curves["guaranteed"](float(Fraction(delta))) >= truth.lower
         assert curves["reached by an attack"](float(Fraction(delta))) <= truth.upper
     drawn = [curves["guaranteed"](10 ** (-3 * place / 100)) for place in range(101)]
@@ -72,7 +72,7 @@ def test_the_audit_s_envelope_is_a_falling_step():
 
 def test_one_computed_point_bounds_all_on_its_side():
     view = example_report(curve=False).views[0]
-    curves = steps(audit_charts(view, unit="nats", budget=None)["envelope"])
+    curves = steps(audit_pictures(view, unit="nats")["envelope"].spec())
     assert curves["guaranteed"](1.0) == view.curve[0].upper.value
     assert curves["reached by an attack"](0.01) == view.curve[0].lower.value
     with pytest.raises(StopIteration):
@@ -83,7 +83,7 @@ def test_an_infinite_guarantee_is_left_to_the_table():
     view = example_report(curve=False).views[0]
     endless = Amount("inf", "nats", "infinite")
     view = replace(view, curve=tuple(replace(point, upper=endless) for point in view.curve))
-    chart = audit_charts(view, unit="nats", budget=None)["envelope"]
+    chart = audit_pictures(view, unit="nats")["envelope"].spec()
     assert '"inf"' not in json.dumps(chart)
     assert "guaranteed" not in steps(chart)
 

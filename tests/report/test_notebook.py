@@ -39,6 +39,7 @@ RESULTS = {
     "level": tl.contraction.level_bounds(4, "1/2", "1/10"),
     "plan": tl.planning.plan_table(STUDY, [tl.planning.LocalPrivacy(1)], 10, target_risk="1/20"),
     "risks": example_audit().risks(),
+    "comparison": tl.compare([example_audit(), example_audit(min_count=5)]),
     "trade-off": example_curve(),
     "failure": tl.failure_probability(CHANNEL, PRIOR, 0.5),
     "bounds": tl.envelopes.bounds(CHANNEL, PRIOR, "1/10"),
@@ -261,16 +262,16 @@ class TestAudit:
 
     def test_its_curves_are_asked_for(self):
         audit = example_audit()
-        assert audit.joint.curve == ()
-        curve = audit.with_curves().joint.curve
+        assert audit.deciding.curve == ()
+        curve = audit.with_curves().deciding.curve
         assert [point.delta for point in curve] == sorted(point.delta for point in curve)
-        assert audit.joint.envelope in curve
+        assert audit.deciding.envelope in curve
 
     def test_its_risks_are_those_of_its_cells(self):
         audit = example_audit()
         frame = audit.risks().to_pandas()
         assert frame["records"].sum() == audit.total
-        worst = float(audit.joint.worst.leakage)
+        worst = float(audit.deciding.worst.leakage)
         assert worst <= frame["leakage"].max() <= worst + 1e-12
         worst = frame[frame["leakage"] == frame["leakage"].max()]
         assert set(worst["people"]) == {4}

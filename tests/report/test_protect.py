@@ -95,7 +95,7 @@ def test_whole_columns_are_audited_alike():
             frame["age"] = frame.age.map({"20": "a", "21": "a", "22": "b", "23": "b"})
         if one.levels[1] == "out":
             frame["town"] = "*"
-        assert tl.audit(frame, "ill", ["age", "town"]).joint.worst.leakage == one.leakage
+        assert tl.audit(frame, "ill", ["age", "town"]).deciding.worst.leakage == one.leakage
         shares = frame.groupby(["age", "town"]).ill.transform("size") / 400
         raw = table.groupby(["age", "town"]).ill.transform("size") / 400
         assert one.kept == pytest.approx(np.log(shares).sum() / np.log(raw).sum())
@@ -145,7 +145,7 @@ def test_a_search_that_was_stopped_is_told():
 def test_binding_limits_are_named_with_their_gain():
     coded, shown = protect_report(), protect_report(show_values=True)
     assert coded.limits
-    assert all(re.match(r"secret \d may become at most 2 times as likely", one.words) for one in coded.limits)
+    assert all(re.match(r"secret \d may become at most twice as likely", one.words) for one in coded.limits)
     assert {one.words.split(" may")[0] for one in shown.limits} <= {
         f'ill "{name}"' for name in ("none", "flu", "gout")
     }

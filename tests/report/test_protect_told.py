@@ -41,7 +41,7 @@ def test_people_above_the_budget_are_an_exception_everywhere():
     report = protect_record(found)
     shown = report.verdict.split("all but ")[1].split(" %")[0]
     assert Fraction(shown) >= 100 * found.exposed > Fraction(shown) - Fraction(1, 100)
-    assert f"for all but {shown} % of people, no ill becomes more than 2 times as likely" in report.headline
+    assert f"for all but {shown} % of people, no ill becomes more than twice as likely" in report.headline
     for reader in report.readers:
         assert not reader.covered
         assert reader.status == f"protected for all but {shown} % of people"
@@ -236,12 +236,26 @@ def test_an_audit_tells_bounds_as_bounds_and_one_measure_by_one_name():
     ("budget", "told"),
     [
         (Nats(1.5), "--budget '1.5 nats'"),
-        (Nats.of_ratio(Fraction("4.4866")), "--budget 'factor 4.4866'"),
-        (Nats.of_ratio(Fraction(4, 3)), "--budget 'factor 4/3'"),
+        ("factor 4.4866", "--budget 'factor 4.4866'"),
+        ("4/3x", "--budget 4/3x"),
+        (Nats.of_ratio(Fraction(4, 3)), "--budget 'log(4/3)'"),
     ],
 )
 def test_an_audit_repeats_the_budget_that_was_given(budget, told):
-    assert told in protect_call(replace(example_audit(), budget=budget), "people.csv", python=False)
+    assert told in protect_call(example_audit(budget=budget), "people.csv", python=False)
+
+
+def test_the_call_that_is_advised_lets_nobody_be_above_the_budget():
+    """The δ of an audit is that of its envelope, and what is told of the release is told of one without exceptions."""
+    found = example_audit()
+    assert found.policy.delta == Fraction(1, 100)
+    assert "--delta" not in protect_call(found, "people.csv", python=False)
+    assert "delta=None" in protect_call(found, "people.csv", python=True)
+    weighted = replace(found, policy=replace(found.policy, weight="w"))
+    assert "--weight" not in protect_call(weighted, "people.csv", python=False)
+    assert "weight=None" in protect_call(weighted, "people.csv", python=True)
+    plain = replace(found, policy=replace(found.policy, delta=None))
+    assert protect_call(plain, "people.csv", python=True) == "tl.protect(table, policy=audit.policy)"
 
 
 def test_random_releases_still_name_the_neighbour():

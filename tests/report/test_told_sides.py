@@ -14,7 +14,7 @@ from tightlip.envelopes.bracketing import Bracket
 from tightlip.envelopes.exact import describe
 from tightlip.numeric.quantity import Nats, level_exact, level_words, log_of
 from tightlip.report.amounts import about, both_sides, budget_words, delta_json
-from tightlip.report.audit_words import paragraphs, verdict
+from tightlip.report.audit_words import headline, paragraphs, verdict
 from tightlip.report.chart import GUARANTEED, REACHED, _words
 
 TINY = Fraction(1, 10**30)
@@ -145,8 +145,8 @@ def rare(delta):
 
 
 _ENVELOPE = re.compile(
-    r"a leakage above (\S+) nats stays less likely than (\S+) % \(envelope; at least (\S+) nats can be reached"
-    r"(?: with probability (\S+) %)?\)"
+    r"a leakage above (\S+)x \((\S+) nats\) stays less likely than (\S+) % "
+    r"\(envelope; at least (\S+)x \((\S+) nats\) can be reached(?: with probability (\S+) %)?\)"
 )
 
 
@@ -170,11 +170,13 @@ def test_what_an_audit_says_of_its_envelope_is_true(delta):
     pandas = pytest.importorskip("pandas")
     found = tl.audit(pandas.DataFrame(frame), secret="ill", release=["card"], delta=delta)
     said = "\n".join(paragraphs(found))
-    upper, above, lower, below = _ENVELOPE.search(said).groups()
+    most_likely, upper, above, reached, lower, below = _ENVELOPE.search(said).groups()
     most, least = Fraction(above) / 100, Fraction(below or above) / 100
     assert least <= found.delta <= most
     assert at_least_log(float(upper), rare(most))
     assert at_most_log(float(lower), rare(least))
+    assert Fraction(reached) <= rare(least)
+    assert rare(most) <= Fraction(most_likely)
     if isinstance(delta, float):
         assert found.delta == Fraction(repr(delta))
 
@@ -188,15 +190,52 @@ def test_a_budget_that_is_not_kept_is_rounded_down():
 @pytest.mark.parametrize(
     ("budget", "start"),
     [
-        (log_of(3), "Over the budget of 1.09861 nats (a factor of 3)"),
-        (log_of("2001/1000"), "Over the budget of 0.693647 nats (a factor of 2)"),
-        (log_of(101), "Within the budget of 4.61513 nats (a factor of 101)"),
+        ("3x", "over the budget of 3x for 1 % of people"),
+        (log_of("2001/1000"), "over the budget of log(2001/1000) for 1 % of people"),
+        (log_of(101), "within the budget of log(101); the worst released value leaks 100x (4.61 nats)"),
+        (1 / 3, "over the budget of 0.333333 nats for"),
+        (4.6666666666666667, "within the budget of 4.66667 nats; the worst"),
     ],
 )
 def test_a_verdict_is_true_of_the_budget_that_is_told(budget, start):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"ill": ["yes"] + ["no"] * 99, "card": ["red"] + ["blue"] * 99})
-    assert verdict(tl.audit(frame, secret="ill", release=["card"], budget=budget)).startswith(start)
+    found = tl.audit(frame, secret="ill", release=["card"], budget=budget)
+    assert verdict(found).startswith(f"ill: {start}")
+
+
+@pytest.mark.parametrize(
+    ("budget", "told", "people"),
+    [
+        ("2.001x", "more than 2.001 times as likely", 44),  # not "more than 2.01", which ten are
+        ("10/3x", "more than 10/3 times as likely", 10),
+        ("0.1 nats", "more than about 1.11 times as likely", 44),
+        ("0.6935 nats", "more than about 2.01 times as likely", 44),
+    ],
+)
+def test_the_people_of_the_headline_are_those_above_the_factor_that_it_tells(budget, told, people):
+    """The 34 people of the golden card have a factor of 2.00803, which a rounded budget would not be exceeded by."""
+    pandas = pytest.importorskip("pandas")
+    rows = [("red", "yes")] * 10 + [("gold", "yes")] * 17 + [("gold", "no")] * 17
+    rows += [("blue", "yes")] * 222 + [("blue", "no")] * 734
+    frame = pandas.DataFrame(rows, columns=["card", "ill"])
+    found = tl.audit(frame, secret="ill", release=["card"], budget=budget)
+    assert f"for {people} of 1,000 people" in headline(found)
+    assert told in headline(found)
+
+
+@pytest.mark.parametrize(
+    ("budget", "told"), [("4.4444x", "4.4444"), ("1.5 nats", "4.49"), ("13/3x", "13/3"), ("1.4 nats", "4.06")]
+)
+def test_what_nobody_exceeds_is_told_exactly_or_rounded_up(budget, told):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"ill": ["yes"] * 25 + ["no"] * 75, "card": ["red"] * 25 + ["blue"] * 75})
+    found = tl.audit(frame, secret="ill", release=["card"], budget=budget)
+    assert headline(found) == (
+        f"Can be published as planned: nobody's ill becomes more than {told} times as likely."
+    )
+    exact = found.budget.ratio
+    assert at_most_log(float(found.budget), Fraction(told)) if exact is None else exact == Fraction(told)
 
 
 def test_shares():
@@ -235,3 +274,16 @@ def test_no_probability_or_level_is_formatted_to_nearest_outside_errors():
         )
     }
     assert found == left
+
+
+def test_the_headline_names_the_worst_secrets_first_and_says_how_many_more_there_are():
+    """Everybody has a card of their own, so all who hold a secret of so few are above the budget."""
+    pandas = pytest.importorskip("pandas")
+    held = {f"s{many}": ["yes"] * many + ["no"] * (100 - many) for many in (4, 12, 18, 14, 16, 20)}
+    frame = pandas.DataFrame({"card": [f"card {place}" for place in range(100)], **held})
+    found = tl.audit(frame, [*held], ["card"], budget="3x", skip=["remedies", "protect"])
+    said = re.findall(r"some (s\d+) more", headline(found))
+    assert said == ["s20", "s18", "s16", "s14"]
+    assert headline(found).endswith("; and 2 more secrets.")
+    fewer = tl.audit(frame, [*held][:5], ["card"], budget="3x", skip=["remedies", "protect"])
+    assert headline(fewer).endswith("; and 1 more secret.")

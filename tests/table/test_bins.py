@@ -1,17 +1,20 @@
 """Bins: labels that are true of every value in them."""
 
+import sqlite3
+from contextlib import closing
 from fractions import Fraction
 
+import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from contract.warnings_of_engines import IGNORED
 from tightlip.errors import InvalidInput, WrongType
 from tightlip.table.counts import count_cells
 from tightlip.table.policy import Policy, Released
-from tightlip.table.recoding import Bins
+from tightlip.table.recoding import Bins, TopCode
 from tightlip.table.source import open_table
 
 pytestmark = IGNORED
@@ -71,9 +74,49 @@ def test_every_whole_number_lies_in_its_bin(width, origin, values):
         assert (low - origin) % width == 0
 
 
+@settings(max_examples=15, deadline=None)
+@given(
+    st.sampled_from([1, 3, 10, 1000, 2**31 + 1, 2**51 + 1]),
+    st.integers(-5, 5),
+    st.lists(
+        st.integers(-(2**62), 2**62) | st.integers(2**53 - 9, 2**53 + 9), min_size=2, max_size=20, unique=True
+    ),
+)
+def test_every_whole_number_lies_in_its_bin_in_sqlite_too(tmp_path_factory, width, origin, values):
+    """Whose remainders are floats: beyond 2^53 they are those of other numbers."""
+    path = tmp_path_factory.mktemp("bins") / "numbers.sqlite"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE numbers (x INTEGER, s INTEGER)")
+        connection.executemany("INSERT INTO numbers VALUES (?, ?)", [(x, s) for s, x in enumerate(values)])
+    with open_table(path) as opened:
+        counts = count_cells(opened, Policy("s", [Released("x", Bins(width=width, origin=origin))]))
+    for secret, cell in zip(counts.secret_of, counts.cell_of, strict=True):
+        low, high = map(int, counts.cells[cell][0][1:-1].split(", "))
+        assert low <= values[int(counts.secrets[secret][0])] < high == low + width
+        assert (low - origin) % width == 0
+
+
 def test_edges_between_whole_numbers():
     labels = bins_of([17, 18, 19, 64, 65], Bins(edges=[18.5, 65]), pa.int64())
     assert labels == ["<18.5", "<18.5", "[18.5, 65)", "[18.5, 65)", "≥65"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.floats(-1, 1) | st.floats(-1e9, 1e9), min_size=2, max_size=20, unique=True))
+def test_an_edge_is_the_float_that_was_given(values):
+    """However many digits it has: each value is the lowest of its own bin."""
+    values = sorted({value + 0.0 for value in values})
+    assume(len(values) > 1)
+    found = bins_of(values, Bins(edges=values[1:]), pa.float64())
+    assert len(set(found)) == len(values)
+
+
+def test_a_code_is_the_float_that_was_given():
+    for value in (0.30000000000000004, -0.10000000000000009, 5e-324, 1.7976931348623157e308, 2.5e-9):
+        below = float(np.nextafter(value, -np.inf))
+        first, second = bins_of([below, value], TopCode(value), pa.float64())
+        assert not first.startswith("≥")
+        assert second.startswith("≥")
 
 
 @pytest.mark.parametrize("value", [1e300, float("inf"), -float("inf"), 2.0**52])
@@ -91,7 +134,7 @@ def test_values_too_large_for_their_bins_are_refused(value):
         ({"width": float("nan")}, "bin width must be finite"),
         ({"width": 1e-300}, "fewer digits"),
         ({"width": 2**70}, r"below 2\^62"),
-        ({"edges": []}, "1 to 10 000, got 0"),
+        ({"edges": []}, "1 to 10,000, got 0"),
         ({"edges": [2, 1]}, "bin edges must grow, got 2 before 1"),
         ({"edges": [1, 1]}, "bin edges must grow"),
     ],

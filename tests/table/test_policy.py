@@ -6,6 +6,7 @@ import pytest
 
 from tightlip.errors import InvalidInput, WrongType
 from tightlip.numeric.quantity import log_of
+from tightlip.table.chain import Chain
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import RandomizedResponse
 from tightlip.table.policy import Policy, Released
@@ -71,6 +72,43 @@ def test_a_full_policy_file(tmp_path):
     assert policy.release[3].mechanism.epsilon.ratio == Fraction(3)
 
 
+ROWS = """
+secret = "disease"
+
+[release.age]
+top = 90
+bins = 10
+bottom = 18
+randomized_response = 1.5
+[release.zip]
+prefix = 3
+mapping = {012 = "north", 013 = "south"}
+[release.job]
+mapping = "jobs.csv"
+level = 1
+otherwise = "other"
+then = [{mapping = {care = "c", food = "f", other = "o"}}, {prefix = 1, mapping = {c = "x"}, otherwise = "y"}]
+"""
+
+
+def test_recodings_in_a_row(tmp_path):
+    """Keys of one table have one order, whatever theirs is; `then` comes after."""
+    policy = Policy.from_toml(policy_file(tmp_path, ROWS))
+    letters = Mapping({"care": "c", "food": "f", "other": "o"})
+    jobs = Mapping({"nurse": "care", "baker": "food"}, otherwise="other")
+    assert policy == Policy(
+        "disease",
+        [
+            Released("age", Chain([Bins(width=10), BottomCode(18), TopCode(90)]), RandomizedResponse(1.5)),
+            Released("zip", Chain([Prefix(3), Mapping({"012": "north", "013": "south"})])),
+            Released("job", Chain([jobs, letters, Prefix(1), Mapping({"c": "x"}, otherwise="y")])),
+        ],
+    )
+    assert policy.release[0].words() == (
+        "age in bins of 10, bottom-coded at 18, top-coded at 90, then randomised response with ε = 1.5 nats"
+    )
+
+
 def test_a_short_policy_file(tmp_path):
     path = policy_file(tmp_path, 'secret = "disease"\nrelease = ["age", "zip"]\n')
     assert Policy.from_toml(path) == Policy("disease", ["age", "zip"])
@@ -96,7 +134,21 @@ def test_a_short_policy_file(tmp_path):
         ("secret = 's'\nrelease = ['a', 'a']", 'each column once, got "a" twice'),
         ("secret = 's'\n[release]\na = 3", r"release\.a must be a table of settings"),
         ("secret = 's'\n[release.a]\nbin = 3", r'release\.a key "bin" is not there; did you mean "bins"\?'),
-        ("secret = 's'\n[release.a]\nbins = 3\nprefix = 2", "must have one recoding, got bins and prefix"),
+        (
+            "secret = 's'\n[release.a]\nbins = 3\nprefix = 2",
+            r"release\.a: prefix must be of values or groups, got it after bins",
+        ),
+        ("secret = 's'\n[release.a]\nsuppress = true\nprefix = 2", "suppress must stand alone"),
+        (
+            "secret = 's'\n[release.a]\ntop = 3\nbottom = 4",
+            r"release\.a: bottom must be below top, got 4 and 3",
+        ),
+        ("secret = 's'\n[release.a]\nprefix = 3\nthen = [{bins = 3}]", "bins must come before prefix"),
+        ("secret = 's'\n[release.a]\nprefix = 3\nthen = {bins = 3}", r"release\.a\.then must be a list of"),
+        (
+            "secret = 's'\n[release.a]\nprefix = 3\nthen = [{mapping = {a = 'b'}, randomized_response = 1}]",
+            r'release\.a\.then key "randomized_response" is not there',
+        ),
         ("secret = 's'\n[release.a]\nbins = 'x'", "bin width must be a number"),
         ("secret = 's'\n[release.a]\nbins = {widht = 3}", r'did you mean "width"\?'),
         ("secret = 's'\n[release.a]\nprefix = 0", "prefix length must be a whole number from 1 to"),
@@ -158,11 +210,11 @@ def test_flags(tmp_path):
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        ({"bins": ["age"]}, r'--bins must be COLUMN=VALUE, got "age"'),
-        ({"bins": ["age=x"]}, r'--bins must have a number, got "x"'),
+        ({"bins": ["age"]}, r'--bins must be COLUMN=WIDTH, got "age"'),
+        ({"bins": ["age=x"]}, r'--bins of column "age" must be a number, got "x"'),
         ({"bins": ["aeg=3"]}, r'--bins column "aeg" is not there; did you mean "age"\?'),
         ({"bins": ["age=3", "age=4"]}, "once for column"),
-        ({"bins": ["age=3"], "prefix": ["age=4"]}, "one recoding"),
+        ({"bins": ["age=3"], "prefix": ["age=4"]}, r"release\.age: prefix must be of values or groups"),
         ({"suppress": ["none"]}, "--suppress column"),
         ({"prefix": ["age=1.5"]}, "prefix length"),
     ],
@@ -177,9 +229,10 @@ def test_flags_release_each_column_once():
         Policy.from_flags(["ill"], ["age", "age"])
 
 
-def test_release_as_text_is_refused():
+def test_one_released_column_is_a_list_of_one():
+    assert Policy("ill", "age") == Policy("ill", Released("age")) == Policy("ill", ["age"])
     with pytest.raises(WrongType, match="release must be a list of columns"):
-        Policy("ill", "age")
+        Policy("ill", 3)
     with pytest.raises(WrongType, match="must name columns by text"):
         Policy([3], ["age"])
 

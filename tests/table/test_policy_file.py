@@ -6,28 +6,47 @@ from hypothesis import strategies as st
 
 from tightlip.errors import WrongType
 from tightlip.numeric.quantity import log_of
+from tightlip.table.chain import Chain
+from tightlip.table.flags import policy_flags, policy_from_flags
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import RandomizedResponse
 from tightlip.table.policy import Policy, Released
-from tightlip.table.policy_file import policy_flags, policy_from_flags, policy_toml
+from tightlip.table.policy_file import policy_toml
 from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Suppress, TopCode
 
 names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
 whole = st.integers(-(10**6), 10**6)
 numbers = whole | st.floats(-1e6, 1e6).map(lambda value: round(value, 3))
+prefixes = st.integers(1, 9).map(Prefix)
+bins = st.one_of(
+    st.builds(lambda width, origin: Bins(width=width, origin=origin), st.integers(1, 99), whole),
+    st.lists(numbers, min_size=1, max_size=4, unique=True).map(lambda edges: Bins(edges=sorted(edges))),
+)
+mappings = st.builds(
+    lambda groups, rest: Mapping(groups, otherwise=rest),
+    st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=5), names, min_size=1, max_size=3),
+    st.none() | st.text(st.characters(codec="utf-8"), max_size=5),
+)
+ends = st.lists(numbers, min_size=2, max_size=2, unique=True).map(
+    lambda ends: [BottomCode(min(ends)), TopCode(max(ends))]
+)
+rows = st.one_of(
+    st.builds(lambda first, codes, last: [first, *codes, *last], bins, ends, st.lists(mappings, max_size=2)),
+    ends,
+    st.builds(lambda first, last: [first, *last], prefixes, st.lists(mappings, min_size=1, max_size=2)),
+    st.builds(
+        lambda first, then, last: [first, then, *last], mappings, prefixes, st.lists(mappings, max_size=2)
+    ),
+)
 recodings = st.one_of(
     st.just(Keep()),
     st.just(Suppress()),
-    st.integers(1, 9).map(Prefix),
+    prefixes,
     numbers.map(TopCode),
     numbers.map(BottomCode),
-    st.builds(lambda width, origin: Bins(width=width, origin=origin), st.integers(1, 99), whole),
-    st.lists(numbers, min_size=1, max_size=4, unique=True).map(lambda edges: Bins(edges=sorted(edges))),
-    st.builds(
-        lambda groups, rest: Mapping(groups, otherwise=rest),
-        st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=5), names, min_size=1, max_size=3),
-        st.none() | st.text(st.characters(codec="utf-8"), max_size=5),
-    ),
+    bins,
+    mappings,
+    rows.map(Chain),
 )
 noises = st.one_of(
     st.none(),
@@ -100,16 +119,27 @@ def test_what_is_no_recoding_is_not_written():
         TopCode(90),
         BottomCode(-1),
         Suppress(),
+        Chain([Bins(width=10), BottomCode(18), TopCode(90)]),
+        Chain([BottomCode(18), TopCode(90.5)]),
     ],
 )
 def test_flags_say_the_same_policy(recoding):
     policy = Policy("s=t", [Released("a=b", recoding), "c"], min_count=4)
     words = policy_flags(policy)
-    named = {"--secret": "s=t", "--release": "a=b,c", "--min-count": "4"}
+    named = {"--secret": '"s=t"', "--release": "a=b,c", "--min-count": "4"}
     flags = dict(zip(words[::2], words[1::2], strict=True))
     assert named.items() <= flags.items()
     own = {flag.removeprefix("--"): [text] for flag, text in flags.items() if flag not in named}
     assert policy_from_flags(["s=t"], ["a=b", "c"], min_count=4, **own) == policy
+
+
+def test_flags_say_a_prefix_and_a_mapping(tmp_path):
+    (tmp_path / "areas.csv").write_text("zip,area\n0,north\n1,south\n")
+    mapping = Mapping.from_file(tmp_path / "areas.csv")
+    flags = policy_flags(Policy("s", [Released("zip", Chain([Prefix(1), mapping]))]))
+    assert flags[4:] == ["--prefix", "zip=1", "--map", f"zip={tmp_path / 'areas.csv'}:1"]
+    assert policy_flags(Policy("s", [Released("zip", Chain([mapping, mapping]))])) is None
+    assert policy_flags(Policy("s", [Released("zip", Chain([mapping, Prefix(1)]))])) is None
 
 
 def test_what_flags_cannot_say():

@@ -52,7 +52,8 @@ def test_missing_and_unknown_files(tmp_path):
     refused(lambda: open_table(tmp_path / "none.csv"), "none.csv cannot be read", "No such file")
     refused(lambda: open_table(tmp_path), "cannot be read")
     refused(
-        lambda: open_table(csv_file(tmp_path, "x", "people.xlsx")), "must be a CSV, Parquet, DuckDB or SQLite"
+        lambda: open_table(csv_file(tmp_path, "x", "people.xlsx")),
+        "must be a CSV, Parquet, DuckDB, SQLite, Excel",
     )
     refused(lambda: open_table(csv_file(tmp_path, b"")), "is empty")
     refused(lambda: open_table(csv_file(tmp_path, "age,ill\n"), table="people"), "is for databases")
@@ -126,7 +127,7 @@ def test_a_quote_that_is_not_closed_is_noticed_before_memory_is_full(tmp_path, m
     monkeypatch.setattr(module, "_BLOCK", 100)
     monkeypatch.setattr(module, "_LONGEST", 1000)
     path = csv_file(tmp_path, 'age,ill\n30,yes\n31,"no\n' + "32,no\n" * 1000)
-    refused(lambda: counted(path), "line 3 has over 1 000 bytes; check its double quotes")
+    refused(lambda: counted(path), "line 3 has over 1,000 bytes; check its double quotes")
 
 
 PACKED = gzip.compress(b"age,ill\n" + b"".join(b"%d,%d\n" % (n * n % 97, n % 2) for n in range(300_000)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tightlip.auditing.classical import Classical, IdentityRisks, PopulationSizes, classical_measures
+from tightlip.auditing.comparison import Comparison, compare
 from tightlip.auditing.receipt import Receipt
 from tightlip.auditing.releasing import Release
 from tightlip.auditing.result import Audit
@@ -12,9 +14,15 @@ from tightlip.auditing.sample import SampleMode
 __all__ = [
     "Audit",
     "AuditRisks",
+    "Classical",
+    "Comparison",
+    "IdentityRisks",
+    "PopulationSizes",
     "Receipt",
     "Release",
     "SampleMode",
     "audit",
     "cell_risks",
+    "classical_measures",
+    "compare",
 ]

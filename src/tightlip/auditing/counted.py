@@ -22,10 +22,12 @@ from numpy.typing import NDArray
 from tightlip.auditing.tally import Places, Tally, divide, equal_columns, group_rows, sum_by
 from tightlip.errors import InvalidInput
 from tightlip.numeric.parse import FloatArray
+from tightlip.table.cell_kinds import CellKinds
 from tightlip.table.local import LocalRecoding
 from tightlip.table.mechanism import ColumnChannel, ColumnMechanism, Value
 
 MOST_PAIRS = 1_000_000
+SUPPRESSED, UNNAMED = -1, -2  # in place of codes of values
 SMALL = 10  # people; a value that fewer have is not told without leave
 
 
@@ -114,10 +116,10 @@ def _occurring(
 class Counted:
     """A tally whose secrets and cells are known by column.
 
-    `codes` has a row for each cell and a column for each released column: the place of its value in `values`,
-    or −1 throughout for the one cell that all suppressed people share. `secret_codes` likewise for secrets. Once there
-    is noise, `holders` has how many people had the values of each cell before, and `noise_entropy` is H(released
-    cell | cell before) in nats.
+    `codes` has a row for each cell and a column for each released column: the place of its value in `values`; −1
+    throughout for the one cell that all suppressed people share, −2 throughout for kinds of cells that the engine
+    counted, whose values stay there. `secret_codes` likewise for secrets. Once there is noise, `holders` has how many
+    people had the values of each cell before, and `noise_entropy` is H(released cell | cell before) in nats.
     """
 
     columns: tuple[str, ...]
@@ -131,6 +133,16 @@ class Counted:
     noise_entropy: float = 0.0
 
     @classmethod
+    def of_kinds(cls, kinds: CellKinds, secret_columns: Sequence[str], columns: Sequence[str]) -> Counted:
+        """Read the kinds of cells that an engine counted; their values stay there."""
+        secret_values, secret_codes = _by_column(kinds.secrets, len(secret_columns))
+        shape = len(kinds.secrets), len(kinds.cells)
+        tally = Tally.of(kinds.secret_of, kinds.kind_of, kinds.count, shape, kinds.cells)
+        codes = np.full((len(kinds.cells), len(columns)), UNNAMED)
+        values: tuple[tuple[Value, ...], ...] = ((),) * len(columns)
+        return cls(tuple(columns), values, codes, tuple(secret_columns), secret_values, secret_codes, tally)
+
+    @classmethod
     def of(cls, counts: Any, secret_columns: Sequence[str], columns: Sequence[str]) -> Counted:
         """Read the counts that an engine made."""
         values, codes = _by_column(counts.cells, len(columns))
@@ -140,7 +152,7 @@ class Counted:
         return cls(tuple(columns), values, codes, tuple(secret_columns), secret_values, secret_codes, tally)
 
     def cell_label(self, cell: int) -> tuple[Value, ...] | None:
-        """Read the released values of a cell in column order; None for the suppressed one."""
+        """Read the released values of a cell in column order; None for the suppressed one and for unnamed ones."""
         row = self.codes[cell]
         if len(row) and row[0] < 0:
             return None
@@ -190,6 +202,19 @@ class Counted:
             tally=self.tally.with_secrets(kind),
         )
 
+    def without_secrets(self, gone: NDArray[np.bool_]) -> Counted:
+        """Leave out the people of some secrets, and cells that nobody else is in."""
+        if not gone.any():
+            return self
+        tally, left = self.tally.without_secrets(gone)
+        return replace(
+            self,
+            codes=self.codes[left],
+            holders=None if self.holders is None else self.holders[left],
+            secret_codes=self.secret_codes[~gone],
+            tally=tally,
+        )
+
     def publish(self, local: LocalRecoding) -> Counted:
         """Recode cell by cell: counts of what is published, in people times the recoding's scale."""
         if self.columns != local.columns:
@@ -206,17 +231,24 @@ class Counted:
         count = tally.count[pair].astype(object) * local.weight[entry].astype(object)
         values, codes = _by_column([local.published[value] for value in used.tolist()], len(self.columns))
         joined = Tally.of(tally.secret[pair], cell, count, (tally.shape[0], len(used)))
-        return replace(self, values=values, codes=codes, tally=joined)
+        people = (joined.of_cell // local.scale).astype(np.int64)  # by chance as many are expected, or more
+        return replace(self, values=values, codes=codes, tally=joined, holders=people)
 
     def suppress(self, min_count: int | None) -> Counted:
         """Suppress small cells: all people in cells of fewer than `min_count` share one cell that shows nothing."""
-        small = self.tally.of_cell < (min_count or 0)
+        small = self.tally.sizes < (min_count or 0)
         if not small.any():
             return self
-        codes = self.codes.copy()
-        codes[small] = -1
-        kinds, kind = group_rows(codes)
-        return replace(self, codes=codes[kinds], tally=self.tally.with_cells(kind))
+        codes = np.vstack([self.codes[~small], np.full((1, self.codes.shape[1]), SUPPRESSED)])
+        return replace(self, codes=codes, tally=self.tally.join_cells(small)[0])
+
+    def by_kind(self) -> Counted:
+        """Keep cells of equal counts as one, which is called by the first of them."""
+        tally, first = self.tally.by_kind()
+        if len(first) == len(self.codes):
+            return self
+        holders = None if self.holders is None else self.holders[first]
+        return replace(self, codes=self.codes[first], holders=holders, tally=tally)
 
     def randomise(self, mechanisms: Mapping[str, ColumnMechanism]) -> Counted:
         """Apply mechanisms to some columns; a column of one value has nothing to hide."""
@@ -258,8 +290,8 @@ class Counted:
         return before[kind[len(own) :]].astype(np.int64)
 
     def holders_of(self, cell: int) -> int:
-        """Count the people who have the values of a cell, before noise."""
-        return int((self.tally.of_cell if self.holders is None else self.holders)[cell])
+        """Count the people who have the values of one cell, before noise."""
+        return int((self.tally.sizes if self.holders is None else self.holders)[cell])
 
     def reorder(self, cells: Places, secrets: Places) -> Counted:
         """Put cells and secrets in another order."""
@@ -303,7 +335,7 @@ def proportional_groups(tally: Tally) -> Places:
     return equal_columns(tally.secret, tally.count // divisor[tally.cell], starts)
 
 
-def order_by_code(counted: Counted, seed: int | None = None, *, cells: bool = True) -> Counted:
+def order_by_code(counted: Counted, seed: int | None = None) -> Counted:
     """Put cells and secrets of a release in the order of their codes, so that a code gives nothing away.
 
     Secrets are numbered from the most to the least frequent, cells from the largest to the smallest. Shares and sizes
@@ -315,20 +347,16 @@ def order_by_code(counted: Counted, seed: int | None = None, *, cells: bool = Tr
     ----------
     seed : int, optional
         Makes the order of ties repeatable; whoever knows the seed and the values can then undo it.
-    cells : bool
-        Whether cells are numbered anew, or keep their places.
     """
     generator = np.random.default_rng(seed)
-    secrets = by_size(counted.tally.of_secret.tolist(), generator)
-    sizes = counted.tally.of_cell
-    places = by_size(sizes.tolist(), generator) if cells else np.arange(len(sizes))
-    return counted.reorder(places, secrets)
+    secrets = by_size(counted.tally.of_secret, generator)
+    return counted.reorder(by_size(counted.tally.sizes, generator), secrets)
 
 
-def by_size(sizes: list[int], generator: np.random.Generator) -> Places:
+def by_size(sizes: NDArray[Any], generator: np.random.Generator) -> Places:
     """Sort places from the largest size down, ties in random order."""
-    shuffled = generator.permutation(len(sizes)).tolist()
-    return np.array(sorted(shuffled, key=lambda place: -sizes[place]), dtype=np.intp)
+    shuffled = generator.permutation(len(sizes))
+    return shuffled[np.argsort(-sizes[shuffled], kind="stable")].astype(np.intp)
 
 
 def counts_digest(counted: Counted) -> str:

@@ -10,9 +10,14 @@ fall by m/δ at most. So moving δ by a factor (1 ± u)² moves ε_c by no more 
 are proved for the floats as stored hold, widened by 8u, for the counts.
 
 That they are proved for the floats as stored rests on the certificate, however the attack was found: up to
-`Limits.verified_pairs` pairs envelopes/exact.py checks it in rationals before it is returned, beyond it is checked here
-(there are at least as many entries as pairs). Where there is no certificate the ends are bounds, each rounded to its
-own side (envelopes/known_bounds.py). The margin of 2⁻⁴⁵ is 256u: more than is needed, and too little to be seen.
+`Limits.verified_pairs` pairs envelopes/exact.py checks it in rationals before it is returned, beyond it is checked
+here, up to `Limits.rational_pairs`. Larger ones are left out; then the ends rest on floats with a margin for every
+rounding (envelopes/dual.py, envelopes/attack.py). The margin of 2⁻⁴⁵ is 256u: more than is needed, and too little to be
+seen.
+
+Very many cells need no other way. The program is solved over groups of cells (envelopes/aggregation.py), which is a
+post-processing, and the thresholds that this finds are evaluated on every cell. That is never worse than what could be
+proved by splitting cells onto a grid of posteriors: see docs/envelope.md. Very many secrets are in suspects.py.
 """
 
 from __future__ import annotations
@@ -26,51 +31,127 @@ import numpy as np
 
 from tightlip.auditing.counted import proportional_groups
 from tightlip.auditing.result import AttackGroup, SecretView
-from tightlip.auditing.tally import ROUNDED, Places, Tally
-from tightlip.envelopes.adversaries import envelope
-from tightlip.envelopes.exact import GAP
-from tightlip.envelopes.known_bounds import bounds as envelope_bounds
-from tightlip.envelopes.limits import LIMITS, Limits
-from tightlip.envelopes.result import Envelope
+from tightlip.auditing.suspects import Solved, certify_ends, most_suspects, solve_by_suspects
+from tightlip.auditing.tally import ROUNDED, Places, Tally, divide
+from tightlip.envelopes.exact import GAP, Release, Solver, envelope_points
+from tightlip.envelopes.limits import LIMITS, Effort, Limits
+from tightlip.envelopes.result import CLOSED_FORMS, COLUMN_GENERATION, Envelope
+from tightlip.errors import InvalidInput, quoted
 from tightlip.model.channel import Channel
+from tightlip.numeric.deadline import NEVER, Deadline
+from tightlip.numeric.display import format_up
+from tightlip.numeric.parse import float_number
 from tightlip.numeric.rounding import down, up
 from tightlip.statistic.result import StatisticLeakage
 
 Ends = TypeVar("Ends", Envelope, StatisticLeakage)
 
-MOST_PAIRS = 4_000_000
-MOST_SECRETS = 2_000
 _LARGE = 100_000
 _LARGE_GAP = 1e-6
 _SLACK = float(4 * ROUNDED)
 _REACHES = 1 - 1e-9
+_CHECKED_A_SECOND = 1_000_000  # secrets times cells of a certificate, about
+_IN_FLOATS = "bounds proved in floats, without a certificate in rationals"
 _CURVE = tuple(Fraction(text) for text in ("1/1000", "1/300", "1/100", "1/30", "1/10", "1/4", "1/2", "1"))
 _CURVE_PAIRS = 5_000  # beyond it eight more envelopes take seconds; a picture is not worth them
 
 
 def tally_envelope(
-    tally: Tally, delta: Fraction, *, limits: Limits = LIMITS
+    tally: Tally, delta: Fraction, *, seconds: float | None = None, limits: Limits = LIMITS
 ) -> tuple[Envelope, tuple[AttackGroup, ...]]:
     """Solve for ε_c(δ) of the release, with sound ends, and group the cells of its attack, the likeliest first.
 
-    Beyond four million pairs or two thousand secrets only bounds are given, without an attack.
+    Parameters
+    ----------
+    seconds : how long the search may take, about; then the best ends that are proved are returned, with 0 closed forms.
+        Without it the work is counted, so that two runs give the same.
+    limits : of that work, and of the sizes up to which all secrets are solved for at once
+
+    Returns
+    -------
+    Envelope and AttackGroups
+        With a certificate that was checked in rationals, or without one where that takes too long; `method` then
+        speaks of bounds.
     """
+    until = NEVER if seconds is None else Deadline.after(_read_seconds(seconds))
     groups = proportional_groups(tally)
-    reduced = tally.with_cells(groups)
-    channel, prior = reduced.channel(), reduced.prior()
-    if len(reduced.count) > MOST_PAIRS or reduced.shape[0] > MOST_SECRETS:
-        bounds = envelope_bounds(channel, prior, delta)
-        lower, upper = max(bounds.lowers.values()), min(bounds.uppers.values())
-        found = Envelope(
-            delta, float(min(lower, upper)), float(upper), "bounds only: too many pairs to solve"
-        )
+    reduced = _merge(tally, groups)
+    if len(reduced.count) > limits.searched_pairs:
+        limits = replace(limits, pivot_work=0.0)
+    if reduced.shape[0] <= most_suspects(limits, reduced.shape[1]):
+        found = _solve(reduced, delta, limits, until)
+        attack, found = found.attack, _checked(found, reduced, limits, until)
     else:
-        gap = GAP if len(reduced.count) <= _LARGE else _LARGE_GAP
-        found = envelope(channel, prior, delta, gap=gap)
-        if found.certificate is not None and math.prod(reduced.shape) > limits.verified_pairs:
-            found.certificate.verify()
-    attack = () if found.attack is None else attack_groups(tally, reduced, groups, found.attack, found.lower)
-    return (found if channel.is_exact else widen_ends(found)), attack
+        found, solved = _by_suspects(reduced, delta, limits, until)
+        attack, groups = solved.found.attack, solved.groups[groups]
+    listed = () if attack is None else attack_groups(tally, groups, attack, found.lower)
+    return found, listed
+
+
+def _merge(tally: Tally, groups: Places) -> Tally:
+    """Merge proportional cells, where there are any."""
+    return tally if int(groups.max()) + 1 == len(groups) else tally.with_cells(groups)
+
+
+def _solve(
+    tally: Tally, delta: Fraction, limits: Limits, until: Deadline, *, by_program: bool = False
+) -> Envelope:
+    """Solve for all secrets of a tally at once; `by_program` lets closed forms of whole channels aside."""
+    channel, prior = tally.channel(), tally.prior()
+    gap = GAP if len(tally.count) <= _LARGE else _LARGE_GAP
+    if by_program:
+        found = Solver(Release.of(channel, prior, limits), until).envelope(delta, gap)
+    else:
+        found = next(envelope_points(channel, prior, [delta], gap=gap, limits=limits, until=until))
+    return found if channel.is_exact else widen_ends(found)
+
+
+def _by_suspects(tally: Tally, delta: Fraction, limits: Limits, until: Deadline) -> tuple[Envelope, Solved]:
+    """Solve for few secrets at a time; both ends are proved on the way, and by a certificate if that is quick."""
+    each = replace(limits, pivot_work=limits.pivot_work / limits.suspect_rounds)
+
+    def solve(few: Tally) -> Solved:
+        groups = proportional_groups(few)
+        return Solved(_solve(_merge(few, groups), delta, each, until, by_program=True), groups)
+
+    ends = solve_by_suspects(tally, delta, solve, gap=_LARGE_GAP, limits=limits, effort=Effort(each, until))
+    way = COLUMN_GENERATION if ends.solves else CLOSED_FORMS
+    method = f"{way} for {len(ends.suspects)} suspects among {tally.shape[0]} secrets"
+    if ends.upper > ends.lower + 2 * _LARGE_GAP:
+        method += f"; the ends could not be brought closer than {format_up(ends.upper - ends.lower, 2)} nats"
+        method += f", since {ends.stopped}" if ends.stopped else ""
+    found = Envelope(delta, ends.lower, ends.upper, method, solves=ends.solves)
+    certificate = certify_ends(tally, ends, delta) if _has_time(tally, limits, until) else None
+    if certificate is None:
+        return replace(found, method=f"{method}; {_IN_FLOATS}"), ends.best
+    lower, upper = certificate.ends_at(delta)
+    found = replace(found, lower=lower, upper=upper, certificate=certificate)
+    return (found if certificate.channel.is_exact else widen_ends(found)), ends.best
+
+
+def _checked(found: Envelope, tally: Tally, limits: Limits, until: Deadline) -> Envelope:
+    """Check a certificate in rationals, or leave it out where that takes too long: margins in floats prove its ends."""
+    if found.certificate is None or math.prod(tally.shape) <= limits.verified_pairs:
+        return found
+    if _has_time(tally, limits, until):
+        found.certificate.verify()
+        return found
+    return replace(found, certificate=None, witness=None, method=f"{found.method}; {_IN_FLOATS}")
+
+
+def _has_time(tally: Tally, limits: Limits, until: Deadline) -> bool:
+    """Whether a certificate about so many secrets and cells can be checked in rationals; small ones always can."""
+    quick = min(limits.rational_pairs, until.left() * _CHECKED_A_SECOND)
+    return math.prod(tally.shape) <= max(quick, limits.verified_pairs)
+
+
+def _read_seconds(seconds: object) -> float:
+    found = float_number(seconds, "seconds")
+    if not found >= 0:
+        raise InvalidInput(
+            f"seconds must be 0 or more, got seconds={quoted(seconds)}; 0 asks for closed forms alone."
+        )
+    return found
 
 
 def view_curve(view: SecretView) -> tuple[Envelope, ...]:
@@ -92,32 +173,35 @@ def widen_ends(found: Ends) -> Ends:
     )
 
 
-def attack_groups(
-    tally: Tally, reduced: Tally, groups: Places, attack: Channel, lower: float
-) -> tuple[AttackGroup, ...]:
-    """List the cells behind each symbol of an attack on merged cells that leaks as much as the lower end, in floats."""
+def attack_groups(tally: Tally, groups: Places, attack: Channel, lower: float) -> tuple[AttackGroup, ...]:
+    """List the cells behind each symbol of an attack that leaks as much as the lower end, in floats.
+
+    The attack is one on merged cells: cell y as groups[y].
+    """
     from scipy.sparse import csc_array, csr_array
 
-    weights = csc_array(attack.floats)
-    chance = csr_array((reduced.chances(), (reduced.secret, reduced.cell)), shape=reduced.shape)
-    share = np.asarray(reduced.of_cell / reduced.total, dtype=np.float64)
-    mass = weights.T @ share
+    weights = csr_array(attack.floats)
+    shares = csc_array(weights[groups])
+    # entries of one place add up
+    places, shape = (tally.secret, groups[tally.cell]), (tally.shape[0], weights.shape[0])
+    reached = csc_array(csr_array((tally.chances(), places), shape=shape) @ weights)
+    mass = shares.T @ divide(tally.of_cell, tally.total)
     found = []
     for symbol in np.flatnonzero(mass > 0).tolist():
-        column = weights[:, [symbol]]
-        lifts = (chance @ column).toarray().ravel() / mass[symbol]
-        secret = int(np.argmax(lifts))
-        if lifts[secret] >= np.exp(lower) * _REACHES:
-            used = np.flatnonzero(np.isin(groups, column.nonzero()[0]))
+        own = slice(reached.indptr[symbol], reached.indptr[symbol + 1])
+        best = int(np.argmax(reached.data[own]))
+        secret, lift = int(reached.indices[own][best]), float(reached.data[own][best]) / float(mass[symbol])
+        if lift >= np.exp(lower) * _REACHES:
+            used = slice(shares.indptr[symbol], shares.indptr[symbol + 1])
             prior = float(tally.prior_of(secret))
             found.append(
                 AttackGroup(
                     secret=secret,
-                    cells=tuple(used.tolist()),
-                    split=bool((column.data < _REACHES).any()),
+                    cells=tuple(np.sort(shares.indices[used]).tolist()),
+                    split=bool((shares.data[used] < _REACHES).any()),
                     probability=float(mass[symbol]),
                     prior=prior,
-                    posterior=min(prior * float(lifts[secret]), 1.0),
+                    posterior=min(prior * lift, 1.0),
                 )
             )
     return tuple(sorted(found, key=lambda group: -group.probability))

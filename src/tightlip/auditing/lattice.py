@@ -2,7 +2,8 @@
 
 levels      Coarser recodings of one column. A recoding is coarser when the counted value alone says what it releases:
             bins of a multiple of the width, shorter prefixes, fewer edges, higher levels of a hierarchy. So no table
-            is asked again. None of them names a value that fewer than ten people have.
+            is asked again. None of them names a value that fewer than ten people have, other than those that the policy
+            lists in order. The column's scale (see `table.scale`) says which ones mean something.
 nodes       A node has a level for each column: 0 is the plan's own, the last one leaves the column out. A node above
             another has every column at the same or a coarser level: its cells are unions of the other's, so its counts
             are sums of counted ones. Seen from its cell C = ∪ C_i, P(x | C) is an average of the P(x | C_i): worst
@@ -32,11 +33,23 @@ from numpy.typing import NDArray
 from tightlip.auditing.counted import SMALL, Counted
 from tightlip.auditing.tally import sum_by
 from tightlip.errors import InvalidInput
+from tightlip.numeric.deadline import NEVER, Deadline
+from tightlip.table.chain import in_a_row, is_of_numbers, steps_of
 from tightlip.table.kinds import Kind
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import Value
 from tightlip.table.policy import Policy, Released
-from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Recoding, Suppress, TopCode, plain_labels
+from tightlip.table.recoding import (
+    Bins,
+    BottomCode,
+    EndCode,
+    Prefix,
+    Recoding,
+    Suppress,
+    TopCode,
+    plain_labels,
+)
+from tightlip.table.scale import Declared, find_scale
 
 _STEPS = 5
 _LONGEST_PREFIX = 12
@@ -67,6 +80,12 @@ class CountedColumn:
     kind: Kind
     values: tuple[Value, ...]
     sizes: tuple[int, ...]
+    declared: Declared | None = None
+
+    @property
+    def scale(self) -> Declared:
+        """The scale that is declared, or guessed."""
+        return find_scale(self.declared, self.item.recoding, self.kind, self.values)[0]
 
     @property
     def present(self) -> list[tuple[str, int]]:
@@ -74,43 +93,72 @@ class CountedColumn:
         pairs = zip(self.values, self.sizes, strict=True)
         return [(value, size) for value, size in pairs if value is not None]
 
-    def level(self, recoding: Recoding, plain: Callable[[str], object]) -> Level | None:
-        """Work out what a recoding makes of plain values; None where it does not fit the column."""
+    def plain(self, recoding: Recoding) -> list[Any]:
+        """The values that are not missing, as a recoding takes them: numbers or texts."""
+        numbers = is_of_numbers(recoding)
+        return [number_of(value, self.kind) if numbers else value for value, _ in self.present]
+
+    def level(self, recoding: Recoding) -> Level | None:
+        """Work out what a recoding makes of the counted values; None where it does not fit the column."""
         try:
             recoding.require(self.item.column, self.kind)
-            found = iter(plain_labels(recoding, [plain(value) for value, _ in self.present], self.kind))
+            return Level(recoding, self.fill(plain_labels(recoding, self.plain(recoding), self.kind)))
         except InvalidInput:
             return None
-        return Level(recoding, tuple(None if value is None else next(found) for value in self.values))
+
+    def fill(self, labels: Sequence[str]) -> tuple[Value, ...]:
+        """Labels of the values that are not missing, with None where one is."""
+        found = iter(labels)
+        return tuple(None if value is None else next(found) for value in self.values)
 
 
-def coarser(item: Released, kind: str, counted: Counted) -> list[Level]:
+def coarser(item: Released, kind: str, counted: Counted, declared: Declared | None = None) -> list[Level]:
     """Generalise a column in a few coarser ways; none where no coarsening is known.
 
-    Bins get wider, edges and prefixes fewer, mappings climb their hierarchy, tops and bottoms move inwards. Values
-    released as they are get bins with closed or open ends, tops and bottoms (numbers), prefixes (text of one length,
-    dates), or the rarest of them become one (text).
+    Bins get wider, edges and prefixes fewer, mappings climb their hierarchy, tops and bottoms move inwards; of several
+    recodings in a row, bins with codes or the last one. Values released as they are get bins with closed or open ends,
+    tops and bottoms (numeric ones); neighbours are joined, of dates those of a month or year (ordinal ones); codes of
+    one length get shorter, or the rarest values become one (nominal ones).
     """
     place = counted.columns.index(item.column)
     sizes = sum_by(counted.codes[counted.tally.cell, place], counted.tally.count, len(counted.values[place]))
-    column = CountedColumn(item, cast(Kind, kind), counted.values[place], tuple(map(int, sizes)))
-    if isinstance(item.recoding, Mapping):
-        return _climb_hierarchy(column, item.recoding)
-    if isinstance(item.recoding, Suppress):
+    column = CountedColumn(item, cast(Kind, kind), counted.values[place], tuple(map(int, sizes)), declared)
+    *before, last = steps_of(item.recoding)
+    if isinstance(last, Mapping):
+        return _climb_hierarchy(column, before, last)
+    if isinstance(last, Suppress):
         return []
-    if kind in ("integer", "real") and not isinstance(item.recoding, Prefix):
-        found = [
-            column.level(recoding, lambda label: number_of(label, kind)) for recoding in _numeric(column)
-        ]
-    else:
-        found = [column.level(recoding, str) for recoding in _textual(column)]
+    if isinstance(last, Prefix):
+        return [_shorter(column, before, prefix) for prefix in _prefixes(last.length)]
+    found = map(column.level, _ways(column))
     return [level for level in found if level is not None]
 
 
+def _ways(column: CountedColumn) -> Iterable[Recoding]:
+    """Coarser recodings of values, in bins, coded at the ends or as they are, by the scale of the column."""
+    scale, (bins, codes) = column.scale, _parts(column.item.recoding)
+    if isinstance(scale, tuple):
+        return neighbours_together(column)
+    if scale == "ordinal" and column.kind in ("integer", "real"):
+        return neighbours_together(column) if bins is None else _thinner(bins, codes)
+    return _numeric(column) if scale == "numeric" else _textual(column)
+
+
+def _parts(recoding: Recoding) -> tuple[Bins | None, list[EndCode]]:
+    """The bins and the coded ends among the steps of a recoding."""
+    steps = steps_of(recoding)
+    bins = next((step for step in steps if isinstance(step, Bins)), None)
+    return bins, [step for step in steps if isinstance(step, EndCode)]
+
+
+def _shorter(column: CountedColumn, before: Sequence[Recoding], prefix: Prefix) -> Level:
+    """A shorter prefix of what is released."""
+    labels = plain_labels(prefix, [value for value, _ in column.present], "text")
+    return Level(in_a_row([*before, prefix]), column.fill(labels))
+
+
 def _textual(column: CountedColumn) -> Iterable[Recoding]:
-    recoding, values = column.item.recoding, [value for value, _ in column.present]
-    if isinstance(recoding, Prefix):
-        return _prefixes(recoding.length)
+    values = [value for value, _ in column.present]
     if column.kind == "date":
         return [Prefix(7), Prefix(4)]
     lengths = {len(value) for value in values}
@@ -118,7 +166,7 @@ def _textual(column: CountedColumn) -> Iterable[Recoding]:
     return [*shorter, *(rare_together(column) if len(values) > _FEW else [])]
 
 
-def _prefixes(length: int) -> list[Recoding]:
+def _prefixes(length: int) -> list[Prefix]:
     return [Prefix(shorter) for shorter in range(length - 1, max(length - 1 - _STEPS, 0), -1)]
 
 
@@ -140,14 +188,70 @@ def rare_together(column: CountedColumn) -> Iterator[Recoding]:
         keep = math.ceil(keep / 2)
 
 
-def _climb_hierarchy(column: CountedColumn, mapping: Mapping) -> list[Level]:
+def neighbours_together(column: CountedColumn) -> Iterator[Recoding]:
+    """Join neighbours in runs of at least ten people each, then runs two by two, again and again.
+
+    Runs of numbers are bins between edges; runs of values that the policy lists in order are groups.
+    """
+    runs = _runs(column)
+    if len(runs) == sum(map(len, runs)):
+        runs = _in_pairs(runs)
+    for _ in range(_STEPS):
+        if len(runs) < 2:
+            return
+        yield from _as_groups(runs) if isinstance(column.scale, tuple) else _as_bins(runs, column.kind)
+        runs = _in_pairs(runs)
+
+
+_Run = list[str]
+
+
+def _runs(column: CountedColumn) -> list[_Run]:
+    """The values in order, in the shortest runs of ten people or more."""
+    sizes, scale = dict(column.present), column.scale
+    ordered = (
+        scale if isinstance(scale, tuple) else sorted(sizes, key=lambda value: number_of(value, column.kind))
+    )
+    runs: list[_Run] = [[]]
+    people = 0  # in the last run
+    for value in ordered:
+        if people >= SMALL:
+            runs.append([])
+            people = 0
+        runs[-1].append(value)
+        people += sizes.get(value, 0)
+    return [*runs[:-2], runs[-2] + runs[-1]] if people < SMALL and len(runs) > 1 else runs
+
+
+def _in_pairs(runs: list[_Run]) -> list[_Run]:
+    return [[value for run in runs[place : place + 2] for value in run] for place in range(0, len(runs), 2)]
+
+
+def _as_groups(runs: list[_Run]) -> list[Recoding]:
+    known = {value for run in runs for value in run}
+    groups: dict[str, str] = {}
+    for run in runs:
+        name = run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}"
+        while len(run) > 1 and name in known:
+            name += "'"
+        groups |= dict.fromkeys(run, name)
+    return [Mapping(groups)]
+
+
+def _as_bins(runs: list[_Run], kind: Kind) -> list[Recoding]:
+    if len(runs) - 1 > _MOST_EDGES:
+        return []
+    return _recoding_if_valid(Bins, edges=[number_of(run[0], kind) for run in runs[1:]])
+
+
+def _climb_hierarchy(column: CountedColumn, before: Sequence[Recoding], mapping: Mapping) -> list[Level]:
     """The levels above, where each keeps the groups of the counted one together."""
     found = []
     for higher in mapping.higher():
         parents = _parents(mapping, higher)
         if parents is not None:
             labels = tuple(None if value is None else parents[value] for value in column.values)
-            found.append(Level(higher, labels))
+            found.append(Level(in_a_row([*before, higher]), labels))
     return found
 
 
@@ -161,20 +265,28 @@ def _parents(lower: Mapping, higher: Mapping) -> dict[str, str] | None:
 
 
 def _numeric(column: CountedColumn) -> Iterable[Recoding]:
-    recoding, whole = column.item.recoding, column.kind == "integer"
+    whole, (bins, codes) = column.kind == "integer", _parts(column.item.recoding)
     numbers = [(number_of(value, column.kind), size) for value, size in column.present]
-    if isinstance(recoding, Bins):
-        return _wider(recoding, numbers, whole)
+    if bins is not None:
+        return _thinner(bins, codes) if bins.width is None else _wider(bins, codes, numbers, whole)
     widths = round_widths([value for value, _ in numbers], whole=whole)
     if not widths:
         return []
-    found = [_recoding_if_valid(Bins, width=width) for width in widths] if isinstance(recoding, Keep) else []
+    found = [] if codes else [_recoding_if_valid(Bins, width=width) for width in widths]
     found += [_open_ended(width, 0, numbers, whole) for width in widths]
-    if not isinstance(recoding, BottomCode):
-        found += [_recoding_if_valid(TopCode, at=at) for at in _codes(numbers, widths[0], top=True)]
-    if not isinstance(recoding, TopCode):
-        found += [_recoding_if_valid(BottomCode, at=at) for at in _codes(numbers, widths[0], top=False)]
+    for code, top in ((TopCode, True), (BottomCode, False)):
+        other = [own for own in codes if not isinstance(own, code)]
+        found += [_coded(code, at, other) for at in _codes(numbers, widths[0], top=top)]
     return [made for some in found for made in some]
+
+
+def _coded(code: type[EndCode], at: float, other: Sequence[EndCode]) -> list[Recoding]:
+    """A coded end beside the other one, where there is one and they leave something between them."""
+    return [
+        made
+        for end in _recoding_if_valid(code, at=at)
+        for made in _recoding_if_valid(in_a_row, steps=[end, *other])
+    ]
 
 
 def _recoding_if_valid(recoding: Callable[..., Recoding], **settings: Any) -> list[Recoding]:
@@ -185,17 +297,27 @@ def _recoding_if_valid(recoding: Callable[..., Recoding], **settings: Any) -> li
         return []
 
 
-def _wider(bins: Bins, numbers: list[tuple[float, int]], whole: bool) -> list[Recoding]:
+def _wider(
+    bins: Bins, codes: Sequence[EndCode], numbers: list[tuple[float, int]], whole: bool
+) -> list[Recoding]:
+    """Bins of twice the width, four times, …, coded at the same ends, or with open ones."""
     found: list[Recoding] = []
-    if bins.width is not None:
-        for step in range(_STEPS + 1):
-            found += _recoding_if_valid(Bins, width=bins.width * 2**step, origin=bins.origin) if step else []
-            found += _open_ended(bins.width * 2**step, bins.origin, numbers, whole)
-        return found
+    for step in range(_STEPS + 1):
+        width = (bins.width or 0) * 2**step
+        if step:
+            wide = _recoding_if_valid(Bins, width=width, origin=bins.origin)
+            found += [in_a_row([one, *codes]) for one in wide]
+        found += _open_ended(width, bins.origin, numbers, whole)
+    return found
+
+
+def _thinner(bins: Bins, codes: Sequence[EndCode]) -> list[Recoding]:
+    """Every other edge, every fourth, …, with the same coded ends."""
+    found: list[Recoding] = []
     edges = bins.edges or ()
     while len(edges) > 1:
         edges = edges[1::2]
-        found.append(Bins(edges=edges))
+        found.append(in_a_row([Bins(edges=edges), *codes]))
     return found
 
 
@@ -248,12 +370,16 @@ def _first_reaching(ranked: Iterable[tuple[float, int]], need: Fraction) -> floa
 
 
 def number_of(label: str, kind: str) -> float:
-    """A number that is released as this label: of an interval the lowest, or −∞."""
+    """A number that is released as this label: of an interval the lowest, or −∞.
+
+    >>> number_of("[20, 30)", "integer"), number_of("(18, 20)", "real") > 18
+    (20, True)
+    """
     if label.startswith("<"):
         return -math.inf
-    text = label.lstrip("[≥≤").partition(",")[0]
+    text = label.lstrip("[(≥≤>").partition(",")[0]
     if kind == "real":
-        return float(text)
+        return math.nextafter(float(text), math.inf) if label[0] in "(>" else float(text)
     try:
         return int(text)
     except ValueError:  # an edge between two whole numbers
@@ -280,11 +406,15 @@ class Ladder:
     above: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def of(cls, item: Released, kind: str, counted: Counted) -> Ladder:
+    def of(cls, item: Released, kind: str, counted: Counted, declared: Declared | None = None) -> Ladder:
         """As planned, what is known to be coarser, and left out."""
         own = counted.values[counted.columns.index(item.column)]
         known: dict[bytes, tuple[Released | None, tuple[Value, ...], Groups]] = {}
-        for released, labels in [(item, own), *_items(item, kind, counted), (None, ("*",) * len(own))]:
+        for released, labels in [
+            (item, own),
+            *_items(item, kind, counted, declared),
+            (None, ("*",) * len(own)),
+        ]:
             names = {label: place for place, label in enumerate(dict.fromkeys(labels))}
             groups = np.array([names[label] for label in labels], dtype=np.int64)
             known.setdefault(groups.tobytes(), (released, tuple(names), groups))
@@ -310,7 +440,10 @@ class Lattice:
     @classmethod
     def of(cls, policy: Policy, counted: Counted, kinds: collections.abc.Mapping[str, str]) -> Lattice:
         """Build all nodes that are known for a plan; `counted` is before small cells are hidden."""
-        ladders = (Ladder.of(item, kinds.get(item.column, "text"), counted) for item in policy.release)
+        ladders = (
+            Ladder.of(item, kinds.get(item.column, "text"), counted, policy.scales.get(item.column))
+            for item in policy.release
+        )
         return cls(policy, counted, tuple(ladders))
 
     @property
@@ -374,9 +507,11 @@ class Lattice:
         return self._parts[names]
 
 
-def _items(item: Released, kind: str, counted: Counted) -> list[tuple[Released, tuple[Value, ...]]]:
+def _items(
+    item: Released, kind: str, counted: Counted, declared: Declared | None
+) -> list[tuple[Released, tuple[Value, ...]]]:
     """The coarser levels that still say something."""
-    levels = [level for level in coarser(item, kind, counted) if len(set(level.labels)) > 1]
+    levels = [level for level in coarser(item, kind, counted, declared) if len(set(level.labels)) > 1]
     return [(replace(item, recoding=level.recoding), level.labels) for level in levels]
 
 
@@ -424,8 +559,10 @@ class Best:
 class Climb:
     """A search with a memory: every node is counted at most once, up to a limit of work."""
 
-    def __init__(self, lattice: Lattice, look: Callable[[Node], Look], *, monotone: bool) -> None:
-        self.lattice = lattice
+    def __init__(
+        self, lattice: Lattice, look: Callable[[Node], Look], *, monotone: bool, until: Deadline = NEVER
+    ) -> None:
+        self.lattice, self._until = lattice, until
         self.known: dict[Node, Look] = {}
         self._look = look
         self._monotone = monotone
@@ -435,7 +572,7 @@ class Climb:
     @property
     def exhausted(self) -> bool:
         """Whether no more nodes are to be counted."""
-        return len(self.known) >= MOST_NODES or self._work >= MOST_WORK
+        return len(self.known) >= MOST_NODES or self._work >= MOST_WORK or self._until.left() <= 0
 
     def look(self, node: Node) -> Look:
         """Count a node, or remember it."""

@@ -134,6 +134,12 @@ def cell_pmc(tally: Tally) -> CellLeakage:
     return _leakage_of_pairs(tally, "pmc", np.where(held == tally.shape[0], pair, -1))
 
 
+def worst_leakage(tally: Tally) -> Nats:
+    """Compute the worst leakage of any cell, exactly."""
+    leak = cell_pml(tally)
+    return leak.value(leak.worst_first(1)[0])
+
+
 def maximal_leakage_of(leak: CellLeakage) -> Nats:
     """Compute ℒ = log Σ_y max_x c_xy / n_x, exactly: the counts of cells decided by the same secret add up."""
     tally = leak.tally

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tightlip.auditing.counted import Counted, counts_digest
 from tightlip.auditing.leakage import cell_pmc, cell_pml
-from tightlip.auditing.plan import about, apply_policy, name_of
+from tightlip.auditing.plan import about, apply_policy, left_out, name_of, sensitive
 from tightlip.auditing.tally import Tally
 from tightlip.errors import BudgetExceeded, InvalidInput, quoted
 from tightlip.numeric.parse import number
@@ -37,7 +37,7 @@ def require_promise(counted: Counted, policy: Policy, table: str) -> None:
         raise _broken(f"that {promise.fewest} people share every published value", table)
     above = np.zeros(published.tally.shape[1], dtype=bool)
     for limit in promise.limits:
-        above |= values_above(_about(published, limit), limit)
+        above |= values_above(published, limit, policy)
     if published.tally.share_of(np.flatnonzero(above)) > Fraction(promise.exposed):
         levels = " and ".join(f"{_words(one)} about {name_of(one.about)}" for one in promise.limits)
         few = "" if promise.exposed == "0" else f", but for a share of {promise.exposed} of the people,"
@@ -61,22 +61,34 @@ def _level(limit: PromisedLimit) -> float | Fraction:
     return exact_level(limit.level, "promised level", rounding="down")
 
 
-def _about(published: Counted, limit: PromisedLimit) -> Tally:
+def values_above(published: Counted, limit: PromisedLimit, policy: Policy) -> NDArray[np.bool_]:
+    """Decide exactly which published values break a limit, among the people to whom it applies.
+
+    A cap is about the named values of a secret, where some are named.
+    """
     for column in limit.about:
         if column not in published.secret_columns:
             raise InvalidInput(
                 f"policy must have the secret column {quoted(column)}, which its recoding was made for; add it."
             )
-    return about(published, limit.about).tally
+    seen = about(published, limit.about)
+    gone = left_out(seen, policy)
+    above = np.zeros(published.tally.shape[1], dtype=bool)
+    if gone.all():
+        return above
+    tally, left = seen.tally.without_secrets(gone)
+    above[left] = _cells_above(tally, limit, sensitive(seen, policy)[~gone])
+    return above
 
 
-def values_above(tally: Tally, limit: PromisedLimit) -> NDArray[np.bool_]:
-    """Decide exactly which published values break a limit."""
+def _cells_above(tally: Tally, limit: PromisedLimit, capped: NDArray[np.bool_]) -> NDArray[np.bool_]:
     if limit.kind == "cap":
         share = Fraction(number(limit.level.strip().removesuffix("%"), "promised cap")) / 100
         above = np.zeros(tally.shape[1], dtype=bool)
-        held = tally.count.astype(object) * share.denominator
-        above[tally.cell[held > tally.of_cell[tally.cell].astype(object) * share.numerator]] = True
+        held = tally.count.astype(object) * share.denominator > (
+            tally.of_cell[tally.cell].astype(object) * share.numerator
+        )
+        above[tally.cell[held & capped[tally.secret]]] = True
         return above
     leak = {"pml": cell_pml, "pmc": cell_pmc}.get(limit.kind)
     if leak is None:

@@ -1,7 +1,7 @@
 """The receipt of a written release: what was asked and proved, and digests by which the files are known again.
 
-It holds no value of the table. The digest of the counts lets whoever can guess the whole table check the guess, so a
-receipt is as confidential as the counts are.
+It holds no value of the table but those that the plan itself names, to say which rows and secrets are meant. The digest
+of the counts lets whoever can guess the whole table check the guess, so a receipt is as confidential as the counts are.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import math
 import os
 import platform
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping as Named
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -24,11 +25,15 @@ from tightlip.model.channel import Channel
 from tightlip.model.labels import Label
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import Nats
+from tightlip.table.chain import in_a_row, steps_of
 from tightlip.table.local import file_digest
+from tightlip.table.mapping import Mapping
 from tightlip.table.outputs import PostgresOutput
 from tightlip.table.policy import Policy
+from tightlip.table.policy_file import policy_toml
 from tightlip.table.postgres import stored_digest
 from tightlip.table.publish import UNSAFE_NOTE, Published
+from tightlip.table.recoding import Recoding
 from tightlip.table.source import database_name
 
 KIND = "release of a table"
@@ -68,13 +73,13 @@ class Receipt(Certificate):
         {"asked", "proved", "written", "files", "counts", "policy", "versions", "command"}
     )
 
-    asked: Mapping[str, Any]
-    proved: Mapping[str, Any]
-    written: Mapping[str, Any]
-    files: Mapping[str, Mapping[str, str]]
+    asked: Named[str, Any]
+    proved: Named[str, Any]
+    written: Named[str, Any]
+    files: Named[str, Named[str, str]]
     counts: str
     policy: str
-    versions: Mapping[str, str]
+    versions: Named[str, str]
     command: str | None
     folder: Path = Path()
     database: str | None = field(default=None, repr=False)
@@ -123,7 +128,7 @@ class Receipt(Certificate):
                     f"{name} is not the {what} that the receipt was made for; release it again."
                 )
 
-    def _file(self, what: str, file: Mapping[str, str]) -> tuple[str, str]:
+    def _file(self, what: str, file: Named[str, str]) -> tuple[str, str]:
         path = self.folder / file["name"]
         if not path.is_file():
             raise InvalidInput(
@@ -131,7 +136,7 @@ class Receipt(Certificate):
             )
         return str(path), file_digest(path)
 
-    def _table(self, file: Mapping[str, str]) -> tuple[str, str]:
+    def _table(self, file: Named[str, str]) -> tuple[str, str]:
         """Look at the table; only an address that the user gave is opened."""
         name = f"table {quoted(file['name'])} of Postgres database {quoted(file['database'])}"
         if self.database is None:
@@ -190,13 +195,42 @@ def _is_hash(text: object) -> bool:
 
 
 def asked_of(policy: Policy) -> dict[str, Any]:
-    """Say in words which columns are secret, and how others are released; without values of a mapping."""
+    """Say in words which columns are secret, and how others are released; without values of a mapping.
+
+    Where the plan is of some rows, has codes that mean missing, or says what counts as secret, that is there as in a
+    policy file: the release is counted again by it.
+    """
     released = [
         {"column": item.column, "how": item.words().removeprefix(f"{item.column} ")}
         for item in policy.release
     ]
-    asked = {"secret": list(policy.secret), "release": released}
+    asked: dict[str, Any] = {"secret": list(policy.secret), "release": released}
+    meant = meant_rows(policy)
+    asked |= {} if meant is None else {"meant": policy_toml(meant)}
     return asked if policy.min_count is None else asked | {"min_count": policy.min_count}
+
+
+def meant_rows(policy: Policy) -> Policy | None:
+    """Reduce a plan to which rows and secrets are meant, the released columns as they are; None where all are."""
+    released = [item.column for item in policy.release]
+    secrets = [replace(item, recoding=_inline(item.recoding)) for item in policy.secrets]
+    meant = Policy(
+        policy.secret,
+        released,
+        secrets=secrets,
+        not_secret=policy.not_secret,
+        where=policy.where,
+        missing=policy.missing,
+    )
+    return None if meant == Policy(policy.secret, released) else meant
+
+
+def _inline(recoding: Recoding) -> Recoding:
+    """Mappings without their files: a receipt stands alone."""
+    return in_a_row(
+        Mapping(dict(step.groups), otherwise=step.otherwise) if isinstance(step, Mapping) else step
+        for step in steps_of(recoding)
+    )
 
 
 def proved_of(leakage: Nats, deterministic: bool) -> dict[str, Any]:
@@ -232,7 +266,7 @@ def database_of(published: Published) -> str | None:
     return published.output.url if isinstance(published.output, PostgresOutput) else None
 
 
-def named_files(files: Mapping[str, tuple[Path, str]], folder: Path) -> dict[str, dict[str, str]]:
+def named_files(files: Named[str, tuple[Path, str]], folder: Path) -> dict[str, dict[str, str]]:
     """Name files as seen from a folder, with their digests."""
     return {
         what: {"name": Path(os.path.relpath(path, folder)).as_posix(), "sha256": digest}
@@ -254,6 +288,8 @@ def versions() -> dict[str, str]:
 def policy_digest(policy: Policy) -> str:
     """Hash what a policy says, and what its local recoding publishes for each cell."""
     said: list[Any] = [policy.secret, [item.words() for item in policy.release], policy.min_count]
+    meant = meant_rows(policy)
+    said += [] if meant is None else [policy_toml(meant)]
     local = policy.local
     if local is not None:
         said += [local.columns, local.cells, local.published, local.scale]

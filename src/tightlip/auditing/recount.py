@@ -6,8 +6,9 @@ the receipt come only the names of columns and the numbers that are then compare
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.auditing.counted import Counted
-from tightlip.auditing.leakage import cell_pml
-from tightlip.auditing.plan import about
+from tightlip.auditing.plan import worst_leakage_of
 from tightlip.auditing.promise import values_above
 from tightlip.auditing.receipt import Receipt
 from tightlip.auditing.tally import Tally, group_rows
@@ -25,7 +25,8 @@ from tightlip.errors import CertificateInvalid, InvalidInput, TightlipError, quo
 from tightlip.numeric.quantity import Nats
 from tightlip.table.forms import Form, form_of
 from tightlip.table.mechanism import Value
-from tightlip.table.policy import Policy
+from tightlip.table.policy import Policy, Released
+from tightlip.table.policy_file import policy_from_text
 from tightlip.table.promise import PromisedLimit
 from tightlip.table.publish import rows_of
 from tightlip.table.source import Table
@@ -42,7 +43,7 @@ class Recount:
     ----------
     rows : how many both have
     secret, released, kept : columns; those that are kept are covered by no guarantee
-    leakage : the worst leakage of a published value about all secret columns together, counted
+    leakage : the worst leakage of a published value about all secret columns together and each, counted
     groups : released columns with names of groups, which only the recoding explains
     single : whether the budget had limits on single values, which a receipt does not name
     """
@@ -81,7 +82,8 @@ def _recount(receipt: Receipt, table: Table) -> Recount:
     path = _require_comparable(receipt, table)
     secret, released = tuple(receipt.asked["secret"]), _released(receipt)
     kept = tuple(receipt.written["kept_without_guarantee"])
-    groups, group = rows_of(table, Policy(secret, released), _MOST_CELLS)
+    policy = _meant(receipt, secret, released)
+    groups, group = rows_of(table, policy, _MOST_CELLS)
     columns = tuple(map(str, receipt.written["columns"]))
     labels, codes = _published(path, columns, released)
     if len(codes) != len(group):
@@ -97,11 +99,10 @@ def _recount(receipt: Receipt, table: Table) -> Recount:
     if len(group_rows(np.column_stack([own, codes]))[0]) != len(group_rows(own)[0]):
         raise _false(path, "publishes rows that are alike in different ways")
     published = _count(secret, groups.labels, before[:, : len(secret)], released, labels, codes)
-    leak = cell_pml(published.tally)
-    worst = leak.value(leak.worst_first(1)[0])
+    worst = worst_leakage_of(published, policy)
     if float(worst) > float(receipt.proved["leakage_nats"]):
         raise _false(path, f"has a value that leaks {float(worst):.6g} nats, more than the receipt states")
-    single = _require_limits(receipt, published, path)
+    single = _require_limits(receipt, published, policy, path)
     return Recount(len(group), secret, released, kept, worst, tuple(named), single)
 
 
@@ -184,7 +185,7 @@ def _names_groups(
 ) -> bool:
     """Refuse a column that says what is not true; whether some of what it says are names of groups."""
     how = {item["column"]: item["how"] for item in receipt.asked["release"]}
-    shortened = str(how.get(column, "")).startswith("first ")
+    shortened = re.fullmatch("first [0-9]+ characters?", str(how.get(column, ""))) is not None
     found, values = set(), frozenset(known)
     for value, label in np.unique(np.column_stack([own, codes]), axis=0).tolist():
         shown = labels[label]
@@ -221,7 +222,18 @@ def _count(
     )
 
 
-def _require_limits(receipt: Receipt, published: Counted, path: Path) -> bool:
+def _meant(receipt: Receipt, secret: tuple[str, ...], released: tuple[str, ...]) -> Policy:
+    """Read which rows and secrets are meant, of the columns in the order of the file."""
+    text = receipt.asked.get("meant")
+    if text is None:
+        return Policy(secret, released)
+    policy = policy_from_text(str(text))
+    if policy.secret != secret or {item.column for item in policy.release} != {*released}:
+        raise ValueError("the plan is of other columns")
+    return replace(policy, release=tuple(map(Released, released)))
+
+
+def _require_limits(receipt: Receipt, published: Counted, policy: Policy, path: Path) -> bool:
     """Refuse a file that breaks a limit that was asked for; whether there were limits on single values too."""
     asked = receipt.asked
     above = np.zeros(published.tally.shape[1], dtype=bool)
@@ -232,7 +244,7 @@ def _require_limits(receipt: Receipt, published: Counted, path: Path) -> bool:
                 single = True
                 continue
             limit = PromisedLimit(tuple(one["about"]), _kind(argument, one["level"]), str(one["level"]))
-            above |= values_above(about(published, limit.about).tally, limit)
+            above |= values_above(published, limit, policy)
     allowed = Fraction(asked.get("share_of_people_above", 0))
     if published.tally.share_of(np.flatnonzero(above)) > allowed:
         raise _false(path, "has values that exceed the budget of the receipt")

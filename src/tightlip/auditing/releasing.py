@@ -11,8 +11,7 @@ from typing import Any
 from tightlip.arguments import flag, instance
 from tightlip.arguments import path as read_path
 from tightlip.auditing.counted import Counted, counts_digest
-from tightlip.auditing.leakage import cell_pml
-from tightlip.auditing.plan import apply_policy
+from tightlip.auditing.plan import apply_policy, require_unweighted, worst_leakage_of
 from tightlip.auditing.promise import require_promise
 from tightlip.auditing.receipt import (
     Receipt,
@@ -28,6 +27,7 @@ from tightlip.auditing.receipt import (
 from tightlip.errors import InvalidInput
 from tightlip.files import require_apart, whole_file
 from tightlip.numeric.quantity import Nats
+from tightlip.table.chain import steps_of
 from tightlip.table.counts import count_cells
 from tightlip.table.local import file_digest
 from tightlip.table.outputs import output_of
@@ -43,7 +43,8 @@ class Release:
     Attributes
     ----------
     published : what was written
-    leakage : the worst leakage of a published value about all secret columns together
+    leakage : the worst leakage of a published value about all secret columns together, and about each, of the people
+        to whom it applies
     receipt : what was asked, proved and written
     receipt_path : where the receipt is
     """
@@ -143,6 +144,7 @@ def write_release(
 ) -> Release:
     """Write a release and its receipt; see `release`, whose other arguments are the options."""
     instance(policy, Policy, "policy", "write Policy(secret, release)")
+    require_unweighted(policy, "released")
     output = output_of(path, out_table)
     beside = output.receipt if receipt is None else read_path(receipt, "receipt")
     require_apart([output.path, beside], _inputs(table, policy, facts))
@@ -169,14 +171,14 @@ def write_release(
 
 
 def worst_leakage(counted: Counted, policy: Policy) -> Nats:
-    """Compute the worst leakage of what a policy publishes of counts, about all secret columns together."""
-    leak = cell_pml(apply_policy(counted, policy).tally)
-    return leak.value(leak.worst_first(1)[0])
+    """Compute the worst leakage of what a policy publishes of counts, about all secret columns together and each."""
+    return worst_leakage_of(apply_policy(counted, policy), policy)
 
 
 def _inputs(table: Any, policy: Policy, facts: Facts) -> dict[str, list[str | Path | None]]:
     """The files that are read, by what they are."""
-    hierarchies = [getattr(item.recoding, "hierarchy", None) for item in policy.release]
+    steps = [step for recoding in policy.recodings for step in steps_of(recoding)]
+    hierarchies = [getattr(step, "hierarchy", None) for step in steps]
     return {
         "the table": [table if isinstance(table, (str, Path)) else None],
         "the local recoding": [None if policy.local is None else policy.local.path],

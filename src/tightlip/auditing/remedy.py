@@ -24,41 +24,77 @@ from fractions import Fraction
 from itertools import combinations, islice
 
 import numpy as np
+from numpy.typing import NDArray
 
+from tightlip.auditing.budget import Budget
+from tightlip.auditing.certainty import FACTORS, people_by_factor
 from tightlip.auditing.counted import Counted
+from tightlip.auditing.counting import Cells
 from tightlip.auditing.lattice import Best, Climb, Lattice, Look, Node
-from tightlip.auditing.leakage import cell_pml
-from tightlip.auditing.plan import about, apply_policy, mechanisms_of, odds_of, only
+from tightlip.auditing.leakage import cell_pml, worst_leakage
+from tightlip.auditing.plan import (
+    Subject,
+    about,
+    apply_policy,
+    applying,
+    left_out,
+    mechanisms_of,
+    name_of,
+    odds_of,
+    only,
+)
 from tightlip.auditing.result import Among, Family, Kind, Remedy
 from tightlip.auditing.sample import Errors, SampleMode, release_bounds
 from tightlip.auditing.tally import Places, Tally, group_keys, sum_by
 from tightlip.errors import InvalidInput
+from tightlip.numeric.deadline import NEVER, Deadline
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.quantity import Nats
 from tightlip.table.mechanism import ColumnMechanism, RandomizedResponse
 from tightlip.table.policy import Policy
 
+Budgets = Mapping[Subject, Budget]
 _MOST_SUMS = 2_000_000  # at a time
 _CLEARLY = 1e-9  # nats; far more than the rounding of a lift
 _MOST_CHECKS = 200
 _SLOWER = 20  # times, sums of large whole numbers than of others
 
 
-def min_counts(tally: Tally, budget: Nats, planned: int | None, *, noise: bool) -> Iterator[int]:
-    """List the values of min_count above the planned one that may meet a budget, each hiding more cells, in order.
+def min_counts(counted: Counted, budgets: Budgets, policy: Policy, *, noise: bool) -> Iterator[int]:
+    """List the values of min_count above the planned one that may meet the budgets, each hiding more cells, in order.
 
-    `tally` has the cells before any is hidden. A value that is passed over surely does not meet the budget; with
-    noise afterwards nothing is sure and none is passed over.
+    `counted` has the cells before any is hidden. A value that is passed over surely does not meet them; with noise
+    afterwards nothing is sure and none is passed over.
     """
+    tally = counted.tally
     sizes, place = group_keys(tally.of_cell)
-    least, lifts = planned or 1, np.zeros(len(sizes))
+    least, lifts, allowed = policy.min_count or 1, np.zeros(len(sizes)), _only_level(budgets, policy)
     if not noise:
-        above = np.flatnonzero(cell_pml(tally).above(budget))
+        above = np.flatnonzero(cells_over(counted, budgets, policy))
         least = max(least, int(tally.of_cell[above].max(initial=0)))
-        lifts = _lifts_of_hidden(tally, place, len(sizes))
+        if allowed is not None:
+            lifts = _lifts_of_hidden(tally, place, len(sizes))
     for at in range(int(np.searchsorted(sizes, least)), len(sizes) - 1):
-        if lifts[at] <= float(budget) + _CLEARLY:
+        if allowed is None or lifts[at] <= float(allowed) + _CLEARLY:
             yield int(sizes[at]) + 1
+
+
+def cells_over(release: Counted, budgets: Budgets, policy: Policy) -> NDArray[np.bool_]:
+    """Decide exactly which cells of a release say more than a budget allows, about any of the secrets."""
+    over = np.zeros(release.tally.shape[1], dtype=bool)
+    for subject, budget in budgets.items():
+        whole = about(release, subject)
+        gone = left_out(whole, policy)
+        cells = whole.tally.without_secrets(gone)[1] if gone.any() else slice(None)
+        over[cells] |= budget.over(whole.without_secrets(gone))
+    return over
+
+
+def _only_level(budgets: Budgets, policy: Policy) -> Nats | None:
+    """The level, where the only budget is one level about all that was counted."""
+    ((subject, budget), *others) = budgets.items()
+    alone = not others and subject == policy.secret and len(budget.rules) == 1
+    return budget.level if alone and not any(secret.not_secret for secret in policy.secrets) else None
 
 
 def _lifts_of_hidden(tally: Tally, place: Places, sizes: int) -> FloatArray:
@@ -81,10 +117,14 @@ def _lifts_of_hidden(tally: Tally, place: Places, sizes: int) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class Remedies:
-    """Changes that meet the budget, the one that keeps most detail first; where there are none, the closest one."""
+    """Changes that meet the budget, the one that keeps most detail first; where there are none, the closest one.
+
+    `stopped` says that the time was over before all kinds of change were tried.
+    """
 
     found: tuple[Remedy, ...] = ()
     closest: Remedy | None = None
+    stopped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +133,9 @@ class _Search:
 
     counted: Counted
     policy: Policy
-    budget: Nats
+    budgets: Budgets
     lattice: Lattice
+    until: Deadline = NEVER
 
     @property
     def noise(self) -> bool:
@@ -105,15 +146,36 @@ class _Search:
         release = apply_policy(counted, policy)
         if release.tally.shape[1] == 1:
             return None
-        leak, whole = cell_pml(release.tally), entropy_of(self.counted.tally)
+        whole = entropy_of(self.counted.tally)
         kept = detail_of(release) / whole if whole else 0.0
-        worst = leak.value(leak.worst_first(1)[0])
+        worst = self.worst(release)
         hidden = counted.tally.share_of(np.flatnonzero(counted.tally.of_cell < (policy.min_count or 0)))
-        return Remedy(policy, worst, min(max(kept, 0.0), 1.0), kind, among, float(hidden))
+        return Remedy(
+            policy, worst, min(max(kept, 0.0), 1.0), kind, among, float(hidden), self.by_factor(release)
+        )
+
+    def by_factor(self, release: Counted) -> dict[str, tuple[int, ...]]:
+        """Count people by the factor of their cell, for each secret that has a budget."""
+        seen = {subject: applying(release, subject, self.policy) for subject in self.budgets}
+        return {
+            name_of(subject): people_by_factor(cell_pml(each.tally), FACTORS)
+            for subject, each in seen.items()
+        }
 
     def meets(self, release: Counted) -> bool:
         """Whether a release says something and keeps the budget, decided exactly."""
-        return release.tally.shape[1] > 1 and not cell_pml(release.tally).above(self.budget).any()
+        return release.tally.shape[1] > 1 and not self.over(release)
+
+    def over(self, release: Counted) -> bool:
+        """Whether a release says more than a budget allows, about any of the secrets."""
+        if self.until.left() <= 0:
+            raise _TimeOver
+        return bool(cells_over(release, self.budgets, self.policy).any())
+
+    def worst(self, release: Counted) -> Nats:
+        """Compute the worst leakage about any of the secrets that have a budget."""
+        seen = (applying(release, subject, self.policy) for subject in self.budgets)
+        return max(worst_leakage(each.tally) for each in seen)
 
     def measure_if_met(self, counted: Counted, policy: Policy, kind: Kind, among: Among) -> Remedy | None:
         """Measure a change if it meets the budget."""
@@ -126,33 +188,45 @@ class _Search:
 
         With noise, where each takes long, only the first 200 are tried.
         """
-        found = min_counts(counted.tally, self.budget, policy.min_count, noise=self.noise)
+        found = min_counts(counted, self.budgets, policy, noise=self.noise)
         for least in islice(found, _MOST_CHECKS if self.noise else None):
             if self.meets(apply_policy(counted, replace(policy, min_count=least))):
                 return least
         return None
 
 
-def remedies_for(counted: Counted, policy: Policy, budget: Nats, kinds: Mapping[str, str]) -> Remedies:
-    """Search for changes of a plan that meet a budget it does not meet.
+def remedies_for(
+    counted: Counted, policy: Policy, budgets: Budgets, kinds: Mapping[str, str], until: Deadline = NEVER
+) -> Remedies:
+    """Search for changes of a plan that meet all budgets of its secrets, some of which it does not meet.
 
     Parameters
     ----------
     counted : the counts of the policy before small cells are hidden
     kinds : the kind of each column of the table
+    until : when the search has to end; what was found by then is returned
     """
-    search = _Search(counted, policy, budget, Lattice.of(policy, counted, kinds))
-    climb = Climb(search.lattice, lambda node: _look(search, node), monotone=_quiet(search))
-    climb.greedy()
-    tried = [*_try_coarsening(search, climb), *_try_hiding(search, climb)]
-    tried += [_try_noise(search, policy, item.column) for item in policy.release]
-    found = _distinct(tried)
-    if not found:
-        found = _distinct(
-            [_try_noise(search, only(policy, [item.column]), item.column) for item in policy.release]
-        )
-    closest = None if found else _closest(search, climb)
-    return Remedies(tuple(sorted(found, key=lambda remedy: -remedy.kept)), closest)
+    search = _Search(counted, policy, budgets, Lattice.of(policy, counted, kinds), until)
+    climb = Climb(search.lattice, lambda node: _look(search, node), monotone=_quiet(search), until=until)
+    tried: list[Remedy | None] = []
+    closest, stopped = None, False
+    try:
+        climb.greedy()
+        tried.extend(_try_coarsening(search, climb))
+        tried.extend(_try_hiding(search, climb))
+        tried.extend(_try_noise(search, policy, item.column) for item in policy.release)
+        if not _distinct(tried):
+            alone = (_try_noise(search, only(policy, [item.column]), item.column) for item in policy.release)
+            tried.extend(alone)
+        closest = None if _distinct(tried) else _closest(search, climb)
+    except _TimeOver:
+        stopped = True
+    found = sorted(_distinct(tried), key=lambda remedy: -remedy.kept)
+    return Remedies(tuple(found), closest, stopped)
+
+
+class _TimeOver(Exception):
+    """The time for the search is over; what was found by then is told."""
 
 
 def _quiet(search: _Search) -> bool:
@@ -166,19 +240,20 @@ def _look(search: _Search, node: Node, *, hiding: bool = False) -> Look:
     if policy is None:
         return Look(0.0, -math.inf, math.inf, 0)
     counted, work = search.lattice.count_at(node)
+    work *= len(search.budgets)
     entropy, release = entropy_of(counted.tally), apply_policy(counted, policy)
     if release.tally.count.dtype == object:
         work += _SLOWER * len(release.tally.count)
     if release.tally.shape[1] == 1:
         return Look(entropy, -math.inf, math.inf, work)
-    leak = cell_pml(release.tally)
-    if not leak.above(search.budget).any():
-        return Look(entropy, detail_of(release), float(leak.upper.max()), work)
+    worst = float(search.worst(release))
+    if not search.over(release):
+        return Look(entropy, detail_of(release), worst, work)
     least = search.smallest_min_count(counted, policy) if hiding else None
     if least is None:
-        return Look(entropy, -math.inf, float(leak.upper.max()), work)
-    policy = replace(policy, min_count=least)
-    return Look(entropy, detail_of(apply_policy(counted, policy)), float(search.budget), work)
+        return Look(entropy, -math.inf, worst, work)
+    hidden = apply_policy(counted, replace(policy, min_count=least))
+    return Look(entropy, detail_of(hidden), float(search.worst(hidden)), work)
 
 
 def _try_coarsening(search: _Search, climb: Climb) -> Iterator[Remedy | None]:
@@ -274,9 +349,9 @@ def _closest(search: _Search, climb: Climb) -> Remedy | None:
     """Of everything that was measured the change that leaks least, though too much; none where all say nothing."""
     among = Among("any")
     found = []
-    node = min(climb.known, key=lambda node: climb.known[node].leakage)
-    policy = search.lattice.policy_at(node)
-    if policy is not None:
+    node = min(climb.known, key=lambda node: climb.known[node].leakage, default=None)
+    policy = None if node is None else search.lattice.policy_at(node)
+    if node is not None and policy is not None:
         counted, _ = search.lattice.count_at(node)
         found.append(search.measure(counted, policy, "heuristic", among))
     for item in search.policy.release:
@@ -305,7 +380,7 @@ def _distinct(tried: Sequence[Remedy | None]) -> list[Remedy]:
 def entropy_of(tally: Tally) -> float:
     """Compute the entropy H(cell) in nats."""
     shares = np.asarray(tally.of_cell / tally.total, dtype=np.float64)
-    return -float((shares * np.log(shares)).sum())
+    return -float((shares * np.log(shares / tally.cells)).sum())
 
 
 def detail_of(release: Counted) -> float:
@@ -320,34 +395,39 @@ def departures(policy: Policy) -> list[tuple[str, ...]]:
 
 
 def sample_remedies(
-    counted: Counted,
-    policy: Policy,
-    subjects: Sequence[tuple[str, ...]],
-    budget: Nats,
-    delta: Fraction,
-    errors: Errors,
-    mode: SampleMode,
+    cells: Cells, budgets: Budgets, delta: Fraction, errors: Errors, mode: SampleMode
 ) -> tuple[Remedy, ...]:
     """Find columns to leave out so that a leakage above the budget has probability at most δ, surely; one before two.
 
     `errors` are of each change and secret; `leakage` is the largest bound on the envelope at δ.
     """
+    policy, odds = cells.policy, odds_of(cells.policy)
     found: list[tuple[int, Remedy]] = []
-    whole = detail_of(apply_policy(counted, policy))
+    whole = _detail(cells, cells.columns)
     for gone in departures(policy):
         if found and len(gone) > found[0][0]:
             break
-        kept_columns = [item.column for item in policy.release if item.column not in gone]
-        changed = only(policy, kept_columns)
-        plain, release = counted.select(kept_columns), apply_policy(counted, changed)
+        kept_columns = [column for column in cells.columns if column not in gone]
         bounds = [
             release_bounds(
-                about(plain, subject), about(release, subject), odds_of(policy), errors, mode, budget
+                cells.before_noise(subject, kept_columns),
+                cells.release(subject, kept_columns, kinds=not odds),
+                odds,
+                errors,
+                mode,
+                budget.level,
             )
-            for subject in subjects
+            for subject, budget in budgets.items()
         ]
-        if all(bound.above_level(budget) <= delta for bound in bounds):
-            kept = detail_of(release) / whole if whole else 0.0
+        levels = [budget.level for budget in budgets.values()]
+        pairs = zip(bounds, levels, strict=True)
+        if all(level is None or bound.above_level(level) <= delta for bound, level in pairs):
+            kept = _detail(cells, kept_columns) / whole if whole else 0.0
             leakage = max(bound.upper_envelope(delta) for bound in bounds)
+            changed = only(policy, kept_columns)
             found.append((len(gone), Remedy(changed, leakage, kept, "heuristic", Among("leave out"))))
     return tuple(sorted((remedy for _, remedy in found), key=lambda remedy: -remedy.kept))
+
+
+def _detail(cells: Cells, columns: Sequence[str]) -> float:
+    return detail_of(cells.release(cells.policy.secret[:1], columns))

@@ -16,20 +16,24 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from tightlip.arguments import choice, instance
 from tightlip.auditing.counted import Counted, counts_digest
 from tightlip.envelopes.result import Envelope
+from tightlip.errors import InvalidInput
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.showing import Unit, check_shown
 from tightlip.statistic.result import StatisticLeakage
+from tightlip.table.mechanism import Value
 from tightlip.table.policy import Policy
 
 if TYPE_CHECKING:
+    from tightlip.auditing.budget import Budget
+    from tightlip.auditing.classical import Classical
     from tightlip.auditing.risk import AuditRisks
 
 Kind = Literal["optimal", "heuristic"]
 Family = Literal["coarsen", "hide", "coarsen and hide", "randomise", "leave out", "any"]
-Picture = Literal["tail", "envelope"]
+Picture = Literal["tail", "envelope", "people", "certainty", "heat", "columns", "remedies"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,8 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class CellRisk:
-    """A released cell: how many people are in it (expected, where noise is added) and what it gives away most.
+    """A kind of released cell: how many people are in one of them (expected, where noise is added), what they give
+    away most, and how many such cells there are.
 
     `prior`, `posterior` and `least` are as in Finding.
     """
@@ -64,6 +69,7 @@ class CellRisk:
     prior: Probability
     posterior: Probability
     least: Probability | None = None
+    cells: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +99,16 @@ class AttackGroup:
 
 @dataclass(frozen=True, slots=True)
 class ColumnEffect:
-    """The leakage of one released column alone, and of the release without it; in a sample the envelope's bound."""
+    """The leakage of one released column alone, and of the release without it; in a sample the envelope's bound.
+
+    `over_alone` and `over_without` are the shares of people above the budget (twice as likely where there is none).
+    """
 
     column: str
     alone: Nats
     without: Nats
+    over_alone: Fraction | None = None
+    over_without: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +121,55 @@ class Certified:
     rarest : secrets held by a smaller share of the population are outside every bound
     uncertified_cells, uncertified_share : cells that are too small to say much about, and the share of the rows in
         them: the bound on e^leakage is more than half of what any cell may have, and more than twice what is proved
+    observed_above : the share of the rows above the budget, as a description; None without a budget, or with noise
+    rows_to_decide : how many rows, estimated from the shares observed, would prove that a leakage above the budget has
+        probability at most δ or, where more than that is observed, that it has not; None where none would
     """
 
     confidence: float
     rarest: Probability
     uncertified_cells: int
     uncertified_share: Probability
+    observed_above: Probability | None = None
+    rows_to_decide: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleAtRisk:
+    """How many people a release exposes, in numbers that do not saturate where some cell has one person.
+
+    Counts are people, or with noise people times its scale.
+
+    Attributes
+    ----------
+    classical : the measures that officers know
+    holders : the people who have something to be found out: one of the sensitive values where some are named,
+        otherwise a secret that less than half of all people have
+    found_out : of these, those whose own secret is at least so likely in their cell, at each level
+    by_factor : people by the factor e^PML of their cell, between the edges `view.FACTORS`
+    certainty : of the people who hold each of the most frequent secrets, how many become how certain, between the
+        edges `view.CERTAINTY`
+    """
+
+    classical: Classical
+    holders: int
+    found_out: tuple[tuple[Fraction, int], ...]
+    by_factor: tuple[int, ...]
+    certainty: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    """Two released columns alone: for each pair of their values how many people have it, and what it leaks.
+
+    `values` are those of each column, in order; `people` and `leakage` have a row for each value of the first and a
+    column for each of the second; leakage is None where nobody has the pair.
+    """
+
+    columns: tuple[str, str]
+    values: tuple[tuple[Value, ...], tuple[Value, ...]]
+    people: tuple[tuple[int, ...], ...]
+    leakage: tuple[tuple[Nats | None, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +180,8 @@ class SecretView:
     ----------
     name : the column, or "a × b"
     counted : the release in code order, with the labels of secrets and cells
-    shares : the prior share of each secret (in a sample the observed one, as a description, not a guarantee)
+    shares : the prior share of each secret, of the most frequent thousand (in a sample the observed one, as a
+        description, not a guarantee)
     worst : the cell and secret of the largest leakage, rounded up; `at_least` is the same amount from below
     tail : the probability of a leakage above each level
     envelope, attack : what survives post-processing at δ, and the groups of cells that reach the lower end
@@ -134,10 +189,16 @@ class SecretView:
         cell excludes a secret
     maximal_leakage, ldp : in nats, rounded up; ldp may be infinite
     sml : statistic maximal leakage where the secret is a statistic of a larger one
-    share_above_budget : the share of people whose cell leaks more than the budget
-    worst_cells : the cells that leak most; columns : the released columns, the most telling first
+    budget : what is allowed; None where no budget was set
+    share_above_budget : the share of people whose cell says more than the budget allows
+    verdict : whether the budget is kept: in a population by everybody; in a sample it is proved that it is by all but a
+        share δ. None without a budget.
+    people : to how many people the secret applies; `left_out` has the others by value, of whom nothing is said
+    worst_cells : the kinds of cells that leak most; columns : the released columns, the most telling first
     certified : None in a population
     curve : the envelope at several δ, rising, where it was asked for (`Audit.with_curves`)
+    risk : what else is known of people: found out, unique, by factor; None of a sample
+    heat : the two columns that expose most people, where they have few values
     """
 
     name: str
@@ -155,8 +216,14 @@ class SecretView:
     share_above_budget: Probability | None
     worst_cells: tuple[CellRisk, ...]
     columns: tuple[ColumnEffect, ...]
+    people: int
+    budget: Budget | None = None
+    verdict: bool | None = None
+    left_out: Mapping[Value, int] = field(default_factory=dict)
     certified: Certified | None = None
     curve: tuple[Envelope, ...] = ()
+    risk: PeopleAtRisk | None = None
+    heat: HeatMap | None = None
 
     @property
     def pmc(self) -> Finding:
@@ -212,11 +279,12 @@ class Remedy:
     Attributes
     ----------
     policy : the changed plan; it names no secret and no value of fewer than ten people that the plan does not name
-    leakage : its worst leakage
+    leakage : its worst leakage about the secrets that have a budget
     kept : the part of the detail that is left: I(recoded cell; released cell) over the entropy of the plan's recoded
         cells, to rank remedies by; it is no guarantee
     kind, among : whether the change is proved best among some changes, and among which
     hidden : the share of people whose cells it hides, before noise
+    by_factor : people by the factor of their cell after the change, by secret, as in PeopleAtRisk
     """
 
     policy: Policy
@@ -225,6 +293,7 @@ class Remedy:
     kind: Kind
     among: Among
     hidden: float = 0.0
+    by_factor: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -233,36 +302,48 @@ class Audit:
 
     Attributes
     ----------
-    policy : the plan that was audited
+    policy : the plan that was audited, with its budgets
     total : rows counted
-    delta, budget : as asked; the budget in nats
+    delta : as asked
     mode : "population" or "sample"; `confidence` is None in a population
-    views : the secret columns and, where there are several, all of them jointly (the first entry)
-    remedies : changes that meet the budget, the one that keeps most detail first
-    verdict : whether the release keeps the budget: in a population the worst leakage does; in a sample it is proved
-        that a leakage above it has probability at most δ. None without a budget.
-    counted : what was counted, before small cells are hidden and noise is added
+    views : the secret columns and, where that was asked for, all of them jointly (the first entry)
+    remedies : changes that meet all budgets, the one that keeps most detail first
+    verdict : whether every secret keeps its budget; None where none has one
+    counted : what was counted, before small cells are hidden and noise is added; None where cells are so many that
+        only the engine had them
     closest : where no change was found that meets the budget, the one that leaks least; it does not meet it
     kinds : the kind of each column of the table, where it is known
+    skipped : stages that were left out
+    stopped : whether the time was over before all kinds of change were tried
     """
 
     policy: Policy
     total: int
     delta: Fraction
-    budget: Nats | None
     mode: Literal["population", "sample"]
     confidence: float | None
     views: dict[str, SecretView]
     remedies: tuple[Remedy, ...]
     verdict: bool | None
-    counted: Counted = field(repr=False)
+    counted: Counted | None = field(repr=False)
     closest: Remedy | None = None
     kinds: Mapping[str, str] = field(default_factory=dict, repr=False)
+    skipped: frozenset[str] = frozenset()
+    stopped: bool = False
 
     @property
-    def joint(self) -> SecretView:
-        """The view about all secret columns together; no view of one of them leaks more."""
-        return next(iter(self.views.values()))
+    def deciding(self) -> SecretView:
+        """The view that decides: over its budget for most people, then the one of the largest leakage."""
+        return max(
+            self.views.values(),
+            key=lambda view: (view.verdict is False, view.share_above_budget or 0.0, view.worst.leakage),
+        )
+
+    @property
+    def budget(self) -> Nats | None:
+        """The largest leakage that is allowed about the secret that decides; None without a level."""
+        allowed = self.deciding.budget
+        return None if allowed is None else allowed.level
 
     def verify(self) -> None:
         """Check every proof again in rational arithmetic, without a solver.
@@ -288,7 +369,16 @@ class Audit:
         Each secret that occurs in a cell is a line, the JSON array [secret values…, released values…, number of rows]
         with null for missing values and everything outside ASCII escaped. The lines are sorted and end with a line
         feed.
+
+        Raises
+        ------
+        InvalidInput
+            When cells were so many that only the engine had them.
         """
+        if self.counted is None:
+            raise InvalidInput(
+                "a digest needs the counts in memory, got more cells than fit there; coarsen or drop columns."
+            )
         return counts_digest(self.counted)
 
     def risks(self) -> AuditRisks:
@@ -358,18 +448,26 @@ class Audit:
         audit.write_html(self, path, table=name, show_values=show_values, unit=unit, force=force)
 
     def chart(self, view: str | None = None, *, picture: Picture = "tail", unit: Unit = "nats") -> Any:
-        """A picture of one view as an Altair chart: how likely leaks are ("tail"), or what survives any grouping.
+        """A picture of one view as an Altair chart.
 
         Parameters
         ----------
-        view : name of a view; by default the first, about all secret columns together
-        picture : "tail" or "envelope"
+        view : name of a view; by default the one that decides the verdict
+        picture : how likely leaks are ("tail"), what survives any grouping ("envelope"); of people: how much is said
+            about how many ("people", as planned and after the first change), how certain the own secret becomes
+            ("certainty"), pairs of values of two columns ("heat"), what each column adds ("columns"); and what each
+            change keeps and leaks ("remedies", about all secrets together)
+
+        Raises
+        ------
+        InvalidInput
+            When the audit has no numbers for the picture: a sample counts no people.
         """
         from tightlip.report import audit
 
         check_shown(False, unit)
         choice(picture, "picture", get_args(Picture))
-        chosen = self.joint.name if view is None else choice(view, "view", list(self.views))
+        chosen = self.deciding.name if view is None else choice(view, "view", list(self.views))
         return audit.chart(self, chosen, picture, unit)
 
     def __repr__(self) -> str:

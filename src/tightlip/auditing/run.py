@@ -7,54 +7,62 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import Any, Unpack
 
-from tightlip.arguments import whole
+import numpy as np
+
+from tightlip.arguments import choice, listed, whole
+from tightlip.auditing.budget import REFERENCE, Budget
 from tightlip.auditing.counted import Counted, order_by_code
-from tightlip.auditing.leakage import cell_pml
+from tightlip.auditing.counting import Cells
+from tightlip.auditing.leakage import worst_leakage
 from tightlip.auditing.plan import (
+    SKIPPED,
     OnStage,
     Subject,
-    about,
-    apply_policy,
+    budgets_of,
     mechanisms_of,
     name_of,
     odds_of,
-    only,
+    sensitive,
     silent,
     subjects_of,
 )
 from tightlip.auditing.remedy import Remedies, departures, remedies_for, sample_remedies
 from tightlip.auditing.result import Audit, ColumnEffect, Remedy, SecretView
 from tightlip.auditing.sample import Errors, SampleMode, release_bounds
+from tightlip.auditing.scales import order_of
 from tightlip.auditing.view import population_view, sample_view, statistic_of
-from tightlip.envelopes.result import read_delta
 from tightlip.errors import InvalidInput, WrongType, quoted
-from tightlip.numeric.quantity import Nats, exact_level
-from tightlip.numeric.rounding import down
-from tightlip.table.counts import count_cells
+from tightlip.numeric.deadline import NEVER, Deadline
+from tightlip.numeric.parse import float_number
+from tightlip.numeric.quantity import Nats
+from tightlip.table.plan import PlanKeywords, planned, require_keywords
 from tightlip.table.policy import Policy, Released
-from tightlip.table.recoding import Bins, Keep
 from tightlip.table.source import Table, open_table
 
-Measure = Callable[[Counted, Counted], Nats]
+_DELTA = Fraction(1, 100)  # where neither the call nor the policy says one
 
 
 def audit(
     table: Any,
-    secret: str | Iterable[str] | None = None,
+    secret: Any = None,
     release: Iterable[str | Released] | None = None,
     *,
-    delta: Any = 0.01,
+    delta: Any = None,
     budget: Any = None,
-    sample: SampleMode | None = None,
     policy: Policy | None = None,
+    min_count: int | None = None,
     statistic: str | Iterable[str] | None = None,
-    bins: Mapping[str, Any] | None = None,
+    sample: SampleMode | None = None,
+    seconds: float | None = None,
+    skip: str | Iterable[str] = (),
     code_seed: int | None = None,
     on_stage: OnStage = silent,
+    **plan: Unpack[PlanKeywords],
 ) -> Audit:
     """Audit a planned release of a table: what it gives away about its secret columns.
 
@@ -62,24 +70,30 @@ def audit(
     ----------
     table : Table or anything `open_table` takes
         A path, a database URL, a data frame, an Ibis table.
-    secret, release : column names (or Released), or
-    policy : Policy
-        The same with recodings, noise and min_count.
-    delta : probability in (0, 1]; a float is read as the decimal it shows, 0.01 as one in a hundred
-        Of the envelope.
-    budget : level, optional
-        Worst leakage allowed: a number of nats, or text like "3x", "log(3)" or "2 bits"; changes of the plan that meet
-        it are searched for where it does not.
-    sample : SampleMode, optional
-        The rows are a sample; all numbers are then confidence bounds. By default the table is the population.
+    secret : column names, `Secret` objects, or {"DPHY": ["1"]}: a column and its sensitive values
+    release : column names, or `Released` objects
+    delta : probability in (0, 1]; a float is read as the decimal it shows, 0.01 as one in a hundred; 0.01 if left out
+        Of the envelope, and the share of people that may be above the budget in the population of a sample.
+    budget : level, cap, or mapping of secret columns to such; optional
+        "3x": nobody's secret becomes more than 3 times as likely; "50%": nobody's becomes more than that likely. Each
+        secret column is judged against its own. Changes that meet all budgets are searched for where one is not kept.
+    policy : Policy, optional
+        A plan; what else is given adds to it.
+    min_count : cells of fewer people are hidden
     statistic : column names, optional
         Of several secret columns those that are a statistic of all of them together; SML about each is added.
-    bins : mapping of released column to a number, the width of its bins, or to the edges between them; optional
-        Other recodings are in a policy, or `Released("zip", Prefix(3))` among `release`.
+    sample : SampleMode, optional
+        The rows are a sample; all numbers are then confidence bounds. By default the table is the population.
+    seconds : how long each stage may take: "columns", "envelope" and "remedies"; what is proved by then is told
+    skip : stages to leave out, of "columns", "envelope", "remedies" and "protect"
     code_seed : int, optional
         Makes the codes of equally frequent values repeatable; who has it and knows the values can undo them.
     on_stage : callable, optional
         Is told the name of each stage when it begins; `stages_of` lists them.
+    plan : what the flags of `tightlip audit` say, as keywords
+        bins={"age": 10}, prefix=, top=, bottom=, mapping=, suppress=, randomize=, where="age >= 18",
+        missing={"age": ["-9"]}, not_secret=["N"], jointly=True, weight="w", scales={"grade": "ordinal"}, nominal=,
+        ordinal=, numeric=; see `table.planned`.
 
     Returns
     -------
@@ -90,32 +104,53 @@ def audit(
     InvalidInput
         When the plan does not fit the table, or a sample is asked of a plan whose cells depend on it (min_count), or
         about a statistic.
+
+    >>> import pyarrow
+    >>> rows = pyarrow.table({"age": [31, 35, 47, 48], "ill": ["no", "yes", "no", "no"]})
+    >>> audit(rows, "ill", ["age"], bins={"age": 10}, budget="3x").verdict
+    True
     """
-    plan = _plan(secret, release, statistic, bins, policy)
-    if sample is not None:
-        _require_judgeable(plan, sample)  # before the table is read
+    require_keywords(audit, plan, PlanKeywords.__annotations__)
+    given = {"min_count": min_count, "statistic": statistic, "budget": budget, "delta": delta}
+    planned_ = planned(secret, release, policy, **given, **plan)
+    asked = Asked.of(planned_, sample=sample, seconds=seconds, skip=skip)
     if not callable(on_stage):
         raise WrongType(
             f"on_stage must be a function of a stage's name, got {quoted(on_stage)}; leave it out."
         )
     if code_seed is not None:
         whole(code_seed, "code_seed", 0, 2**63)
-    level, allowed = _read_delta(delta), None if budget is None else _read_budget(budget)
     with nullcontext(table) if isinstance(table, Table) else open_table(table) as opened:
-        kinds = opened.kinds(plan.columns)
         on_stage("counting")
-        counts = count_cells(opened, replace(plan, min_count=None))
-    counted = Counted.of(counts, plan.secret, [item.column for item in plan.release])
-    return audit_counts(
-        counted,
-        plan,
-        kinds=kinds,
-        delta=level,
-        budget=allowed,
-        sample=sample,
-        code_seed=code_seed,
-        on_stage=on_stage,
-    )
+        cells = Cells.of(opened, planned_)
+        kinds = opened.under(planned_).kinds(planned_.columns)
+        return audit_cells(cells, asked, kinds, code_seed=code_seed, on_stage=on_stage)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked about a plan, besides its budgets: δ, of a population or a sample, and how long it may take.
+
+    `seconds` is for each stage that can be stopped; `skip` names stages that are left out.
+    """
+
+    delta: Fraction
+    sample: SampleMode | None = None
+    seconds: float | None = None
+    skip: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, plan: Policy, *, sample: Any = None, seconds: Any = None, skip: Any = ()) -> Asked:
+        """Read the arguments of `audit`, or refuse them, before the table is read."""
+        if sample is not None:
+            _require_judgeable(plan, sample)
+        names = [skip] if isinstance(skip, str) else listed(skip, "skip", "stages")
+        for name in names:
+            choice(name, "skip", SKIPPED)
+        if seconds is not None and float_number(seconds, "seconds") < 0:
+            raise InvalidInput(f"seconds must not be negative, got {quoted(seconds)}; leave it out.")
+        limit = None if seconds is None else float(seconds)
+        return cls(plan.delta or _DELTA, sample, limit, frozenset(names))
 
 
 def audit_counts(
@@ -123,175 +158,205 @@ def audit_counts(
     policy: Policy,
     *,
     kinds: Mapping[str, str],
-    delta: Fraction,
-    budget: Nats | None,
+    delta: Any = None,
+    budget: Any = None,
     sample: SampleMode | None = None,
     code_seed: int | None = None,
     on_stage: OnStage = silent,
 ) -> Audit:
     """Audit a policy, given the counts of its columns before small cells are hidden."""
-    if sample is not None:
-        _require_judgeable(policy, sample)
-    release = order_by_code(apply_policy(counted, policy), code_seed)
-    job = _Job(counted, release, policy, delta, budget, code_seed, on_stage)
-    return _audit_population(job, kinds) if sample is None else _audit_sample(job, sample)
+    plan = planned(policy=policy, budget=budget, delta=delta)
+    asked = Asked.of(plan, sample=sample)
+    cells = Cells(plan, counted.tally.total, counted)
+    return audit_cells(cells, asked, kinds, code_seed=code_seed, on_stage=on_stage)
+
+
+def audit_cells(
+    cells: Cells,
+    asked: Asked,
+    kinds: Mapping[str, str],
+    *,
+    code_seed: int | None = None,
+    on_stage: OnStage = silent,
+) -> Audit:
+    """Audit a plan, given its cells."""
+    job = _Job(cells, asked, budgets_of(cells.policy), code_seed, on_stage)
+    return _audit_population(job, kinds) if asked.sample is None else _audit_sample(job, asked.sample, kinds)
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """What is audited: the counts before small cells are hidden, the release in code order, and what is asked."""
+    """What is audited: the cells of the plan, what is asked, and the budget of each secret."""
 
-    counted: Counted
-    release: Counted
-    policy: Policy
-    delta: Fraction
-    budget: Nats | None
+    cells: Cells
+    asked: Asked
+    budgets: Mapping[Subject, Budget]
     code_seed: int | None
     on_stage: OnStage
 
-    def view_of(self, subject: Subject) -> Counted:
-        """Marginalise the release to some secret columns, in the order of their own codes; cells keep theirs."""
-        if subject == self.release.secret_columns:
-            return self.release
-        return order_by_code(about(self.release, subject), self.code_seed, cells=False)
+    def seen(self, subject: Subject, *, kinds: bool = True) -> Counted:
+        """The release as one secret sees it, in the order of its codes."""
+        return order_by_code(self.cells.release(subject, kinds=kinds), self.code_seed)
+
+    def deadline(self, stage: str) -> Deadline:
+        """Tell that a stage begins; when it has to end."""
+        self.on_stage(stage)
+        if stage.partition(" ")[0] in self.asked.skip:
+            return Deadline.after(0.0)
+        return NEVER if self.asked.seconds is None else Deadline.after(self.asked.seconds)
+
+    def budget_of(self, subject: Subject, seen: Counted) -> Budget | None:
+        """The budget of a secret, which some release must be able to keep."""
+        budget = self.budgets.get(subject)
+        if budget is not None:
+            budget.require_possible(seen)
+        return budget
 
 
 def _audit_population(job: _Job, kinds: Mapping[str, str]) -> Audit:
-    policy, budget = job.policy, job.budget
-    subjects = subjects_of(policy)
-    job.on_stage("columns")
-    effects = column_effects(job.counted, policy, subjects, lambda _, seen: worst_leakage(seen))
-    total = job.counted.tally.total
-    scale = Fraction(total, job.release.tally.total)
+    policy, cells, asked = job.cells.policy, job.cells, job.asked
     views: dict[str, SecretView] = {}
+    subjects = subjects_of(policy)
+    identity = cells.identity(subjects[0])
     for subject in subjects:
-        seen, sml = job.view_of(subject), None
+        name = name_of(subject)
+        seen, sml = job.seen(subject), None
+        budget = job.budget_of(subject, seen)
+        measure = partial(population_effect, cells, subject, budget or REFERENCE)
+        effects = column_effects(cells, measure, job.deadline(f"columns {name}"))
         if len(subject) == 1 and subject[0] in policy.statistic:
-            job.on_stage(f"statistic {name_of(subject)}")
-            sml = statistic_of(job.release, seen)
-        views[name_of(subject)] = population_view(
-            seen, scale, job.delta, budget, columns=effects[subject], sml=sml, on_stage=job.on_stage
+            job.on_stage(f"statistic {name}")
+            sml = statistic_of(views[name_of(policy.secret)].counted, seen)  # together comes first
+        views[name] = population_view(
+            seen,
+            cells.scale,
+            asked.delta,
+            budget,
+            columns=effects,
+            sml=sml,
+            left_out=cells.left_out(subject),
+            sensitive=sensitive(seen, policy),
+            identity=identity,
+            order=order_of(seen, policy, kinds),
+            heat=cells.heat_map(subject, [effect.column for effect in effects]),
+            begin=job.deadline,
         )
-    verdict = None if budget is None else not next(iter(views.values())).share_above_budget
+    verdict = _verdict(views)
     remedies = Remedies()
-    if budget is not None and verdict is False:
-        job.on_stage("remedies")
-        remedies = remedies_for(job.counted, policy, budget, kinds)
+    searched = cells.counted is not None and policy.local is None and "remedies" not in asked.skip
+    if verdict is False and searched and cells.counted is not None:
+        until = job.deadline("remedies")
+        remedies = remedies_for(cells.counted, policy, job.budgets, kinds, until)
     return Audit(
         policy=policy,
-        total=total,
-        delta=job.delta,
-        budget=budget,
+        total=cells.rows,
+        delta=asked.delta,
         mode="population",
         confidence=None,
         views=views,
         remedies=remedies.found,
         verdict=verdict,
-        counted=job.counted,
+        counted=cells.counted,
         closest=remedies.closest,
         kinds=kinds,
+        skipped=asked.skip,
+        stopped=remedies.stopped,
     )
 
 
-def _audit_sample(job: _Job, mode: SampleMode) -> Audit:
-    """Every secret gets an equal part of the error: a quarter for its priors, which all releases share, three eighths
-    for the release, and as much for what leaves columns out, in equal parts.
+def _audit_sample(job: _Job, mode: SampleMode, kinds: Mapping[str, str]) -> Audit:
+    """Every secret gets an equal part of the error: a twelfth for its priors, which all releases share, a twelfth for
+    what leaves columns out, in equal parts, and the rest for the release.
     """
-    policy, delta, budget = job.policy, job.delta, job.budget
+    policy, cells, delta = job.cells.policy, job.cells, job.asked.delta
     subjects = subjects_of(policy)
     error = float(1 - mode.level) * (1 - 2**-50) / len(subjects)
     trials = 2 * len(policy.release) + len(departures(policy))
-    main, each = Errors(error / 4, error * 3 / 8), Errors(error / 4, error * 3 / 8 / trials)
+    main, each = Errors(error / 12, error * 10 / 12), Errors(error / 12, error / 12 / trials)
     odds = odds_of(policy)
-    job.on_stage("columns")
-    effects = column_effects(
-        job.counted,
-        policy,
-        subjects,
-        lambda plain, seen: release_bounds(plain, seen, odds, each, mode).upper_envelope(delta),
-    )
+
+    def bound(subject: Subject, columns: Sequence[str]) -> Effect:
+        plain, seen = cells.before_noise(subject, columns), cells.release(subject, columns, kinds=not odds)
+        return Effect(release_bounds(plain, seen, odds, each, mode).upper_envelope(delta))
+
     views: dict[str, SecretView] = {}
     for subject in subjects:
-        job.on_stage(f"measuring {name_of(subject)}")
-        plain, seen = about(job.counted, subject), job.view_of(subject)
-        views[name_of(subject)] = sample_view(
-            plain, seen, odds, delta, budget, errors=main, mode=mode, columns=effects[subject]
+        name, seen = name_of(subject), job.seen(subject, kinds=not odds)
+        budget = job.budget_of(subject, seen)
+        effects = column_effects(cells, partial(bound, subject), job.deadline(f"columns {name}"))
+        job.on_stage(f"measuring {name}")
+        views[name] = sample_view(
+            cells.before_noise(subject),
+            seen,
+            odds,
+            delta,
+            budget,
+            errors=main,
+            mode=mode,
+            columns=effects,
+            left_out=cells.left_out(subject),
         )
-    verdict = None if budget is None else all(_keeps_budget(view, delta) for view in views.values())
+    verdict = _verdict(views)
     remedies: tuple[Remedy, ...] = ()
-    if budget is not None and verdict is False:
+    if verdict is False and "remedies" not in job.asked.skip:
         job.on_stage("remedies")
-        remedies = sample_remedies(job.counted, policy, subjects, budget, delta, each, mode)
-    total = job.counted.tally.total
+        remedies = sample_remedies(cells, job.budgets, delta, each, mode)
     return Audit(
-        policy, total, delta, budget, "sample", mode.confidence, views, remedies, verdict, job.counted
+        policy=policy,
+        total=cells.rows,
+        delta=delta,
+        mode="sample",
+        confidence=mode.confidence,
+        views=views,
+        remedies=remedies,
+        verdict=verdict,
+        counted=cells.counted,
+        kinds=kinds,
+        skipped=job.asked.skip,
     )
 
 
-def worst_leakage(release: Counted) -> Nats:
-    """Compute the worst leakage of any cell, exactly."""
-    leak = cell_pml(release.tally)
-    return leak.value(leak.worst_first(1)[0])
+def _verdict(views: Mapping[str, SecretView]) -> bool | None:
+    """Whether every secret that has a budget keeps it; None where none has."""
+    judged = [view.verdict for view in views.values() if view.verdict is not None]
+    return all(judged) if judged else None
 
 
-def _keeps_budget(view: SecretView, delta: Fraction) -> bool:
-    """Whether a leakage above the budget is proved to have probability at most δ.
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What some columns give away: the worst leakage, and the share of people above the budget where it is known."""
 
-    In a sample each view must say so: secrets in scope may be made of joint ones that are too rare to be.
+    leakage: Nats
+    over: Fraction | None = None
+
+
+def population_effect(cells: Cells, subject: Subject, budget: Budget, columns: Sequence[str]) -> Effect:
+    """Measure some columns, exactly."""
+    seen = cells.release(subject, columns)
+    return Effect(worst_leakage(seen.tally), seen.tally.share_of(np.flatnonzero(budget.over(seen))))
+
+
+def column_effects(
+    cells: Cells, measure: Callable[[Sequence[str]], Effect], until: Deadline
+) -> tuple[ColumnEffect, ...]:
+    """Measure each released column alone and the release without it, the one that is missed most first.
+
+    Suppression and noise are applied anew to the columns that are left; releasing nothing leaks nothing. Columns for
+    which no time is left are not listed.
     """
-    return view.share_above_budget is not None and view.share_above_budget <= delta
-
-
-def _plan(secret: Any, release: Any, statistic: Any, bins: Any, policy: Policy | None) -> Policy:
-    if policy is None:
-        if secret is None or release is None:
-            raise InvalidInput("secret and release must both be given, or a policy; name the columns.")
-        plan = Policy(secret, release, statistic=() if statistic is None else statistic)
-        return plan if bins is None else _in_bins(plan, bins)
-    if not isinstance(policy, Policy):
-        raise WrongType(f"policy must be a Policy, got {quoted(policy)}; use Policy.from_toml(path).")
-    if any(given is not None for given in (secret, release, statistic, bins)):
-        raise InvalidInput(
-            "policy already says what is secret, released, recoded and a statistic; leave these arguments out."
+    found = []
+    for name in cells.columns:
+        if until.left() <= 0:
+            break
+        others = [other for other in cells.columns if other != name]
+        alone = measure([name])
+        without = measure(others) if others else Effect(Nats(0.0, Fraction(1)), alone.over and Fraction(0))
+        found.append(ColumnEffect(name, alone.leakage, without.leakage, alone.over, without.over))
+    return tuple(
+        sorted(
+            found, key=lambda effect: (effect.over_without or 0, float(effect.without), -float(effect.alone))
         )
-    return policy
-
-
-def _in_bins(plan: Policy, bins: Any) -> Policy:
-    """The plan with some of its columns in bins, of a width or between edges."""
-    if not isinstance(bins, Mapping):
-        raise WrongType(f'bins must map columns to widths, got {quoted(bins)}; write {{"age": 10}}.')
-    columns = [item.column for item in plan.release]
-    for name in bins:
-        if name not in columns:
-            raise InvalidInput(f"bins must be of released columns, got {quoted(name)}; release it too.")
-    return replace(plan, release=tuple(_bin_column(item, bins.get(item.column)) for item in plan.release))
-
-
-def _bin_column(item: Released, size: Any) -> Released:
-    if size is None:
-        return item
-    if item.recoding != Keep():
-        raise InvalidInput(
-            f"bins must be of columns without another recoding, got {quoted(item.column)}; leave one of them out."
-        )
-    if isinstance(size, (list, tuple)):
-        return replace(item, recoding=Bins(edges=size))
-    return replace(item, recoding=Bins(width=size))
-
-
-def _read_delta(delta: Any) -> Fraction:
-    """A float is the decimal it shows: people are counted exactly, and 0.01 is meant to be one in a hundred."""
-    return read_delta(repr(float(delta)) if isinstance(delta, float) else delta)
-
-
-def _read_budget(budget: Any) -> Nats:
-    """Never more than was given: rationals and text become the double at or below them."""
-    amount = exact_level(budget, "budget", rounding="down")
-    if isinstance(amount, Nats):
-        return amount
-    nearest = float(amount)
-    return Nats(nearest if Fraction(nearest) <= amount else down(nearest))
+    )
 
 
 def _require_judgeable(policy: Policy, sample: object) -> None:
@@ -310,45 +375,14 @@ def _require_judgeable(policy: Policy, sample: object) -> None:
                 f"a sample can bound randomised response only, got {mechanism.words()} on {quoted(column)}; audit the "
                 "column without: worst leakage, envelope and maximal leakage bound the release with any noise too."
             )
+    for subject, budget in budgets_of(policy).items():
+        if any(rule.allowed.kind == "cap" or rule.labels is not None for rule in budget.rules):
+            raise InvalidInput(
+                f"a sample is judged by a factor about every value, got a cap or a budget of one value for "
+                f"{quoted(name_of(subject))}; write budget 3x, or audit it as a population."
+            )
     if policy.statistic:
         raise InvalidInput(
             f"the statistic {quoted(policy.statistic[0])} is audited for a population only; leave it out: maximal "
             "leakage about all secret columns together bounds its SML."
         )
-
-
-def column_effects(
-    counted: Counted, policy: Policy, subjects: Sequence[tuple[str, ...]], measure: Measure
-) -> dict[tuple[str, ...], tuple[ColumnEffect, ...]]:
-    """Rank the released columns for each secret (a tuple of secret columns), the one that is missed most first.
-
-    `measure` is given the counts of some columns before anything is hidden or randomised, and their release.
-    Suppression and noise are applied anew to the columns that are left; releasing nothing leaks nothing.
-    """
-    names = [item.column for item in policy.release]
-
-    def both(columns: list[str]) -> tuple[Counted, Counted]:
-        return counted.select(columns), apply_policy(counted, only(policy, columns))
-
-    alone = {name: both([name]) for name in names}
-    without = {name: both([other for other in names if other != name]) for name in names if len(names) > 1}
-
-    def amount(found: tuple[Counted, Counted] | None, subject: tuple[str, ...]) -> Nats:
-        if found is None:
-            return Nats(0.0, Fraction(1))
-        return measure(about(found[0], subject), about(found[1], subject))
-
-    return {
-        subject: _rank_effects(
-            [
-                ColumnEffect(name, amount(alone[name], subject), amount(without.get(name), subject))
-                for name in names
-            ]
-        )
-        for subject in subjects
-    }
-
-
-def _rank_effects(effects: list[ColumnEffect]) -> tuple[ColumnEffect, ...]:
-    """By how far the leakage falls without the column, then by what it leaks alone."""
-    return tuple(sorted(effects, key=lambda effect: (float(effect.without), -float(effect.alone))))

@@ -11,6 +11,8 @@ Rows are independent draws of (secret X, cell Y) from a population. Secrets in s
 With ℓ(y) = log max(1, max over x in scope of P(x|y)/P(x)), and these bounds on ℓ(y) for every seen cell, there follow
 (proofs in docs/audit.md)
 
+  question    P{ℓ(Y) > t} at the budget, or the least t at which it is at most δ, has most of the error and a bound
+              of its own (exceedance.py); what follows shares the rest
   tails       {ℓ > t} is a fixed set of cells. Rows in it number at most those in cells not proved to be ≤ t, so
               P{ℓ(Y) > t} ≤ Clopper–Pearson of that number, unseen cells included. From below likewise.
   envelope    ε_c(δ) ≤ log of the mean of e^ℓ over its worst part of probability δ (envelopes/known_bounds.py), which is
@@ -49,6 +51,7 @@ from numpy.typing import NDArray
 
 from tightlip.arguments import flag
 from tightlip.auditing.counted import Counted
+from tightlip.auditing.exceedance import upper_exceedance
 from tightlip.auditing.leakage import tail_levels
 from tightlip.auditing.tally import Places, Tally, divide, group_rows
 from tightlip.errors import InvalidInput
@@ -58,7 +61,10 @@ from tightlip.numeric.proportions import lower_means, lower_shares, upper_means,
 from tightlip.numeric.quantity import Nats, exact_ratio
 from tightlip.numeric.rounding import down, gamma, up, widen_down, widen_up
 
-_ABOVE = 1 / 3  # of the error goes to posteriors from above, and as much to tails from above
+_ASKED = 0.8  # of the error of a release goes to the question that is asked, the rest to all other bounds
+_OVER = 0.85  # of that to the bound from above, which a verdict needs
+_PROVED = 0.8  # of the bound from below, to the cells that are proved to be above
+_ABOVE = 1 / 3  # of the rest goes to posteriors from above, and as much to tails from above
 _BELOW = 1 / 6  # to posteriors from below, and as much to tails from below
 _LARGEST = sys.float_info.max
 _PARTS = 8  # p, M, G and tails, each from both sides
@@ -113,15 +119,15 @@ class CellBounds:
 
 def cell_bounds(tally: Tally, priors: Priors, from_above: float, from_below: float) -> CellBounds:
     """Bounds for the cells of a release without noise, at an error from each side."""
-    size, each = tally.of_cell[tally.cell], from_above / tally.shape[1]
-    posterior = upper_shares(tally.count, size, each)
+    sizes, cells = tally.sizes, int(tally.cells.sum())
+    posterior = upper_shares(tally.count // tally.cells[tally.cell], sizes[tally.cell], from_above / cells)
     return gather_cells(
         tally,
         priors,
         lift=np.nextafter(posterior / priors.lower[tally.secret], np.inf),
         posterior=posterior,
-        absent_post=upper_shares(0, tally.of_cell, each),
-        lower=_proved_lift(tally, from_below / tally.shape[1], priors.upper),
+        absent_post=upper_shares(0, sizes, from_above / cells),
+        lower=_proved_lift(tally, from_below / cells, priors.upper),
     )
 
 
@@ -135,7 +141,7 @@ def gather_cells(
     lower: FloatArray,
 ) -> CellBounds:
     """Bound cells from the bounds of their pairs, and from the posterior of secrets that they lack."""
-    rare = _first_absent(tally, np.argsort(priors.lower, kind="stable"))
+    rare = _first_absent(tally, np.argsort(tally.of_secret, kind="stable"))
     absent_lift = np.where(rare < 0, 0.0, np.nextafter(absent_post / priors.lower[rare], np.inf))
     best = _first_largest(lift, tally)
     seen = lift[best] >= absent_lift
@@ -152,11 +158,11 @@ def gather_cells(
 
 def _proved_lift(tally: Tally, error: float, prior_upper: FloatArray) -> FloatArray:
     """For each pair a lift that it surely has; 0 where that is at most 1."""
-    size = tally.of_cell[tally.cell]
-    plain = tally.count / size / prior_upper[tally.secret]
+    size, count = tally.sizes[tally.cell], tally.count // tally.cells[tally.cell]
+    plain = count / size / prior_upper[tally.secret]
     places = np.flatnonzero(plain > 1)  # the bound is below this
     lift = np.zeros(len(size))
-    posterior = lower_shares(tally.count[places], size[places], error)
+    posterior = lower_shares(count[places], size[places], error)
     lift[places] = np.nextafter(posterior / prior_upper[tally.secret[places]], 0.0)
     return lift
 
@@ -227,8 +233,12 @@ class SampleBounds:
 
     def above_level(self, level: Nats) -> Fraction:
         """Bound P{ℓ > level} from above: at the largest of the levels that does not exceed it."""
-        bounds = zip(self.levels, self.above, strict=True)
-        return [above for known, above in bounds if not exceeds(known, level)][-1]
+        return self.above[self.levels.index(level_at(self.levels, level))]
+
+    def at_least_above(self, level: Nats) -> Fraction:
+        """Bound P{ℓ > level} from below: by the largest bound at a level that is not below it."""
+        bounds = zip(self.levels, self.at_least, strict=True)
+        return max((share for known, share in bounds if not exceeds(level, known)), default=Fraction(0))
 
     def upper_envelope(self, delta: Fraction) -> Nats:
         """Bound the envelope at δ from above: by the log of the mean of the largest lifts of probability δ."""
@@ -263,27 +273,89 @@ class SampleBounds:
 
 
 def sample_bounds(
-    tally: Tally, priors: Priors, error: float, budget: Nats | None = None, *, cells_complete: bool = False
+    tally: Tally,
+    priors: Priors,
+    error: float,
+    budget: Nats | None = None,
+    *,
+    delta: Fraction | None = None,
+    cells_complete: bool = False,
 ) -> SampleBounds:
-    """Bound a release without noise from a sample; `error` is over and above that of the priors."""
-    cells = cell_bounds(tally, priors, _ABOVE * error, _BELOW * error)
-    levels = levels_with(budget)
+    """Bound a release without noise from a sample; `error` is over and above that of the priors.
 
-    def tail(lifts: FloatArray, error: float, *, above: bool) -> list[float]:
-        rows = [int(tally.of_cell[lifts > threshold(level, below=above)].sum()) for level in levels]
+    Most of it goes to the question, if there is one: how likely a leakage above the budget is or, where none is set,
+    which level is exceeded with probability δ at most.
+    """
+    rest = error if budget is None and delta is None else error * (1 - _ASKED)
+    cells, levels = cell_bounds(tally, priors, _ABOVE * rest, _BELOW * rest), levels_with(budget)
+    told = told_levels(levels, priors)
+
+    def tail(lifts: FloatArray, error: float, *, above: bool) -> list[float | Fraction]:
+        rows = [int(tally.of_cell[lifts > threshold(level, below=above)].sum()) for level in told]
         bound = upper_shares if above else lower_shares
-        found: list[float] = bound(rows, tally.total, error / len(levels), weighted=False).tolist()
-        return found
+        found: list[float] = bound(rows, tally.total, error / len(told), weighted=False).tolist()
+        return [*found, *[0.0] * (len(levels) - len(told))]
 
-    return assemble_bounds(
-        tally,
-        priors,
-        cells,
-        float(cells.upper.max()) if cells_complete else priors.largest_lift,
-        levels,
-        tail(cells.upper, _ABOVE * error, above=True),
-        tail(cells.lower, _BELOW * error, above=False),
-    )
+    above = tail(cells.upper, _ABOVE * rest, above=True)
+    at_least = tail(cells.lower, _BELOW * rest, above=False)
+    most = float(cells.upper.max()) if cells_complete else priors.largest_lift
+    if budget is not None:
+        place = levels.index(level_at(levels, budget))
+        above[place] = min(above[place], most_above(tally, priors, budget, error))
+        at_least[place] = max(at_least[place], least_above(tally, priors, budget, error))
+    elif delta is not None:
+        above = _lower_to(delta, tally, priors, levels, above, most, error * _ASKED)
+    return assemble_bounds(tally, priors, cells, most, levels, above, at_least)
+
+
+def told_levels(levels: Sequence[Nats], priors: Priors) -> list[Nats]:
+    """List the levels that a secret in scope can exceed; the scope is known before the data, so others cost nothing."""
+    largest = up(1 / priors.rarest)
+    return [level for level in levels if threshold(level, below=True) < largest]
+
+
+def least_above(tally: Tally, priors: Priors, budget: Nats, error: float) -> float:
+    """Bound P{ℓ > budget} from below, with the part of a release's error that is for the question."""
+    below = error * _ASKED * (1 - _OVER)
+    lift = _proved_lift(tally, below * _PROVED / int(tally.cells.sum()), priors.upper)
+    proved = np.unique(tally.cell[lift > threshold(budget, below=False)])
+    rows = int(tally.of_cell[proved].sum())
+    return float(lower_shares([rows], [tally.total], below * (1 - _PROVED), weighted=False)[0])
+
+
+def most_above(tally: Tally, priors: Priors, budget: Nats, error: float) -> float:
+    """Bound P{ℓ > budget} from above, as `least_above` from below."""
+    return _share_above(tally, priors, budget, error * _ASKED * _OVER)
+
+
+def _share_above(tally: Tally, priors: Priors, level: Nats, error: float) -> float:
+    # of the secrets that a cell lacks, the one that fewest rows have is the hardest to exclude: its tail is largest
+    absent = _first_absent(tally, np.argsort(tally.of_secret, kind="stable"))
+    return upper_exceedance(tally, absent, priors.lower, threshold(level, below=True), error)
+
+
+def _lower_to(
+    delta: Fraction,
+    tally: Tally,
+    priors: Priors,
+    levels: Sequence[Nats],
+    above: Sequence[float | Fraction],
+    most: float,
+    error: float,
+) -> list[float | Fraction]:
+    """Prove P{ℓ > t} ≤ δ at lower and lower levels t, as long as that succeeds.
+
+    All share one error: the claims are false below some level and true from it on, and only the highest false one
+    must not be proved, since none below it is tried unless it was.
+    """
+    found = list(above)
+    for place in reversed(range(len(levels))):
+        if found[place] <= delta or threshold(levels[place], below=True) >= most:
+            continue
+        if _share_above(tally, priors, levels[place], error) > delta:
+            break
+        found[place] = delta
+    return found
 
 
 def assemble_bounds(
@@ -292,8 +364,8 @@ def assemble_bounds(
     cells: CellBounds,
     most: float,
     levels: tuple[Nats, ...],
-    above: Sequence[float],
-    at_least: Sequence[float],
+    above: Sequence[float | Fraction],
+    at_least: Sequence[float | Fraction],
     before: SampleBounds | None = None,
 ) -> SampleBounds:
     """Join all bounds, with tails that fall, are 0 beyond the largest lift, and no larger than processing allows."""
@@ -325,6 +397,11 @@ def levels_with(budget: Nats | None) -> tuple[Nats, ...]:
     below = tuple(level for level in levels if not exceeds(level, budget))
     known = not exceeds(budget, below[-1])
     return levels if known else (*below, budget, *levels[len(below) :])
+
+
+def level_at(levels: Sequence[Nats], level: Nats) -> Nats:
+    """Find the largest of some levels, in order, that does not exceed another."""
+    return [known for known in levels if not exceeds(known, level)][-1]
 
 
 def exceeds(one: Nats, two: Nats) -> bool:
@@ -364,8 +441,9 @@ def release_bounds(
     errors: Errors,
     mode: SampleMode,
     budget: Nats | None = None,
+    delta: Fraction | None = None,
 ) -> SampleBounds:
-    """Bound what a release gives away about a secret.
+    """Bound what a release gives away about a secret; most sharply what is asked, above a budget or at a δ.
 
     Parameters
     ----------
@@ -385,12 +463,11 @@ def release_bounds(
     priors = prior_bounds(release.tally.of_secret // scale, rows, errors.priors)
     error, complete = errors.release, mode.cells_complete
     if not noise:
-        return sample_bounds(release.tally, priors, error, budget, cells_complete=complete)
+        return sample_bounds(release.tally, priors, error, budget, delta=delta, cells_complete=complete)
     before = sample_bounds(
         plain.tally,
         prior_bounds(plain.tally.of_secret, rows, errors.priors),
         error / 2,
-        budget,
         cells_complete=complete,
     )
     return _noisy_bounds(_Noisy.of(release, noise, rows), priors, error / 2 / _PARTS, budget, mode, before)
@@ -456,12 +533,14 @@ def _noisy_bounds(
     cells = _noisy_cells(noisy, priors, error / len(noisy.first))
     most = float(cells.upper.max()) if mode.cells_complete or noisy.alone else priors.largest_lift
 
+    told = told_levels(levels, priors)
+
     def tail(lifts: FloatArray, *, above: bool) -> list[float]:
-        cuts = [np.flatnonzero(lifts > threshold(level, below=above)) for level in levels]
+        cuts = [np.flatnonzero(lifts > threshold(level, below=above)) for level in told]
         means = divide(np.array([tally.of_cell[cut].sum() for cut in cuts], dtype=object), tally.total)
         bound = upper_means if above else lower_means
-        found: list[float] = bound(_widen_means(means, up=above), noisy.rows, error / len(levels)).tolist()
-        return found
+        found: list[float] = bound(_widen_means(means, up=above), noisy.rows, error / len(told)).tolist()
+        return found + [0.0] * (len(levels) - len(told))
 
     above, at_least = tail(cells.upper, above=True), tail(cells.lower, above=False)
     return assemble_bounds(tally, priors, cells, min(most, before.most), levels, above, at_least, before)

@@ -93,6 +93,12 @@ class Tally:
         """Release cell y as group[y]: a coarser release."""
         return Tally.of(self.secret, group[self.cell], self.count, (self.shape[0], int(group.max()) + 1))
 
+    def join_cells(self, joined: NDArray[np.bool_]) -> tuple[Tally, Places]:
+        """Release some cells as one, the last; and the place of each column before."""
+        place = np.where(joined, int((~joined).sum()), np.cumsum(~joined) - 1).astype(np.intp)
+        many = np.append(self.cells[~joined], 1) if joined.any() else self.cells
+        return Tally.of(self.secret, place[self.cell], self.count, (self.shape[0], len(many)), many), place
+
     def reorder(self, cells: Places, secrets: Places) -> Tally:
         """Put cells and secrets in another order: the new place i holds the old cells[i], secrets[i]."""
         cell, secret = np.argsort(cells)[self.cell], np.argsort(secrets)[self.secret]
@@ -179,7 +185,8 @@ def sum_by(group: Places, values: NDArray[Any], size: int) -> NDArray[Any]:
 def equal_columns(secret: Places, count: NDArray[Any], starts: Places) -> Places:
     """Number the columns of a tally so that those with the same secrets and counts have the same number.
 
-    Columns are compared exactly, by their length and then entry by entry, all at once; the first has number 0.
+    Columns are compared exactly: neighbouring entries become one, numbered anew, until each column is one number. What
+    has no neighbour is joined with −1, which numbers no entry. The first column has number 0.
 
     >>> equal_columns(np.array([0, 1, 0, 1, 1]), np.array([2, 4, 2, 4, 2]), np.array([0, 2, 4])).tolist()
     [0, 0, 1]
@@ -189,16 +196,17 @@ def equal_columns(secret: Places, count: NDArray[Any], starts: Places) -> Places
         count = np.array(
             [names[value] for value in count.tolist()], dtype=np.int64
         )  # equality is all we need
-    lengths = np.diff(np.append(starts, len(count)))
-    kind = lengths.astype(np.int64)
-    for entry in range(int(lengths.max(initial=0))):
-        open_ = np.flatnonzero(lengths > entry)
-        place = starts[open_] + entry
-        rows = np.column_stack([kind[open_], secret[place], count[place]])
-        kind[open_] = group_rows(rows)[1]
-    # columns of one length were numbered last in the same round
-    first, kind = group_rows(np.column_stack([lengths, kind]))
-    return np.argsort(np.argsort(first))[kind].astype(np.intp)
+    entries, lengths = [secret, count], np.diff(np.append(starts, len(count)))
+    while True:
+        halves = (lengths + 1) // 2
+        first = np.cumsum(halves) - halves
+        left = np.repeat(starts - 2 * first, halves) + 2 * np.arange(int(halves.sum()))
+        paired = left + 1 < np.repeat(starts + lengths, halves)
+        right = [np.where(paired, entry[left + paired], -1) for entry in entries]
+        kinds, kind = group_rows(np.column_stack([*(entry[left] for entry in entries), *right]))
+        if len(kind) == len(starts):
+            return np.argsort(np.argsort(kinds))[kind].astype(np.intp)
+        entries, starts, lengths = [kind], first, halves
 
 
 def group_keys(keys: NDArray[Any]) -> tuple[NDArray[Any], Places]:

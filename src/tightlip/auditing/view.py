@@ -16,12 +16,16 @@ relative 2⁻⁵⁰ of the counts, and so is every sum; both ends are widened by
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
+from tightlip.auditing.budget import Budget
+from tightlip.auditing.certainty import FACTORS, certainty_of_holders, found_out, people_by_factor
+from tightlip.auditing.classical import IdentityRisks, classical_measures
 from tightlip.auditing.counted import Counted, proportional_groups
 from tightlip.auditing.envelope import tally_envelope, widen_ends
 from tightlip.auditing.leakage import (
@@ -34,28 +38,37 @@ from tightlip.auditing.leakage import (
     other_findings,
     tail_levels,
 )
-from tightlip.auditing.plan import OnStage, name_of, silent
+from tightlip.auditing.plan import name_of
 from tightlip.auditing.result import (
     CellRisk,
     Certified,
     ColumnEffect,
     Finding,
+    HeatMap,
+    PeopleAtRisk,
     SecretView,
     TailPoint,
 )
+from tightlip.auditing.rows_needed import rows_to_decide
 from tightlip.auditing.sample import Errors, SampleBounds, SampleMode, release_bounds
 from tightlip.auditing.tally import Tally, divide
 from tightlip.envelopes.result import Envelope
 from tightlip.numeric.ball import log_bounds
+from tightlip.numeric.deadline import NEVER, Deadline
 from tightlip.numeric.display import format_exactly
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.numeric.rounding import log_up
 from tightlip.statistic.maximal import statistic_maximal_leakage
 from tightlip.statistic.result import StatisticLeakage
+from tightlip.table.mechanism import Value
 
 WORK = 1_500.0  # millions of entries for each statistic column; more may bring ends together that are apart
-WORST_CELLS = 20
+WORST_CELLS = 200  # kinds; reports group those that are told alike
 UNSEEN = -1  # a cell outside the sample
+FOUND_OUT = Fraction(1, 2), Fraction(9, 10)  # how likely the own secret is for those who count as found out
+CERTAINTY = tuple(Fraction(tenth, 10) for tenth in range(1, 11))
+_MOST_SHARES = 1_000  # of secrets, the most frequent first; nobody reads more
+_TOLD_SECRETS = 50  # the most frequent, of which is told how certain they become
 _TELLING = 0.5  # a bound says something if it is below this part of what any cell may leak, or so near to the lower one
 
 
@@ -85,19 +98,25 @@ def population_view(
     counted: Counted,
     scale: Fraction,
     delta: Fraction,
-    budget: Nats | None,
+    budget: Budget | None,
     *,
     columns: tuple[ColumnEffect, ...],
     sml: StatisticLeakage | None = None,
-    on_stage: OnStage = silent,
+    left_out: Mapping[Value, int] = {},
+    sensitive: NDArray[np.bool_] | None = None,
+    heat: HeatMap | None = None,
+    identity: IdentityRisks | None = None,
+    order: Sequence[int] | None = None,
+    begin: Callable[[str], Deadline] = lambda _: NEVER,
 ) -> SecretView:
     """Measure the release as one secret sees it; `scale` is the number of people behind a count of 1."""
     tally, name = counted.tally, name_of(counted.secret_columns)
-    on_stage(f"measuring {name}")
+    begin(f"measuring {name}")
     gain, cost = cell_pml(tally), cell_pmc(tally)
     worst = finding(gain, gain.worst_first(1)[0])
-    on_stage(f"envelope {name}")
-    found, attack = tally_envelope(tally, delta)
+    over = None if budget is None else tally.share_of(np.flatnonzero(budget.over(counted)))
+    left = begin(f"envelope {name}").left()
+    found, attack = tally_envelope(tally, delta, seconds=None if math.isinf(left) else max(left, 0.0))
     return SecretView(
         name=name,
         counted=counted,
@@ -111,9 +130,45 @@ def population_view(
         maximal_leakage=maximal_leakage_of(gain),
         ldp=local_privacy_of(gain, cost),
         sml=sml,
-        share_above_budget=None if budget is None else gain.tail(budget),
+        share_above_budget=None if over is None else Probability.of(over),
         worst_cells=tuple(_risk(gain, cell, scale) for cell in gain.worst_first(WORST_CELLS)),
         columns=columns,
+        people=int(tally.total * scale),
+        budget=budget,
+        verdict=None if over is None else not over,
+        left_out=left_out,
+        risk=people_at_risk(gain, scale, sensitive, identity, order),
+        heat=heat,
+    )
+
+
+def people_at_risk(
+    gain: CellLeakage,
+    scale: Fraction,
+    sensitive: NDArray[np.bool_] | None,
+    identity: IdentityRisks | None,
+    order: Sequence[int] | None = None,
+) -> PeopleAtRisk:
+    """Count the people whom a release exposes.
+
+    Parameters
+    ----------
+    sensitive : which secrets are worth finding out; all where left out
+    identity : of everybody in the release, where the secret does not apply to all of them
+    order : the secrets from the lowest to the highest, where they have an order
+    """
+    tally = gain.tally
+    few = 2 * tally.of_secret < tally.total
+    meant = np.flatnonzero(few if sensitive is None else few & sensitive).tolist()
+    found = {level: found_out(tally, level).by_secret for level in FOUND_OUT}
+    told = range(min(tally.shape[0], _TOLD_SECRETS))
+    classical = classical_measures(tally, order=order, scale=scale)
+    return PeopleAtRisk(
+        classical=classical if identity is None else replace(classical, identity=identity),
+        holders=int(tally.of_secret[meant].sum()),
+        found_out=tuple((level, sum(held[secret] for secret in meant)) for level, held in found.items()),
+        by_factor=people_by_factor(gain, FACTORS),
+        certainty=tuple(certainty_of_holders(tally, secret, CERTAINTY) for secret in told),
     )
 
 
@@ -131,12 +186,14 @@ def tail_of(gain: CellLeakage) -> tuple[TailPoint, ...]:
 
 def _risk(gain: CellLeakage, cell: int, scale: Fraction) -> CellRisk:
     found = finding(gain, cell)
-    size = float(int(gain.tally.of_cell[cell]) * scale)
-    return CellRisk(cell, size, found.leakage, found.secret, found.prior, found.posterior)
+    many = int(gain.tally.cells[cell])
+    size = float(int(gain.tally.of_cell[cell]) * scale / many)
+    return CellRisk(cell, size, found.leakage, found.secret, found.prior, found.posterior, cells=many)
 
 
 def _shares(tally: Tally) -> tuple[Probability, ...]:
-    return tuple(Probability.of(tally.prior_of(secret), "nearest") for secret in range(tally.shape[0]))
+    told = range(min(tally.shape[0], _MOST_SHARES))
+    return tuple(Probability.of(tally.prior_of(secret), "nearest") for secret in told)
 
 
 def sample_view(
@@ -144,14 +201,17 @@ def sample_view(
     release: Counted,
     odds: Mapping[str, Fraction],
     delta: Fraction,
-    budget: Nats | None,
+    budget: Budget | None,
     *,
     errors: Errors,
     mode: SampleMode,
     columns: tuple[ColumnEffect, ...],
+    left_out: Mapping[Value, int] = {},
 ) -> SecretView:
     """Bound the release as one secret sees it; `plain` are the counts before noise with the odds e^ε of columns."""
-    bounds = release_bounds(plain, release, odds, errors, mode, budget)
+    level = None if budget is None else budget.level
+    bounds = release_bounds(plain, release, odds, errors, mode, level, delta)
+    above = None if level is None else Probability.of(bounds.above_level(level))
     tally, worst = release.tally, _worst(bounds)
     local = _local_privacy(release, odds)
     return SecretView(
@@ -167,10 +227,14 @@ def sample_view(
         maximal_leakage=bounds.upper_envelope(Fraction(1)),
         ldp=local,
         sml=None,
-        share_above_budget=None if budget is None else Probability.of(bounds.above_level(budget)),
+        share_above_budget=above,
         worst_cells=_worst_cells(bounds, Fraction(plain.tally.total, tally.total)),
         columns=columns,
-        certified=_certify(bounds, mode),
+        people=plain.tally.total,
+        budget=budget,
+        verdict=None if above is None else above <= delta,
+        left_out=left_out,
+        certified=_certify(bounds, mode, delta, level, errors),
     )
 
 
@@ -232,7 +296,7 @@ def _find_ruled_out(bounds: SampleBounds, local: Nats) -> Finding:
 
 
 def _worst_cells(bounds: SampleBounds, scale: Fraction) -> tuple[CellRisk, ...]:
-    cells, size = bounds.cells, bounds.tally.of_cell
+    cells, size, many = bounds.cells, bounds.tally.sizes, bounds.tally.cells
     order = np.lexsort((-divide(size, bounds.tally.total), -cells.upper))[:WORST_CELLS]
     leakage = np.maximum(log_up(np.minimum(cells.upper[order], bounds.most)), 0.0)
     return tuple(
@@ -243,6 +307,7 @@ def _worst_cells(bounds: SampleBounds, scale: Fraction) -> tuple[CellRisk, ...]:
             secret,
             _prior_in_scope(bounds, secret),
             Probability(cells.posterior[cell]),
+            cells=int(many[cell]),
         )
         for cell, amount, secret in zip(
             order.tolist(), leakage.tolist(), cells.secret[order].tolist(), strict=True
@@ -250,14 +315,21 @@ def _worst_cells(bounds: SampleBounds, scale: Fraction) -> tuple[CellRisk, ...]:
     )
 
 
-def _certify(bounds: SampleBounds, mode: SampleMode) -> Certified:
-    cells = bounds.cells
+def _certify(
+    bounds: SampleBounds, mode: SampleMode, delta: Fraction, budget: Nats | None, errors: Errors
+) -> Certified:
+    cells, observed, rows = bounds.cells, None, None
     open_ = np.flatnonzero(
         (cells.upper >= _TELLING / bounds.priors.lower.min()) & (cells.upper > cells.lower / _TELLING)
     )
+    if budget is not None and bounds.before is None:  # with noise, the rows are not what is released
+        decided = bounds.above_level(budget) <= delta or bounds.at_least_above(budget) > delta
+        observed, rows = rows_to_decide(bounds.tally, budget, delta, errors, decided=decided)
     return Certified(
         confidence=mode.confidence,
         rarest=Probability(bounds.priors.rarest),
-        uncertified_cells=len(open_),
+        uncertified_cells=int(bounds.tally.cells[open_].sum()),
         uncertified_share=Probability.of(bounds.tally.share_of(open_)),
+        observed_above=observed,
+        rows_to_decide=rows,
     )

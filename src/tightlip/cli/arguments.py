@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
 import shlex
 import sys
@@ -9,16 +11,18 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from tightlip import reading
 from tightlip.cli.interrupt import Interrupted
+from tightlip.cli.output import manner
 from tightlip.errors import InvalidInput, quoted
 from tightlip.model.channel_file import ChannelFile, channel_file_of
 from tightlip.model.jsonio import parse_json
+from tightlip.numeric.budget import Allowed
 from tightlip.numeric.display import format_exactly
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats, exact_level
@@ -47,36 +51,14 @@ def read_level(text: str, argument: str = "epsilon") -> Nats | Fraction:
     return found
 
 
-def read_budget(text: str) -> Nats | Fraction:
-    """Read a level not to be exceeded; a number must have its unit, since people think in factors as much.
-
-    >>> read_budget("2 bits").ratio, read_budget("1.5 bits"), read_budget("3/2 nats")
-    (Fraction(4, 1), 1.0397207708399179 nats, Fraction(3, 2))
-    """
-    found = exact_level(text, "budget", bare=False, rounding="down")
-    assert isinstance(found, (Nats, Fraction))
-    return found
-
-
-def read_cap_or_budget(text: str) -> Nats | Fraction | str:
-    """Read a cap in per cent, or a level with its unit."""
-    if text.strip().endswith("%"):
-        return text.strip()
-    try:
-        return read_budget(text)
-    except InvalidInput as error:
-        raise InvalidInput(f'{str(error).rstrip(".")}; or a cap on certainty like "50%".') from error
-
-
-def read_budgets(
-    given: Sequence[str], secrets: Sequence[str], read: Callable[[str], object], option: str = "--budget"
-) -> list[Any]:
-    """Read budgets that must all be kept: LEVEL, COLUMN=LEVEL or COLUMN=VALUE=LEVEL; `read` refuses other levels.
+def read_budgets(given: Sequence[str], secrets: Sequence[str], option: str = "--budget") -> list[Any]:
+    """Read budgets that must all be kept: LEVEL, COLUMN=LEVEL or COLUMN=VALUE=LEVEL; a level says what it is.
 
     Names and values may have "=" in them: the level is behind the last one, and the longest name that fits counts.
 
-    >>> read_budgets(["3x", "ill=50%", "ill=flu=2x"], ["ill"], read_cap_or_budget)
-    ['3x', {'ill': '50%'}, {'ill': {'flu': '2x'}}]
+    >>> [found] = read_budgets(["ill=flu=50%"], ["ill"])
+    >>> found["ill"]["flu"].kind
+    'cap'
     """
     found: list[Any] = []
     for text in given:
@@ -86,13 +68,13 @@ def read_budgets(
                 f"{option} must be LEVEL, COLUMN=LEVEL or COLUMN=VALUE=LEVEL, got {quoted(text)}; name the column."
             )
         column = named_column(head, secrets, f"{option} secret column") if equals else None
-        read(level)
+        allowed = Allowed.read(level, option, bare=False)
         if column is None:
-            found.append(level)
+            found.append(allowed)
         elif head == column:
-            found.append({column: level})
+            found.append({column: allowed})
         else:
-            found.append({column: {head.removeprefix(f"{column}="): level}})
+            found.append({column: {head.removeprefix(f"{column}="): allowed}})
     return found
 
 
@@ -143,6 +125,35 @@ def _parts(text: str, argument: str) -> list[str]:
     return parts
 
 
+_Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print the verdict alone, or nothing where there is none.")
+]
+_Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Tell each stage and its seconds on standard error.")
+]
+
+
+def with_manners(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options --quiet and --verbose, which only `output` has to know of."""
+    taken = inspect.signature(command, eval_str=True)
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind)
+        for name, kind in (("quiet", _Quiet), ("verbose", _Verbose))
+    ]
+
+    @functools.wraps(command)
+    def run(*arguments: Any, quiet: bool = False, verbose: bool = False, **options: Any) -> None:
+        if quiet and verbose:
+            raise InvalidInput("--quiet must not be given with --verbose; drop one of them.")
+        with manner(quiet=quiet, verbose=verbose):
+            command(*arguments, **options)
+
+    signature = taken.replace(parameters=[*taken.parameters.values(), *added])
+    run.__signature__ = signature  # type: ignore[attr-defined]
+    run.__annotations__ = {name: one.annotation for name, one in signature.parameters.items()}
+    return run
+
+
 class Command(TyperCommand):
     """A command whose help speaks of what to write, not of Python's types."""
 
@@ -179,10 +190,10 @@ def read_text(path: Path) -> str:
 
 
 def typed_command(context: typer.Context, *names: str) -> str:
-    """Write the command line that was given; defaults, passwords and leave to overwrite are left out."""
+    """Write the command line that was given; defaults, passwords, leave to overwrite and manners are left out."""
     words = ["tightlip", *names]
     for given in context.command.params:
-        if given.name == "force":
+        if given.name in ("force", "quiet", "verbose"):
             continue
         value = context.params.get(str(given.name))
         if value in (None, [], given.default):

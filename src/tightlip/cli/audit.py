@@ -4,25 +4,33 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from tightlip.cli import audit_options as option
-from tightlip.cli.arguments import Unit, public_address, read_budget, read_probabilities, typed_command
+from tightlip.cli.arguments import Unit, read_probabilities, typed_command
 from tightlip.cli.audit_options import Outputs, PlanFlags, inputs_of
 from tightlip.cli.output import print_json, print_text, stage_bar
+from tightlip.cli.table_input import open_input, shown_address
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.parse import number
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tightlip.auditing.result import Audit
     from tightlip.auditing.sample import SampleMode
+    from tightlip.table.policy import Policy
+    from tightlip.table.source import Table
 
 
 def audit(
     context: typer.Context,
     table: option.Address,
     secret: option.Secret = None,
+    not_secret: option.NotSecret = None,
     statistic: option.Statistic = None,
     release: option.Release = None,
     policy: option.PolicyFile = None,
@@ -34,12 +42,22 @@ def audit(
     bottom: option.Bottom = None,
     mapping: option.Mapping = None,
     suppress: option.Suppress = None,
+    nominal: option.Nominal = None,
+    ordinal: option.Ordinal = None,
+    numeric: option.Numeric = None,
     randomize: option.Randomize = None,
     min_count: option.MinCount = None,
-    delta: option.Delta = "0.01",
+    where: option.Where = None,
+    missing: option.Missing = None,
+    jointly: option.Jointly = False,
+    weight: option.SamplingWeight = None,
+    delta: option.Delta = None,
     budget: option.Budget = None,
     population: option.Population = True,
     confidence: option.Confidence = None,
+    against: option.Against = None,
+    seconds: option.Seconds = None,
+    skip: option.Skip = None,
     html: option.Html = None,
     risks: option.Risks = None,
     write_policy: option.WritePolicy = None,
@@ -59,45 +77,73 @@ def audit(
     Example: tightlip audit patients.csv --secret disease --release age,zip
     --bins age=10 --prefix zip=3 --budget "log(2)" --html report.html
     """
+    from tightlip.auditing.comparison import compare
     from tightlip.auditing.plan import stages_of
     from tightlip.auditing.run import audit as run_audit
     from tightlip.report.audit_record import audit_report, now
     from tightlip.report.audit_text import audit_text
-    from tightlip.table.source import open_table
+    from tightlip.report.comparison import plan_lines
+    from tightlip.table.flags import column_names
 
     made = now()
     sample = _sample_mode(population, confidence)
-    recodings = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "map": mapping}
-    recodings |= {"suppress": suppress, "randomize": randomize}
-    plan = PlanFlags(policy, mappings_anywhere, secret, statistic, release, min_count, recodings).plan()
+    flags: dict[str, Any] = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "mapping": mapping}
+    flags |= {"suppress": suppress, "randomize": randomize, "where": where, "missing": missing}
+    flags |= {"nominal": nominal, "ordinal": ordinal, "numeric": numeric}
+    flags |= {"not_secret": not_secret, "weight": weight, "jointly": jointly or None, "min_count": min_count}
+    flags |= {"statistic": None if statistic is None else column_names(statistic)}
+    flags |= {"delta": None if delta is None else _delta(delta)}
+    plan = PlanFlags(policy, mappings_anywhere, secret, release, budget, flags).plan()
     outputs = Outputs(html, risks, write_policy, id_column, force)
-    outputs.check(inputs_of(table, policy, plan), population=population, budget=budget)
-    allowed = None if budget is None else read_budget(budget)
-    stages = stages_of(plan, sample=sample is not None, budget=allowed is not None)
-    with stage_bar([*stages, "report", "writing"]) as tell, open_table(table, table=name) as opened:
-        found = run_audit(
-            opened,
-            policy=plan,
-            delta=_delta(delta),
-            budget=allowed,
-            sample=sample,
-            code_seed=seed,
-            on_stage=tell,
-        )
+    outputs.check(inputs_of(table, policy, plan), population=population, budget=bool(plan.budget))
+    stages = stages_of(plan, sample=sample is not None, budget=bool(plan.budget))
+    with stage_bar([*stages, "report", "writing"]) as tell, open_input(table, table=name) as opened:
+        options: dict[str, Any] = {"sample": sample, "seconds": seconds, "code_seed": seed}
+        skipped = [] if skip is None else column_names(skip)
+        found = run_audit(opened, policy=plan, **options, skip=skipped, on_stage=tell)
+        others = _audit_others(opened, plan, against or [], mappings_anywhere, options, tell)
         tell("report")
         report = audit_report(
             found.with_curves() if json or html is not None else found,
-            table=public_address(table),
+            table=shown_address(table),
             command=typed_command(context, "audit"),
             unit=unit.value,
             show_values=show_values,
             made=made,
         )
+        if others:
+            lines = plan_lines(
+                compare({"this plan": found} | others), show_values=show_values, unit=unit.value
+            )
+            report = replace(report, comparison=tuple(lines))
         tell("writing")
         report = replace(report, written=outputs.write(report, opened, plan, found))
-    print_json(report.to_dict()) if json else print_text(audit_text(report))
+    print_json(report.to_dict()) if json else print_text(audit_text(report), verdict=report.headline)
     if found.verdict is False:
         raise typer.Exit(1)
+
+
+def _audit_others(
+    table: Table,
+    plan: Policy,
+    files: list[Path],
+    mappings_anywhere: bool,
+    options: dict[str, Any],
+    tell: Callable[[str], None],
+) -> dict[str, Audit]:
+    """Audit other plans for the table; one without a budget is judged by that of the plan."""
+    from tightlip.auditing.run import audit as run_audit
+    from tightlip.table.policy import Policy
+
+    found = {}
+    for file in files:
+        tell(f"auditing {file.name}")
+        other = Policy.from_toml(file, mappings_anywhere=mappings_anywhere)
+        known = dict.fromkeys(other.secret)
+        budget = [rule for rule in plan.budget if rule.column is None or rule.column in known]
+        judged = other if other.budget else replace(other, budget=tuple(budget))
+        found[str(file)] = run_audit(table, policy=judged, **options, skip=("columns", "remedies", "protect"))
+    return found
 
 
 def _delta(text: str) -> Fraction:

@@ -5,18 +5,18 @@ The command's signature says their defaults.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping as Named
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tightlip.cli.arguments import Unit
-from tightlip.errors import InvalidInput, quoted
+from tightlip.cli.arguments import Unit, read_budgets
+from tightlip.cli.completion import complete_columns
+from tightlip.errors import InvalidInput
 
 if TYPE_CHECKING:
     from tightlip.auditing.result import Audit
@@ -32,11 +32,52 @@ _written = partial(typer.Option, rich_help_panel="What is written")
 _REPEAT = "; repeat for several columns."
 
 Address = Annotated[
-    str, typer.Argument(help="A CSV, Parquet, DuckDB or SQLite file, or postgresql://… with --table.")
+    str,
+    typer.Argument(
+        help="A CSV, Parquet, DuckDB, SQLite, Excel, SPSS, Stata or SAS file; postgresql://… with --table; "
+        "or - for standard input."
+    ),
 ]
-TableName = Annotated[str | None, typer.Option("--table", metavar="NAME", help="Which table of a database.")]
+TableName = Annotated[
+    str | None,
+    typer.Option("--table", metavar="NAME", help="Which table of a database, or sheet of a workbook."),
+]
 
-Secret = Annotated[str | None, _planned(metavar="COLUMNS", help="Secret columns, comma-separated.")]
+Secret = Annotated[
+    Settings,
+    _planned(
+        metavar="COLUMNS",
+        autocompletion=complete_columns,
+        help="Secret columns, comma-separated; DPHY=1,2 for one column of which only these values are sensitive. A "
+        "name with = in it is put in double quotes. Repeat for several.",
+    ),
+]
+NotSecret = Annotated[
+    Settings,
+    _planned(
+        "--not-secret",
+        metavar="VALUE",
+        help="A value that is no secret, like 'not applicable': those who have it are left out of what is said about "
+        "the column. COLUMN=VALUE for one column only; repeat for several.",
+    ),
+]
+Where = Annotated[
+    Settings,
+    _planned(
+        metavar="CONDITION",
+        help="Only rows that satisfy it: 'AGEP >= 18', 'STATE in MA,TX', 'INC is not missing'; repeat to narrow.",
+    ),
+]
+Missing = Annotated[
+    Settings,
+    _planned(metavar="COLUMN=CODES", help=f"Codes that mean missing, comma-separated: AGEP=-9{_REPEAT}"),
+]
+Jointly = Annotated[
+    bool, _planned("--jointly", help="Judge the secret columns all together too, not each alone.")
+]
+SamplingWeight = Annotated[
+    str | None, _planned("--weight", metavar="COLUMN", help="The column of sampling weights.")
+]
 Statistic = Annotated[
     str | None,
     _planned(
@@ -44,9 +85,16 @@ Statistic = Annotated[
         help="Secret columns to add SML about, as statistics of all secret columns together.",
     ),
 ]
-Release = Annotated[str | None, _planned(metavar="COLUMNS", help="Columns to be released, comma-separated.")]
+Release = Annotated[
+    Settings,
+    _planned(
+        metavar="COLUMNS",
+        autocompletion=complete_columns,
+        help="Columns to be released, comma-separated; repeat for more.",
+    ),
+]
 PolicyFile = Annotated[
-    Path | None, _planned(metavar="FILE", help="The planned release as a TOML file instead.")
+    Path | None, _planned(metavar="FILE", help="The planned release as a TOML file; flags add to it.")
 ]
 MappingsAnywhere = Annotated[
     bool,
@@ -86,6 +134,30 @@ Randomize = Annotated[
         metavar="COLUMN=LEVEL", help=f"Randomised response at a level, in nats without unit: sex=1.5{_REPEAT}"
     ),
 ]
+Nominal = Annotated[
+    Settings,
+    _planned(
+        metavar="COLUMNS",
+        autocompletion=complete_columns,
+        help="Columns whose values are names, without an order: zip,sex.",
+    ),
+]
+Ordinal = Annotated[
+    Settings,
+    _planned(
+        metavar="COLUMNS",
+        autocompletion=complete_columns,
+        help="Columns whose values have an order, but no distances: grade.",
+    ),
+]
+Numeric = Annotated[
+    Settings,
+    _planned(
+        metavar="COLUMNS",
+        autocompletion=complete_columns,
+        help="Columns whose values are numbers, however few: children.",
+    ),
+]
 MinCount = Annotated[
     int | None,
     _planned(
@@ -94,16 +166,19 @@ MinCount = Annotated[
 ]
 
 Delta = Annotated[
-    str,
+    str | None,
     _asked(
-        metavar="PROBABILITY", help="The share of people for whom a larger leak may be accepted: 0.01 is 1 %."
+        metavar="PROBABILITY",
+        help="The share of people for whom a larger leak may be accepted: 0.01, the default, is 1 %.",
     ),
 ]
 Budget = Annotated[
-    str | None,
+    Settings,
     _asked(
+        "--budget",
         metavar="LEVEL",
-        help="Largest leakage allowed: 3x, log(3), '2 bits' or '1.5 nats'. Exit status 1 if not met.",
+        help="Largest leakage allowed: 3x, log(3), '2 bits' or '1.5 nats', or a cap on certainty, 50%. COLUMN=LEVEL "
+        "for one secret column, COLUMN=VALUE=LEVEL for one value of it; repeat for several. Exit status 1 if not met.",
     ),
 ]
 Population = Annotated[
@@ -114,6 +189,26 @@ Confidence = Annotated[
     _asked(
         metavar="PROBABILITY",
         help="With --sample: all bounds hold together with this probability (default 0.95).",
+    ),
+]
+
+Against = Annotated[
+    list[Path] | None,
+    _asked(metavar="FILE", help="Another plan, a policy file, to put beside this one; repeat for several."),
+]
+Seconds = Annotated[
+    float | None,
+    _asked(
+        "--time",
+        min=0,
+        metavar="SECONDS",
+        help="How long each stage may take (columns, envelope, remedies); what is proved by then is told.",
+    ),
+]
+Skip = Annotated[
+    str | None,
+    _asked(
+        metavar="STAGES", help="Stages to leave out: columns, envelope, remedies, protect; comma-separated."
     ),
 ]
 
@@ -150,58 +245,36 @@ Force = Annotated[bool, _written("--force", help="Overwrite files that exist.")]
 
 @dataclass(frozen=True, slots=True)
 class PlanFlags:
-    """What was given; `recodings` holds the flags about single columns, by name."""
+    """What was given about the plan; `others` has the flags that are keywords of `table.flags.keywords`."""
 
     policy: Path | None
     mappings_anywhere: bool
-    secret: str | None
-    statistic: str | None
-    release: str | None
-    min_count: int | None
-    recodings: Named[str, Settings]
+    secret: Settings
+    release: Settings
+    budget: Settings
+    others: Named[str, Any]
 
     def plan(self) -> Policy:
-        """The planned release, from the policy file or from the flags, not both."""
+        """The planned release: the policy file, and what the flags add to it."""
+        from tightlip.table.flags import column_names, keywords, read_secret
+        from tightlip.table.plan import planned
         from tightlip.table.policy import Policy
 
-        if self.policy is not None:
-            self._require_no_flags(self.policy)
-            return Policy.from_toml(self.policy, mappings_anywhere=self.mappings_anywhere)
-        if self.mappings_anywhere:
+        if self.policy is None and self.mappings_anywhere:
             raise InvalidInput(
                 "--mappings-anywhere must be given with --policy; files named by --map may be anywhere already."
             )
-        if self.secret is None or self.release is None:
+        if self.policy is None and (not self.secret or not self.release):
             raise InvalidInput("--secret and --release must be given, or --policy; name the columns.")
-        flags = {
-            "mapping" if flag == "map" else flag: values or () for flag, values in self.recodings.items()
-        }
-        return Policy.from_flags(
-            columns(self.secret),
-            columns(self.release),
-            statistic=[] if self.statistic is None else columns(self.statistic),
-            min_count=self.min_count,
-            **flags,
-        )
-
-    def _require_no_flags(self, policy: Path) -> None:
-        given = {"secret": self.secret, "statistic": self.statistic, "release": self.release}
-        for flag, value in {**given, "min-count": self.min_count, **self.recodings}.items():
-            if value is not None:
-                raise InvalidInput(f"--{flag} must not be given with --policy; write it into {policy}.")
-
-
-def columns(text: str) -> list[str]:
-    """Names separated by commas; a name with a comma in it, or a space at its start, is put in double quotes.
-
-    >>> columns('age, zip,"income, net"," sex"')
-    ['age', 'zip', 'income, net', ' sex']
-    """
-    rows = list(csv.reader([text], skipinitialspace=True))
-    names = [name for row in rows for name in row]
-    if not names or not all(name.strip() for name in names):
-        raise InvalidInput(f"columns must be names separated by commas, got {quoted(text)}.")
-    return names
+        base = None
+        if self.policy is not None:
+            base = Policy.from_toml(self.policy, mappings_anywhere=self.mappings_anywhere)
+        secret = [one for text in self.secret or () for one in read_secret(text)] or None
+        release = [name for text in self.release or () for name in column_names(text)] or None
+        plan = planned(secret, release, base, flag="--", **keywords(**self.others))
+        if not self.budget:
+            return plan
+        return planned(policy=plan, budget=read_budgets(self.budget, plan.secret))
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,12 +287,12 @@ class Outputs:
     id_column: str | None
     force: bool
 
-    def check(self, inputs: Named[str, list[str]], *, population: bool, budget: str | None) -> None:
+    def check(self, inputs: Named[str, list[str]], *, population: bool, budget: bool) -> None:
         """Refuse what cannot be written, and a name that is taken, used twice, that of an input or in no folder."""
         from tightlip.files import prepare_output, require_apart
 
         self._check_risks(population)
-        if self.policy is not None and budget is None:
+        if self.policy is not None and not budget:
             raise InvalidInput(
                 "--write-policy must be given with --budget; it writes a policy that meets it."
             )
@@ -278,7 +351,10 @@ class Outputs:
 
 def inputs_of(table: str, policy: Path | None, plan: Policy) -> dict[str, list[str]]:
     """The files that an audit reads, by what they are."""
-    hierarchies = [getattr(item.recoding, "hierarchy", None) for item in plan.release]
+    from tightlip.table.chain import steps_of
+
+    steps = [step for recoding in plan.recodings for step in steps_of(recoding)]
+    hierarchies = [getattr(step, "hierarchy", None) for step in steps]
     return {
         "the table": [table],
         "the policy": [] if policy is None else [str(policy)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import sys
@@ -10,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from tightlip import __version__
-from tightlip.cli.arguments import Command
+from tightlip.cli.arguments import Command, with_manners
 from tightlip.cli.audit import audit
 from tightlip.cli.contraction import contraction
 from tightlip.cli.convert import convert
@@ -30,23 +31,16 @@ app = typer.Typer(
     name="tightlip",
     help="What a data release gives away about a secret.",
     no_args_is_help=True,
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
-app.command(cls=Command)(audit)
-app.command(cls=Command)(protect)
-app.command(cls=Command)(measure)
-app.command(cls=Command)(envelope)
-app.command(cls=Command)(verify)
-app.command(cls=Command)(sml)
-app.command(cls=Command)(contraction)
-app.command(cls=Command)(plan)
-app.command(cls=Command)(convert)
+for command in (audit, protect, measure, envelope, verify, sml, contraction, plan, convert):
+    app.command(cls=Command)(with_manners(command))
 app.add_typer(release, name="release")
 
 # typer brings its own copy of click or uses the installed one, depending on its version
 _USAGE_ERROR: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+_NEAR = 0.8  # how like an option another must be to be proposed; 1 is equal
 _COUNTS_IN_PYTHON = re.compile(r"use (Prior|Channel)\.from_counts for counts")
 
 
@@ -99,6 +93,8 @@ def main(arguments: list[str] | None = None) -> int:
 def _with_advice(error: Any) -> str:
     """What is wrong with the command line, and which help to read."""
     context = getattr(error, "ctx", None)
+    if getattr(error, "possibilities", None):
+        error.possibilities = difflib.get_close_matches(error.option_name, error.possibilities, cutoff=_NEAR)
     message = error.format_message()
     stop = "" if message.endswith((".", "?")) else "."
     return f"{message}{stop} Try '{context.command_path if context else 'tightlip'} --help'."

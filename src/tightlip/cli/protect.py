@@ -11,15 +11,13 @@ from tightlip.cli import audit_options as option
 from tightlip.cli import protect_options as own
 from tightlip.cli.arguments import (
     Unit,
-    public_address,
-    read_budget,
     read_budgets,
-    read_cap_or_budget,
     typed_command,
 )
-from tightlip.cli.audit_options import PlanFlags, columns, inputs_of
+from tightlip.cli.audit_options import PlanFlags, inputs_of
 from tightlip.cli.interrupt import first_is_spared
-from tightlip.cli.output import complain, gap_bar, print_json, print_text
+from tightlip.cli.output import complain, gap_bar, print_json, print_text, stage
+from tightlip.cli.table_input import open_input, shown_address
 from tightlip.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -37,6 +35,7 @@ def protect(
     context: typer.Context,
     table: option.Address,
     secret: option.Secret = None,
+    not_secret: option.NotSecret = None,
     release: option.Release = None,
     policy: option.PolicyFile = None,
     mappings_anywhere: option.MappingsAnywhere = False,
@@ -47,6 +46,12 @@ def protect(
     bottom: option.Bottom = None,
     mapping: option.Mapping = None,
     suppress: option.Suppress = None,
+    nominal: option.Nominal = None,
+    ordinal: option.Ordinal = None,
+    numeric: option.Numeric = None,
+    where: option.Where = None,
+    missing: option.Missing = None,
+    jointly: option.Jointly = False,
     min_count: own.FewestPeople = None,
     budget: own.Budgets = None,
     randomised: own.Randomised = False,
@@ -81,13 +86,14 @@ def protect(
     age,zip,sex --budget "log(3)" --out safe.parquet --html report.html
     """
     from tightlip.report.protect import protect_record, protect_text
+    from tightlip.table.flags import column_names
     from tightlip.table.publish import UNSAFE_NOTE
-    from tightlip.table.source import open_table
 
-    recodings = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "map": mapping}
-    recodings["suppress"] = suppress
-    plan = PlanFlags(policy, mappings_anywhere, secret, None, release, None, recodings).plan()
-    asked = _asked(plan, budget, pmc, levels, keep_as_is, weight)
+    flags: dict[str, Any] = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "mapping": mapping}
+    flags |= {"suppress": suppress, "where": where, "missing": missing, "not_secret": not_secret}
+    flags |= {"nominal": nominal, "ordinal": ordinal, "numeric": numeric, "jointly": jointly or None}
+    plan = PlanFlags(policy, mappings_anywhere, secret, release, budget, flags).plan()
+    asked = _asked(plan, pmc, levels, keep_as_is, weight)
     asked |= {
         "randomised": randomised,
         "delta": delta,
@@ -95,50 +101,51 @@ def protect(
         "gap": gap,
         "seconds": seconds,
     }
-    kept = [] if keep is None else columns(keep)
+    kept = [] if keep is None else column_names(keep)
     outputs = own.ProtectOutputs(
         out, out_table, receipt, policy_out, certificate, html, kept, with_secret, force, seed_for_tests
     )
     outputs.check(inputs_of(table, policy, plan), randomised=randomised)
     typed = typed_command(context, "protect")
     if not json:
-        print_text(_start_line(public_address(table)))
-    with open_table(table, table=name) as opened:
+        print_text(_start_line(shown_address(table)))
+    stage("counting")
+    with open_input(table, table=name) as opened:
         chosen = _chosen_levels(opened, plan, asked["levels"])
         if not json:
             print_text(_level_lines(chosen))
         found = _search(opened, plan, asked)
+        stage("report")
         report = protect_record(
             found,
             unit=unit.value,
             show_values=show_values,
-            table=public_address(table),
+            table=shown_address(table),
             command=typed,
             curve=None if html is None else _curve(found),
             keep=kept,
             with_secret=with_secret,
             unsafe=None if seed_for_tests is None else UNSAFE_NOTE,
         )
+        stage("writing")
         done, wrote = outputs.write(found, report, opened, typed)
     record = report.to_dict() | {"levels": {column.column: list(column.words) for column in chosen}}
-    _tell(record, protect_text(report), done, wrote, unit, json)
+    _tell(record, protect_text(report), report.headline, done, wrote, unit, json)
 
 
 def _asked(
     plan: Policy,
-    budget: list[str] | None,
     pmc: list[str] | None,
     levels: list[str] | None,
     keep_as_is: list[str] | None,
     weight: list[str] | None,
 ) -> dict[str, Any]:
     """Read what is asked about columns of the plan."""
-    if not budget:
+    if not plan.budget:
         raise InvalidInput('--budget must be given, got none; write --budget 3x, "log(3)", or 50%.')
     released = [item.column for item in plan.release]
     return {
-        "budget": read_budgets(budget, plan.secret, read_cap_or_budget),
-        "pmc": read_budgets(pmc, plan.secret, read_budget, "--pmc") if pmc else None,
+        "pmc": read_budgets(pmc, plan.secret, "--pmc") if pmc else None,
         "levels": own.read_levels(levels, keep_as_is, released),
         "weights": own.read_weights(weight, released),
     }
@@ -152,7 +159,7 @@ def _chosen_levels(table: Table, plan: Policy, given: dict[str, Any]) -> tuple[C
 
     counts = count_cells(table, replace(plan, min_count=None))
     counted = Counted.of(counts, plan.secret, [item.column for item in plan.release])
-    return choose_levels(plan, counted, table.kinds(plan.columns), given)
+    return choose_levels(plan, counted, table.under(plan).kinds(plan.columns), given)
 
 
 def _start_line(table: str) -> Any:
@@ -190,7 +197,13 @@ def _curve(found: Protection) -> Curve | None:
 
 
 def _tell(
-    record: dict[str, Any], text: Any, done: Any, wrote: dict[str, str | None], unit: Unit, json: bool
+    record: dict[str, Any],
+    text: Any,
+    verdict: str,
+    done: Any,
+    wrote: dict[str, str | None],
+    unit: Unit,
+    json: bool,
 ) -> None:
     """Print the answer, then what was written."""
     from tightlip.report.table_release import table_release_record, table_release_text
@@ -199,8 +212,10 @@ def _tell(
     if json:
         print_json(record | {"release": released, "written": wrote})
     else:
-        print_text(text, wrote=wrote)
+        files = {f"the {what}": path for what, path in wrote.items()}
+        print_text(text, verdict=verdict, wrote=files if released is None else None)
         if released is not None:
-            print_text(table_release_text(released))
+            files |= {"the rows": released["out"], "the receipt": released["receipt"]}
+            print_text(table_release_text(released), wrote=files)
     if released is not None and released["unsafe"]:
         complain(f"warning: {released['unsafe']}.")

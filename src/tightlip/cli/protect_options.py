@@ -250,6 +250,8 @@ class ProtectOutputs:
             write_page(report, self.html, force=self.force)
         release = None if self.out is None else self._release(found, table, command)
         asked = {"policy": self.policy, "proof": self.certificate, "page": self.html}
+        if self.policy is not None and found.policy.local is not None:
+            asked["recoding"] = self.policy.with_suffix(".recoding.parquet")
         return release, {what: str(path) for what, path in asked.items() if path is not None}
 
     def _release(self, found: Protection, table: Table, command: str) -> Release:

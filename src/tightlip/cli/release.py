@@ -9,11 +9,12 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from tightlip.cli.arguments import Command, Unit, read_level, typed_command
-from tightlip.cli.audit_options import Address, MappingsAnywhere, TableName
-from tightlip.cli.audit_options import columns as columns_of
-from tightlip.cli.output import complain, print_json, print_text
+from tightlip.cli.arguments import Command, Unit, read_level, typed_command, with_manners
+from tightlip.cli.audit_options import Address, MappingsAnywhere, Missing, PlanFlags, TableName
+from tightlip.cli.audit_options import Where as WhereRows
+from tightlip.cli.output import complain, print_json, print_text, remark, stage
 from tightlip.cli.protect_options import Keep, OutTable, ReceiptFile, SeedForTests, WithSecret
+from tightlip.cli.table_input import open_input
 from tightlip.errors import BudgetExceeded, InvalidInput, quoted
 from tightlip.files import prepare_output, require_apart
 from tightlip.histogram.secret import Except, Ratio, RatioDifference, Share, TableSecret, Where
@@ -41,6 +42,7 @@ def about() -> None:
 
 
 @release.command(cls=Command)
+@with_manners
 def histogram(
     table: Address,
     columns: Annotated[str, typer.Option(metavar="COLUMNS", help="Columns to release, comma-separated.")],
@@ -100,7 +102,6 @@ def histogram(
     """Draw a histogram with the secret protected, and write its rows."""
     from tightlip.histogram.release import release_histogram
     from tightlip.report.release import release_record, release_text
-    from tightlip.table.source import open_table
 
     prepare_output(out, force=force)
     require_apart([out], {"the table": [table], "the list of feasible combinations": [feasible]})
@@ -108,7 +109,8 @@ def histogram(
     protected = _secret(secret, within, compared_with, resolution)
     level = None if epsilon is None else read_level(epsilon)
     cells = _feasible(feasible, names)
-    with open_table(table, table=name) as opened:
+    stage("counting")
+    with open_input(table, table=name) as opened:
         drawn = release_histogram(
             opened,
             names,
@@ -125,12 +127,11 @@ def histogram(
     if seed_for_tests is not None:
         complain("warning: drawn with --seed-for-tests; whoever knows the seed can undo the protection.")
     if drawn.table.has_formulas() and not spreadsheet_safe:
-        complain(
-            "note: some cells begin with = + - or @; add --spreadsheet-safe if people open it in a spreadsheet."
-        )
+        remark("some cells begin with = + - or @; add --spreadsheet-safe if people open it in a spreadsheet.")
 
 
 @release.command("table", cls=Command)
+@with_manners
 def whole_table(
     context: typer.Context,
     table: Address,
@@ -148,6 +149,8 @@ def whole_table(
     keep: Keep = None,
     with_secret: WithSecret = False,
     mappings_anywhere: MappingsAnywhere = False,
+    where: WhereRows = None,
+    missing: Missing = None,
     unit: Annotated[Unit, typer.Option(help="Unit of the printed leakage.")] = Unit.nats,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
@@ -163,19 +166,20 @@ def whole_table(
     """
     from tightlip.auditing.releasing import Facts, write_release
     from tightlip.report.table_release import table_release_record, table_release_text
+    from tightlip.table.flags import column_names
     from tightlip.table.outputs import output_of
-    from tightlip.table.policy import Policy
-    from tightlip.table.source import open_table
 
     output = output_of(out, out_table)
     beside = receipt or output.receipt
     require_apart([output.path, beside], {"the table": [table], "the policy": [policy]})
     output.prepare(force=force)
     prepare_output(beside, force=force)
-    plan = Policy.from_toml(policy, mappings_anywhere=mappings_anywhere)
+    flags = {"where": where, "missing": missing}
+    plan = PlanFlags(policy, mappings_anywhere, None, None, None, flags).plan()
     facts = Facts(command=typed_command(context, "release", "table"), files={"policy": policy})
+    stage("counting and writing")
     try:
-        with open_table(table, table=name) as opened:
+        with open_input(table, table=name) as opened:
             done = write_release(
                 opened,
                 plan,
@@ -183,7 +187,7 @@ def whole_table(
                 receipt,
                 facts,
                 out_table=out_table,
-                keep=[] if keep is None else columns_of(keep),
+                keep=[] if keep is None else column_names(keep),
                 with_secret=with_secret,
                 force=force,
                 seed_for_tests=seed_for_tests,
@@ -192,7 +196,8 @@ def whole_table(
         complain(str(error))
         raise typer.Exit(1) from error
     record = table_release_record(done, unit=unit.value)
-    print_json(record) if json else print_text(table_release_text(record))
+    wrote = {"the rows": record["out"], "the receipt": record["receipt"]}
+    print_json(record) if json else print_text(table_release_text(record), wrote=wrote)
     if record["unsafe"]:
         complain(f"warning: {record['unsafe']}.")
 

@@ -49,6 +49,8 @@ def verify(
     Of a receipt, which anybody can write, the files are compared with what
     it says of them; with --table their values and leakage are counted again.
     """
+    from rich.text import Text
+
     from tightlip.certificate.loading import certificate_of
     from tightlip.report.claims import claim_record, claim_words, recount_record, recount_words
 
@@ -71,18 +73,18 @@ def verify(
         print_json(record if counted is None else record | {"counted_again": recount_record(counted)})
     else:
         words = claim_words(claim) if counted is None else recount_words(counted)
-        print_text(f"{'Valid' if proved else 'Unchanged'}: {words}")
+        verdict = f"{'Valid' if proved else 'Unchanged'}: {words}"
+        print_text(Text(verdict), verdict=verdict)
 
 
 def _require_no_release(path: Path) -> None:
-    """Refuse a released file itself, with the name of its receipt."""
+    """Refuse a released file itself, with the name of its receipt where that is there."""
     from tightlip.table.forms import FORMS
 
     if path.suffix.lower() in FORMS:
-        raise InvalidInput(
-            f"{path} must be a certificate or a receipt, got the name of a table; verify its receipt, "
-            f"{path}.receipt.json."
-        )
+        receipt = Path(f"{path}.receipt.json")
+        remedy = f"verify its receipt, {receipt}" if receipt.is_file() else "give the file that proves it"
+        raise InvalidInput(f"{path} must be a certificate or a receipt, got the name of a table; {remedy}.")
 
 
 def _receipt(proof: Certificate, option: str) -> Receipt:
@@ -96,9 +98,9 @@ def _receipt(proof: Certificate, option: str) -> Receipt:
 
 def _recount(receipt: Receipt, table: str, name: str | None) -> Recount:
     from tightlip.auditing.recount import recount
-    from tightlip.table.source import open_table
+    from tightlip.cli.table_input import open_input
 
-    with open_table(table, table=name) as opened:
+    with open_input(table, table=name) as opened:
         return recount(receipt, opened)
 
 

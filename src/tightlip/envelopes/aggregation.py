@@ -29,12 +29,16 @@ def solve_by_groups(pairs: Pairs, goal: Goal, bracket: Bracket) -> Bracket:
     labels = _first_groups(pairs, limits.first_groups)
     search = ColumnGeneration(pairs.merge(labels), limits)
     for _ in range(limits.rounds):
+        if goal.effort.ended_by:
+            return bracket._replace(stopped=goal.effort.ended_by)
         groups = search.pairs
         gap = max(goal.gap / 4, 0.02 * (bracket.high / bracket.low - 1))
         # the attack's mass is judged by outcomes, not here
         nearly = MassTest(goal.delta * (1 - 4 * margin(groups)))
-        found = search.narrow(Goal(goal.delta, gap, nearly, limits), _all_to_one(groups, bracket.high))
-        bracket = bracket._replace(solves=bracket.solves + found.solves)
+        found = search.narrow(
+            Goal(goal.delta, gap, nearly, limits, goal.effort), _all_to_one(groups, bracket.high)
+        )
+        bracket = bracket._replace(solves=bracket.solves + found.solves, stopped=found.stopped)
         thresholds = search.thresholds if found.thresholds is None else found.thresholds
         if thresholds is None or found.attack is None:
             break

@@ -14,32 +14,33 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from tightlip.envelopes.attack import MassTest, Shares, add_rare, evaluate, extend, repair
 from tightlip.envelopes.dual import dual_bound, proved_ratio
-from tightlip.envelopes.limits import LIMITS, Limits
+from tightlip.envelopes.limits import LIMITS, Effort, Limits
 from tightlip.envelopes.pairs import Pairs, Places
 from tightlip.numeric.parse import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """Ask for a bracket at one δ: the relative gap allowed, and the test that an attack has probability δ."""
+    """Ask for a bracket at one δ: the relative gap allowed, the test that an attack has probability δ, the effort."""
 
     delta: float
     gap: float
     mass: MassTest
     limits: Limits = LIMITS
+    effort: Effort = field(default_factory=Effort)
 
 
 class Bracket(NamedTuple):
     """low ≤ e^{ε_c(δ)} ≤ high, with the attack and the thresholds that prove it (None: not by these).
 
-    `solves` counts linear programs; `stopped` is what the solver said, if it ended the search.
+    `solves` counts linear programs; `stopped` is what ended the search, if the ends did not meet.
     """
 
     low: float

@@ -17,7 +17,7 @@ from tightlip.envelopes.attack import Shares, complete
 from tightlip.envelopes.bracketing import Bracket, Goal, Predictor, RootFinder, Sample
 from tightlip.envelopes.dual import rounding
 from tightlip.envelopes.limits import LIMITS, Limits
-from tightlip.envelopes.lp import Optimum, RestrictedMaster
+from tightlip.envelopes.lp import EffortEnded, Optimum, RestrictedMaster
 from tightlip.envelopes.pairs import Pairs, Places
 from tightlip.errors import SolverFailure
 from tightlip.numeric.parse import FloatArray
@@ -108,13 +108,19 @@ class ColumnGeneration:
         self._master.add_first()
         most = self._limits.later_solves if self.used else self._limits.first_solves
         while not bracket.within(goal.gap) and bracket.solves < most and roots.stalls < self._limits.stalls:
+            # what is proved remains so, whatever ends the search
+            if goal.effort.ended_by:
+                bracket = bracket._replace(stopped=goal.effort.ended_by)
+                break
             try:
                 bracket = self._round(goal, roots, bracket._replace(solves=bracket.solves + 1))
+            except EffortEnded as ended:
+                bracket = bracket._replace(stopped=str(ended))
+                break
             except SolverFailure as failure:
                 if not bracket.solves:
                     raise
-                # what is proved remains so
-                bracket = bracket._replace(stopped=str(failure))
+                bracket = bracket._replace(stopped=f"the solver stopped: {failure}")
                 break
         self._last, self._samples = (goal.delta, bracket), roots.samples
         return bracket
@@ -124,7 +130,7 @@ class ColumnGeneration:
         pairs = self.pairs
         if self._last is None:
             known = self.thresholds
-            common = _common_threshold(pairs, goal.delta) if known is None else known
+            common = common_threshold(pairs, goal.delta) if known is None else known
             return bracket.tighten_above(pairs, goal.delta, common)
         last = self._last[1]
         if last.attack is not None and last.low > bracket.low:
@@ -147,7 +153,7 @@ class ColumnGeneration:
         """Solve once, narrow the bracket by what that proves, and price columns."""
         master, ratio = self._master, roots.next_ratio(before)
         master.move(ratio)
-        found = master.solve()
+        found = master.solve(goal.effort)
         self._solved, self._predictor = _Solved(found, ratio, goal), self._predictor_of(found)
         bracket, refused = self._predict(goal, roots, before)
         added = 0
@@ -228,8 +234,11 @@ class ColumnGeneration:
         return np.where(found < self._master.peaks, raised, found)
 
 
-def _common_threshold(pairs: Pairs, delta: float) -> FloatArray:
-    """Choose one threshold for all secrets: the largest lift that the worst outcomes of probability δ all have."""
+def common_threshold(pairs: Pairs, delta: float) -> FloatArray:
+    """Choose one threshold for all secrets: the largest lift that the worst outcomes of probability δ all have.
+
+    What it proves is the tail mean (known_bounds.py): G_θ(t) ≤ δ from t = θ + Σ_y (max_x K_xy − θ q_y)⁺ / δ on.
+    """
     peaks = pairs.best(pairs.lift)
     order = np.argsort(-peaks)
     last = np.searchsorted(np.cumsum(pairs.marginal[order]), delta)

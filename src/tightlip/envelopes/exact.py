@@ -23,11 +23,11 @@ from tightlip.certificate.rational import RationalRelease
 from tightlip.envelopes.aggregation import should_aggregate, solve_by_groups
 from tightlip.envelopes.attack import MassTest, Shares, evaluate, lower_proof, margin
 from tightlip.envelopes.bracketing import Bracket, Goal
-from tightlip.envelopes.column_generation import ColumnGeneration
-from tightlip.envelopes.limits import LIMITS, Limits
+from tightlip.envelopes.column_generation import ColumnGeneration, common_threshold
+from tightlip.envelopes.limits import LIMITS, Effort, Limits
 from tightlip.envelopes.pairs import Pairs, Places, pairs_of
 from tightlip.envelopes.response import channel_envelope
-from tightlip.envelopes.result import COLUMN_GENERATION, Envelope
+from tightlip.envelopes.result import CLOSED_FORMS, COLUMN_GENERATION, Envelope
 from tightlip.envelopes.two_secrets import solve_two_secrets
 from tightlip.errors import InvalidInput
 from tightlip.measures.distribution import PointwiseLeakage
@@ -36,6 +36,7 @@ from tightlip.measures.pointwise import from_joint
 from tightlip.model.channel import Channel, align
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
+from tightlip.numeric.deadline import NEVER, Deadline
 from tightlip.numeric.display import format_up
 from tightlip.numeric.parse import FloatArray, float_number
 
@@ -47,13 +48,19 @@ _NEAR_ALL = Fraction(999, 1000)
 
 
 def envelope_points(
-    channel: Channel, prior: Prior, deltas: Sequence[Fraction], *, gap: float = GAP
+    channel: Channel,
+    prior: Prior,
+    deltas: Sequence[Fraction],
+    *,
+    gap: float = GAP,
+    limits: Limits = LIMITS,
+    until: Deadline = NEVER,
 ) -> Iterator[Envelope]:
     """Compute ε_c(δ) at one δ after another, in the order given; work is shared between them, most if δ falls.
 
     `gap` is the relative gap allowed between the ends of e^ε. With up to `Limits.verified_pairs` pairs each point's
     proof is checked before it is returned: in rationals, or of several points in floats with a bound on every rounding
-    where these can tell.
+    where these can tell. At `until` the search ends with the ends that are proved by then; at once, with closed forms.
     """
     allowed = float_number(gap, "gap")
     if not 1e-12 <= allowed < 1:
@@ -62,7 +69,7 @@ def envelope_points(
     if 2 < channel.shape[0] <= _MOST_RESPONSES and response_pair(channel) is not None:
         yield from (channel_envelope(channel, aligned, delta) for delta in deltas)
         return
-    yield from Solver(Release.of(channel, aligned)).envelopes(deltas, allowed)
+    yield from Solver(Release.of(channel, aligned, limits), until).envelopes(deltas, allowed)
 
 
 @dataclass(frozen=True)
@@ -153,8 +160,9 @@ class Release:
 class Solver:
     """Find the envelope of one release at one δ after another; its search keeps what it learned at other δ."""
 
-    def __init__(self, release: Release) -> None:
+    def __init__(self, release: Release, until: Deadline = NEVER) -> None:
         self.release = release
+        self._until = until
         self._search: ColumnGeneration | None = None
 
     @property
@@ -187,15 +195,22 @@ class Solver:
         everything = release.everything if delta > _NEAR_ALL else None
         mass = delta if everything is None else min(delta, everything)
         test = MassTest.of(mass, release.joint, everything)
-        goal = Goal(float(mass), max(gap, release.least_gap), test, release.limits)
+        effort = Effort(release.limits, self._until)
+        goal = Goal(float(mass), max(gap, release.least_gap), test, release.limits, effort)
         start = self._start(goal)
         if start.within(goal.gap):
             return mass, start
         if pairs.secrets == 2:
             return mass, solve_two_secrets(pairs, goal, start)
-        if should_aggregate(pairs, release.limits):
-            return mass, solve_by_groups(pairs, goal, start)
-        return mass, self._generate_columns(goal, start)
+        if effort.ended_by:
+            found = start._replace(stopped=effort.ended_by)
+        elif should_aggregate(pairs, release.limits):
+            found = solve_by_groups(pairs, goal, start)
+        else:
+            found = self._generate_columns(goal, start)
+        if found.thresholds is None and found.stopped:
+            found = found.tighten_above(pairs, goal.delta, common_threshold(pairs, goal.delta))
+        return mass, found
 
     def _generate_columns(self, goal: Goal, start: Bracket) -> Bracket:
         """Narrow by the search that knows other δ, and by a new one where that leaves a gap."""
@@ -247,13 +262,15 @@ def describe(found: Bracket, gap: float, *, by_sorting: bool) -> str:
     """Name the method by which a bracket was found, and why its ends do not meet where they do not."""
     if found.thresholds is None and found.solves == 0:
         text = "the worst outcomes decide"
+    elif by_sorting:
+        text = "sorting two secrets"
     else:
-        text = "sorting two secrets" if by_sorting else COLUMN_GENERATION
+        text = CLOSED_FORMS if found.stopped and not found.solves else COLUMN_GENERATION
     if found.high > found.low * (1 + gap):
         apart = log_bounds(Fraction(found.high) / Fraction(found.low))[1]
         text += f"; the ends could not be brought closer than {format_up(apart, 2)} nats"
         if found.stopped:
-            text += f", since the solver stopped: {found.stopped}"
+            text += f", since {found.stopped}"
     return text
 
 

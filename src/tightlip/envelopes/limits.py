@@ -8,6 +8,9 @@ against time. Constants on which soundness rests, bounds on roundings, stand bes
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+from tightlip.numeric.deadline import NEVER, Deadline
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,9 @@ class Limits:
     later_solves: int = 15
     # Solves in a row that neither narrow the bracket nor add columns before the search gives up.
     stalls: int = 4
+    # Pivots times rows of all solves for one δ, in millions: past these the gap stays. About a minute and a half, which
+    # no table of some thousand secrets and cells has needed; counted, so that a busy machine gives the same result.
+    pivot_work: float = 2_000.0
 
     # --- root finding ---
 
@@ -107,11 +113,57 @@ class Limits:
     # Groups for each secret to begin with.
     first_groups: int = 16
 
+    # --- suspects, where there are very many secrets (auditing/suspects.py) ---
+
+    # Secrets that are solved for at once: more make programs larger, fewer make rounds more. With many cells there are
+    # fewer of them, so that all pairs fit into `complete_pairs`, but not less than the second number.
+    suspects: int = 1_000
+    least_suspects: int = 20
+    # Secrets added in one round, or half as many as there are if that is more.
+    added_suspects: int = 100
+    # Rounds, and pairs of secret and cell in all of them: past these the gap stays.
+    suspect_rounds: int = 12
+    suspect_pairs: int = 100_000_000
+
     # --- what is returned ---
 
     # Up to so many pairs every certificate is checked before it is returned; larger ones rest on the margins in floats
     # until `verify()` is called, which may take longer than the search.
     verified_pairs: int = 100_000
+    # Up to so many secrets times cells an audit checks its certificate too; ten seconds for ten million. Larger ones
+    # are left out.
+    rational_pairs: int = 25_000_000
+    # More pairs that occur in an audit: closed forms alone, since the arrays of a search may not fit into 8 GB.
+    searched_pairs: int = 40_000_000
 
 
 LIMITS = Limits()
+OUT_OF_TIME: Final = "the time was used up"
+OUT_OF_WORK: Final = "the work allowed for one search was used up"
+
+
+class Effort:
+    """What the search for one δ may still do: pivots are counted, and a clock is looked at where somebody set one."""
+
+    def __init__(self, limits: Limits = LIMITS, until: Deadline = NEVER) -> None:
+        self._left, self._until = limits.pivot_work * 1e6, until
+
+    @property
+    def seconds(self) -> float:
+        """The seconds that are left, at least 0; infinite without a clock."""
+        return max(self._until.left(), 0.0)
+
+    def pivots(self, rows: int) -> int:
+        """How many pivots of a program of so many rows are left."""
+        return int(min(max(self._left, 0.0) / rows, 2**31 - 1))
+
+    def spend(self, pivots: int, rows: int) -> None:
+        """Count what was done; a solve without a pivot is work too."""
+        self._left -= max(pivots, 1) * rows
+
+    @property
+    def ended_by(self) -> str:
+        """What is used up, in words; empty while both are left."""
+        if self.seconds <= 0:
+            return OUT_OF_TIME
+        return "" if self._left > 0 else OUT_OF_WORK

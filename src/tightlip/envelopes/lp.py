@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tightlip.envelopes.attack import Shares
-from tightlip.envelopes.limits import LIMITS, Limits
+from tightlip.envelopes.limits import LIMITS, OUT_OF_TIME, OUT_OF_WORK, Effort, Limits
 from tightlip.envelopes.pairs import Pairs, Places
 from tightlip.errors import SolverFailure
 from tightlip.numeric.parse import FloatArray
@@ -28,6 +28,10 @@ _SMALLEST_COEFFICIENT = 1e-12
 _TOLERANCE, _COARSE_TOLERANCE = 1e-10, 1e-7
 # HiGHS's codes
 _BY_COLUMN, _MAXIMIZE, _PRIMAL = 1, -1, 4
+
+
+class EffortEnded(SolverFailure):
+    """The solver was stopped by a limit on its pivots or its time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,10 @@ class RestrictedMaster:
         self._set("off", _TOLERANCE, scale=0)
         self._statuses = highspy.HighsStatus
         self._optimal = highspy.HighsModelStatus.kOptimal
+        self._limited = {
+            highspy.HighsModelStatus.kTimeLimit: OUT_OF_TIME,
+            highspy.HighsModelStatus.kIterationLimit: OUT_OF_WORK,
+        }
         self.move(ratio)
 
     def add(self, places: Places) -> int:
@@ -199,19 +207,21 @@ class RestrictedMaster:
                 f"got status {status}; allow a larger gap or give exact numbers."
             )
 
-    def solve(self) -> Optimum:
+    def solve(self, effort: Effort | None = None) -> Optimum:
         """Solve at the present ratio, warm started.
 
         Raises
         ------
+        EffortEnded
+            Where the effort does not allow an optimum.
         SolverFailure
-            With status and residuals, for anything but an optimum.
+            With status and residuals, for anything else but an optimum.
         """
+        allowed = Effort(self._limits) if effort is None else effort
         self.version += 1
-        self._solver.run()
-        status = self._solver.getModelStatus()
+        status = self._run(allowed)
         if status != self._optimal:
-            status = self._solve_cold()
+            status = self._solve_cold(allowed)
         if status != self._optimal:
             info = self._solver.getInfo()
             raise SolverFailure(
@@ -227,15 +237,27 @@ class RestrictedMaster:
         slope = -float(taken @ multipliers[self._columns.secret])
         return Optimum(float(taken.sum()), slope, multipliers, self.chosen, weights)
 
-    def _solve_cold(self) -> Any:
+    def _run(self, effort: Effort) -> Any:
+        """Run the solver as far as the effort allows; its status."""
+        solver, rows = self._solver, len(self._row_ends[0])
+        solver.setOptionValue("simplex_iteration_limit", effort.pivots(rows))
+        # the clock of HiGHS goes on from run to run
+        solver.setOptionValue("time_limit", solver.getRunTime() + effort.seconds)
+        solver.run()
+        effort.spend(solver.getInfo().simplex_iteration_count, rows)
+        status = solver.getModelStatus()
+        if status in self._limited:
+            raise EffortEnded(self._limited[status])
+        return status
+
+    def _solve_cold(self, effort: Effort) -> Any:
         """Solve without the old basis, which may be a bad start, and with scaling; at last less exactly."""
         status = None
         for presolve, tolerance in (("off", _TOLERANCE), ("on", _TOLERANCE), ("on", _COARSE_TOLERANCE)):
             if status != self._optimal:
                 self._solver.clearSolver()
                 self._set(presolve, tolerance, scale=1)
-                self._solver.run()
-                status = self._solver.getModelStatus()
+                status = self._run(effort)
         self._set("off", _TOLERANCE, scale=0)
         return status
 

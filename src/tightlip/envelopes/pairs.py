@@ -14,7 +14,9 @@ taking outcomes: λ_x = 1/(t − θ_x), and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,11 +104,7 @@ def pairs_of(joint: ExactJoint | FloatJoint, most: int = LIMITS.complete_pairs) 
         matrix = np.array([[float(entry) for entry in row] for row in matrix.tolist()])
     kept = matrix[:, joint.places]
     marginal = joint.probabilities()
-    if marginal.min() < _SMALLEST:
-        raise NumericalFailure(
-            f"outcome {joint.outcomes[int(marginal.argmin())]!r} has probability {marginal.min():.2g}, too small for "
-            "this program in floats; merge it with another outcome first (Channel.post_process)."
-        )
+    _require_normal(marginal, joint.outcomes)
     complete = kept.shape[0] * kept.shape[1] <= most
     if complete:
         chance = np.ascontiguousarray(dense(kept).T, dtype=np.float64).ravel()
@@ -120,13 +118,29 @@ def pairs_of(joint: ExactJoint | FloatJoint, most: int = LIMITS.complete_pairs) 
     else:
         outcome, secret = np.nonzero(kept.T)
         chance = np.ascontiguousarray(kept.T[outcome, secret], dtype=np.float64)
+    size = len(joint.weights)
+    return sparse_pairs(secret, outcome, chance, marginal, secrets=size, error=gamma(size + 8))
+
+
+def sparse_pairs(
+    secret: Places, outcome: Places, chance: FloatArray, marginal: FloatArray, *, secrets: int, error: float
+) -> Pairs:
+    """List pairs with K > 0 alone, sorted by outcome; K is within a few roundings, q within `error`, relative."""
+    _require_normal(marginal, range(len(marginal)))
     starts = np.flatnonzero(np.diff(outcome, prepend=-1))
     weight = marginal[outcome]
-    size = len(joint.weights)
-    lift, error = chance / weight, gamma(size + 8)
+    lift = chance / weight
     return Pairs(
-        secret, outcome, chance, marginal, starts, size, len(marginal), weight, lift, complete, error
+        secret, outcome, chance, marginal, starts, secrets, len(marginal), weight, lift, False, error
     )
+
+
+def _require_normal(marginal: FloatArray, names: Sequence[Any]) -> None:
+    if marginal.min() < _SMALLEST:
+        raise NumericalFailure(
+            f"outcome {names[int(marginal.argmin())]!r} has probability {marginal.min():.2g}, too small for "
+            "this program in floats; merge it with another outcome first (Channel.post_process)."
+        )
 
 
 def _complete(chance: FloatArray, marginal: FloatArray, secrets: int) -> Pairs:

@@ -23,6 +23,8 @@ Adversary = Literal["any", "deterministic", "k-ary", "ordered", "binary"]
 ADVERSARIES: tuple[Adversary, ...] = get_args(Adversary)
 # the method of which `Envelope.solves` counts the linear programs
 COLUMN_GENERATION: Final = "column generation"
+# the method of bounds for which none was solved
+CLOSED_FORMS: Final = "closed forms"
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,8 +153,8 @@ def tabulate(table: Any, columns: Sequence[str] | None = None, *, feasible: Any 
     Parameters
     ----------
     table : what `open_table` takes, mapping from column to values, or list of records
-        A CSV, Parquet, DuckDB or SQLite file, a Postgres URL, a pandas, polars or Arrow frame, an Ibis table, or an
-        opened `Table`. The engine counts; the same is refused as in an audit, missing values too.
+        A CSV, Parquet, DuckDB, SQLite, Excel, SPSS, Stata or SAS file, a Postgres URL, a pandas, polars or Arrow frame,
+        an Ibis table, or an opened `Table`. The engine counts; the same is refused as in an audit, missing values too.
     columns : names of the columns to keep; all when left out
     feasible : which cells there are
         None: every combination of the values that occur in each column; "observed": only the combinations that occur;

@@ -92,18 +92,18 @@ def format_count(count: int) -> str:
     """Write a whole number in groups of three digits.
 
     >>> format_count(1234567)
-    '1 234 567'
+    '1,234,567'
     """
-    return f"{count:,}".replace(",", " ")
+    return f"{count:,}"
 
 
-def several(count: int, one: str) -> str:
+def several(count: int, one: str, many: str | None = None) -> str:
     """Write a number of things, by the name of one of them.
 
-    >>> several(1, "cell"), several(0, "cell"), several(1200, "row")
-    ('1 cell', '0 cells', '1 200 rows')
+    >>> several(1, "cell"), several(0, "cell"), several(1200, "row"), several(2, "person", "people")
+    ('1 cell', '0 cells', '1,200 rows', '2 people')
     """
-    return f"{format_count(count)} {one}{'' if count == 1 else 's'}"
+    return f"{format_count(count)} {one if count == 1 else many or one + 's'}"
 
 
 def _exact_text(value: Fraction, *, ratios: bool) -> str | None:

@@ -335,7 +335,6 @@ def exact_level(
     argument: str = "epsilon",
     *,
     allow_infinite: bool = False,
-    bare: bool = True,
     rounding: Literal["up", "down"] = "up",
 ) -> float | Fraction:
     """Read a level as `level` does, but keep text and rationals exact: "0.1" is one tenth.
@@ -344,7 +343,7 @@ def exact_level(
     (Fraction(1, 10), 0.5, Fraction(3, 1))
     """
     if isinstance(epsilon, str):
-        return _exact_text_level(epsilon, argument, allow_infinite, bare, rounding)
+        return _exact_text_level(epsilon, argument, allow_infinite, rounding)
     value = level(epsilon, argument, allow_infinite=allow_infinite)
     return value if isinstance(epsilon, (float, int)) else number(epsilon, argument)
 
@@ -371,7 +370,7 @@ def level(
     elif isinstance(epsilon, (float, int)) and not isinstance(epsilon, bool):
         value = _as_float(epsilon)
     elif isinstance(epsilon, str):
-        read, _ = _read_text(epsilon, argument, rounding)
+        read = _read_text(epsilon, argument, rounding)
         value = read if isinstance(read, Nats) else _as_float(read)
     else:
         try:
@@ -400,10 +399,8 @@ _MOST_BITS = 10_000  # a whole number of bits is kept as a power of 2
 _FORMS = '"3x", "log(3)", "2 bits" or "1.5 nats"'
 
 
-def _exact_text_level(
-    text: str, argument: str, allow_infinite: bool, bare: bool, rounding: Rounding
-) -> Nats | Fraction:
-    value, has_unit = _read_text(text, argument, rounding)
+def _exact_text_level(text: str, argument: str, allow_infinite: bool, rounding: Rounding) -> Nats | Fraction:
+    value = _read_text(text, argument, rounding)
     if value < 0:
         raise InvalidInput(f"{argument} must not be negative, got {quoted(text)}; a leakage is at least 0.")
     if isinstance(value, Nats):
@@ -413,24 +410,18 @@ def _exact_text_level(
         raise InvalidInput(
             f"{argument} must be at most {sys.float_info.max:.3g}, got {quoted(text)}; {remedy}."
         )
-    if not bare and not has_unit:
-        words = text.strip()
-        raise InvalidInput(
-            f"{argument} must say what the number means, got {quoted(text)}; write {quoted(words + ' nats')}, "
-            f'{quoted(words + " bits")}, {quoted(words + "x")} for a factor, or a logarithm like "log(3)".'
-        )
     return value
 
 
-def _read_text(text: str, argument: str, rounding: Rounding) -> tuple[Nats | Fraction, bool]:
-    """A level as people write it, see `level`, and whether it says its unit; the range is not checked."""
+def _read_text(text: str, argument: str, rounding: Rounding) -> Nats | Fraction:
+    """A level as people write it, see `level`; the range is not checked."""
     words = text.strip()
     if words.lower() in {"inf", "infinity", "∞"}:
-        return Nats(math.inf), True
+        return Nats(math.inf)
     if found := _LOGARITHM.fullmatch(words):
-        return _log_of_text(found.group("inside") or found.group("after"), argument), True
+        return _log_of_text(found.group("inside") or found.group("after"), argument)
     if found := _FACTOR.fullmatch(words):
-        return _log_of_text(found.group("after") or found.group("before"), argument), True
+        return _log_of_text(found.group("after") or found.group("before"), argument)
     if words.endswith("%"):
         raise InvalidInput(
             f"{argument} must be a level of leakage, got {quoted(text)}; a share could only cap the probability "
@@ -438,13 +429,13 @@ def _read_text(text: str, argument: str, rounding: Rounding) -> tuple[Nats | Fra
         )
     found = _UNIT.fullmatch(words)
     if found is None:
-        return _amount(words, argument), False
+        return _amount(words, argument)
     if _LOGARITHM.fullmatch(found.group(1)):
         raise InvalidInput(
             f"{argument} must be a number of {found.group(2)}s, got {quoted(text)}; a logarithm has no unit."
         )
     amount = _amount(found.group(1), argument)
-    return (amount if found.group(2).lower() == "nat" else _of_bits(amount, text, argument, rounding)), True
+    return amount if found.group(2).lower() == "nat" else _of_bits(amount, text, argument, rounding)
 
 
 def _log_of_text(words: str, argument: str) -> Nats:

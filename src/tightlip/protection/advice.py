@@ -30,7 +30,7 @@ def advise(audit: Audit, *, seconds: float = 2.0, most_pairs: int = MOST_PAIRS) 
     -------
     Protection, or why there is none; None where nothing has to change
     """
-    if audit.verdict is not False or audit.budget is None:
+    if audit.verdict is not False:
         return None
     if audit.mode == "sample":
         return "sample"
@@ -38,11 +38,13 @@ def advise(audit: Audit, *, seconds: float = 2.0, most_pairs: int = MOST_PAIRS) 
         return "noise"
     if audit.policy.local is not None:
         return "local"
+    if audit.counted is None:
+        return "large"
     try:
         levels = choose_levels(audit.policy, audit.counted, audit.kinds, None)
         if math.prod(len(column.words) for column in levels) * len(audit.counted.codes) > most_pairs:
             return "large"
-        asked = Request(audit.budget, least=audit.policy.min_count or 1, gap=_GAP, seconds=seconds)
+        asked = Request(audit.policy.budget, least=audit.policy.min_count or 1, gap=_GAP, seconds=seconds)
         return protect_counts(audit.counted, audit.policy, levels, asked)
     except (InvalidInput, SolverFailure):
         # an audit does not fail because there is no advice

@@ -1,56 +1,114 @@
-"""Read budgets: what a published value may say about the secrets, as people say it.
+"""Turn budgets into limits: what a published value may say about each secret, of the people to whom it applies.
 
-A budget is a level ("3x", "log(3)", "1 nat": nobody's secret becomes more than 3 times as likely), a cap ("50%":
-nobody's becomes more than that likely), or a mapping of secret columns to such, or of a column's values to such.
+A level for no column in particular is for each secret column, and for all of them together where the plan asks for that
+(`jointly`). A cap on certainty is about the named values of a secret, where some are named. People with a value that is
+no secret (`not_secret`) are left out: a limit on a secret of such a column is about those to whom it applies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tightlip.auditing.counted import Counted
-from tightlip.auditing.plan import about
+from tightlip.auditing.plan import about, left_out, sensitive
 from tightlip.envelopes.result import read_delta
 from tightlip.errors import InvalidInput, quoted
-from tightlip.numeric.parse import number
-from tightlip.numeric.quantity import exact_level
 from tightlip.protection.limits import Kind, Limit, Limits
-from tightlip.table.policy import require_known
+from tightlip.table.budget import Rule, read_rules
+from tightlip.table.policy import MISSING, Policy, require_known
 
 Subject = tuple[str, ...]
-_Rule = tuple[Subject, tuple[str | None, ...] | None, Kind, float | Fraction]
 
 
 def read_limits(
-    counted: Counted, budget: Any, pmc: Any, delta: Any
+    counted: Counted, plan: Policy, budget: Any, pmc: Any, delta: Any
 ) -> tuple[Limits, tuple[tuple[Subject, int], ...]]:
     """The limits of budgets on counts, and for each row of the counts which secret it is of: its subject and place."""
-    rules = [*_read(counted, budget, "budget"), *(_read(counted, pmc, "pmc") if pmc is not None else [])]
-    subjects = list(dict.fromkeys(rule[0] for rule in rules))
-    tables = {subject: about(counted, subject) for subject in subjects}
-    rows, first = [], {}
-    names: list[tuple[Subject, int]] = []
-    for subject, seen in tables.items():
-        first[subject] = len(names)
-        matrix = np.zeros(seen.tally.shape, dtype=np.int64)
-        matrix[seen.tally.secret, seen.tally.cell] = seen.tally.count
-        rows.append(matrix)
-        names += [(subject, place) for place in range(len(matrix))]
-    counts, people = np.vstack(rows), counted.tally.of_cell.astype(np.int64)
-    total = int(people.sum())
-    limits = []
-    for subject, value, kind, level in rules:
-        seen = tables[subject]
-        for place in range(seen.tally.shape[0]):
-            if value is None or seen.secret_label(place) == value:
-                row = first[subject] + place
-                limits.append(Limit.of(row, kind, level, Fraction(int(counts[row].sum()), total)))
+    asked = list(asked_limits(plan, budget, pmc))
+    build = _Rows(counted, plan, tuple(dict.fromkeys(subject for subject, _, _ in asked)))
+    limits: list[Limit] = []
+    for subject, rule, kind in asked:
+        limits += build.limits(subject, rule, kind)
     share = Fraction(0) if delta is None else read_delta(repr(delta) if isinstance(delta, float) else delta)
-    return Limits(counts, people, _tightest(limits), share), tuple(names)
+    return build.stacked(_tightest(limits), share), tuple(build.names)
+
+
+def asked_limits(plan: Policy, budget: Any, pmc: Any) -> Iterator[tuple[Subject, Rule, Kind]]:
+    """List what budgets ask: about which secret columns together, by which rule, and as which kind of limit."""
+    for argument, given in (("budget", budget), ("pmc", pmc)):
+        for rule in read_rules(given, argument):
+            kind: Kind = "pmc" if argument == "pmc" else rule.allowed.kind
+            if argument == "pmc" and rule.allowed.kind == "cap":
+                raise InvalidInput(f'pmc must be a level like "3x", got {quoted(rule.allowed.given)}.')
+            if rule.column is not None:
+                require_known(rule.column, plan.secret, f"secret column of {argument}")
+                yield (rule.column,), rule, kind
+                continue
+            for column in plan.secret:
+                yield (column,), rule, kind
+            if plan.jointly and len(plan.secret) > 1:
+                yield plan.secret, rule, kind
+
+
+class _Rows:
+    """The counts of the secrets of some subjects below each other, and the people to whom each subject applies."""
+
+    def __init__(self, counted: Counted, plan: Policy, subjects: Sequence[Subject]) -> None:
+        self.plan, self.people = plan, counted.tally.of_cell.astype(np.int64)
+        self.seen = {subject: about(counted, subject) for subject in subjects}
+        self.rows: dict[Subject, dict[int, int]] = {}
+        self.names: list[tuple[Subject, int]] = []
+        parts: list[NDArray[np.int64]] = []
+        self.applies: list[NDArray[np.int64]] = []
+        for subject, seen in self.seen.items():
+            matrix = np.zeros(seen.tally.shape, dtype=np.int64)
+            matrix[seen.tally.secret, seen.tally.cell] = seen.tally.count
+            kept = np.flatnonzero(~left_out(seen, plan))
+            self.rows[subject] = {int(place): len(self.names) + row for row, place in enumerate(kept)}
+            self.names += [(subject, int(place)) for place in kept]
+            parts.append(matrix[kept])
+            self.applies.append(matrix[kept].sum(axis=0))
+        self.counts = np.vstack(parts)
+        self.subject = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+
+    def limits(self, subject: Subject, rule: Rule, kind: Kind) -> Iterator[Limit]:
+        """The limits of a rule on the secrets of a subject that it is about."""
+        seen = self.seen[subject]
+        if rule.value is not None:
+            chosen = self._named(subject, rule.value)
+        elif kind == "cap":
+            chosen = [place for place in self.rows[subject] if sensitive(seen, self.plan)[place]]
+        else:
+            chosen = [*self.rows[subject]]
+        for place in chosen:
+            row = self.rows[subject][place]
+            people = int(self.applies[self.subject[row]].sum())
+            prior = Fraction(int(self.counts[row].sum()), people)
+            yield Limit.of(row, kind, rule.allowed.level, prior)
+
+    def _named(self, subject: Subject, value: str) -> list[int]:
+        known = [
+            place
+            for place in self.rows[subject]
+            if (self.seen[subject].secret_label(place)[0] or MISSING) == value
+        ]
+        if not known:
+            raise InvalidInput(
+                f"budget of {quoted(subject[0])} must name values that occur and are secret, got {quoted(value)}; "
+                "check it."
+            )
+        return known
+
+    def stacked(self, limits: tuple[Limit, ...], exposed: Fraction) -> Limits:
+        """All of it; where everything applies to everybody, nothing is said about whom it is about."""
+        if all(np.array_equal(own, self.people) for own in self.applies):
+            return Limits(self.counts, self.people, limits, exposed)
+        return Limits(self.counts, self.people, limits, exposed, np.vstack(self.applies), self.subject)
 
 
 def _tightest(limits: Sequence[Limit]) -> tuple[Limit, ...]:
@@ -63,76 +121,3 @@ def _tightest(limits: Sequence[Limit]) -> tuple[Limit, ...]:
             tighter = limit.inside > known.inside if limit.floor else limit.inside < known.inside
             best[key] = limit if tighter else known
     return tuple(best.values())
-
-
-def _read(counted: Counted, budget: Any, argument: str) -> list[_Rule]:
-    """Read a budget, or a list of budgets that must all be kept."""
-    rules: list[_Rule] = []
-    for one in _several(budget):
-        if isinstance(one, Mapping):
-            rules += _read_columns(counted, one, argument)
-        else:
-            rules.append((counted.secret_columns, None, *_amount(one, argument)))
-    if not rules:
-        raise InvalidInput(
-            f'{argument} must say something, got nothing in it; write "3x" or {{"disease": "3x"}}.'
-        )
-    return rules
-
-
-def _read_columns(counted: Counted, budget: Mapping[Any, Any], argument: str) -> Iterator[_Rule]:
-    """Read the budgets of secret columns, and of values of them."""
-    for column, own in budget.items():
-        require_known(column, counted.secret_columns, f"secret column of {argument}")
-        known = counted.secret_values[counted.secret_columns.index(column)]
-        for one in _several(own):
-            if not isinstance(one, Mapping):
-                yield (column,), None, *_amount(one, f"{argument} of {column}")
-                continue
-            for value, levels in one.items():
-                if value not in known:
-                    raise InvalidInput(
-                        f"{argument} of {quoted(column)} must name values that occur, got {quoted(value)}; check it."
-                    )
-                for level in _several(levels):
-                    yield (column,), (value,), *_amount(level, f"{argument} of {column}")
-
-
-def given_levels(budget: Any, secret_columns: Subject) -> Iterator[tuple[Subject, bool, Any]]:
-    """List the levels of a budget that was read: about which secret columns, whether of one value, and as given."""
-    for one in _several(budget):
-        if not isinstance(one, Mapping):
-            yield secret_columns, False, one
-            continue
-        for column, own in one.items():
-            for level in _several(own):
-                named = level.values() if isinstance(level, Mapping) else [[level]]
-                for levels in named:
-                    for each in _several(levels):
-                        yield (column,), isinstance(level, Mapping), each
-
-
-def asked_levels(
-    budget: Any, pmc: Any, secret_columns: Subject
-) -> Iterator[tuple[Subject, bool, Kind, float | Fraction]]:
-    """List the limits of budgets that were read: about which secret columns, whether of one value, kind and level."""
-    for argument, given in (("budget", budget), ("pmc", pmc)):
-        for subject, of_value, level in () if given is None else given_levels(given, secret_columns):
-            yield subject, of_value, *_amount(level, argument)
-
-
-def _several(budget: Any) -> Sequence[Any]:
-    return budget if isinstance(budget, (list, tuple)) else [budget]
-
-
-def _amount(level: Any, argument: str) -> tuple[Kind, float | Fraction]:
-    if isinstance(level, str) and level.strip().endswith("%"):
-        if argument.startswith("pmc"):
-            raise InvalidInput(f'{argument} must be a level like "3x", got {quoted(level)}.')
-        share = Fraction(number(level.strip()[:-1], argument)) / 100
-        if not 0 < share <= 1:
-            raise InvalidInput(
-                f"{argument} must be a cap of more than 0 % and at most 100 %, got {quoted(level)}."
-            )
-        return "cap", share
-    return ("pmc" if argument.startswith("pmc") else "pml"), exact_level(level, argument, rounding="down")

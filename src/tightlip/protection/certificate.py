@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, get_args
 
@@ -107,7 +107,7 @@ class ReleaseCertificate(Certificate):
     `least` is the fewest people who share a published value; the bound holds for releases of smaller groups too.
     """
 
-    FORMAT: ClassVar[str] = "tightlip release certificate 1"
+    FORMAT: ClassVar[str] = "tightlip release certificate 2"
     KINDS: ClassVar[tuple[str, ...]] = (KIND,)
     KEYS: ClassVar[frozenset[str]] = frozenset(
         {
@@ -115,6 +115,7 @@ class ReleaseCertificate(Certificate):
             "levels",
             "weights",
             "counts",
+            "applies",
             "limits",
             "exposed",
             "kernel",
@@ -180,7 +181,7 @@ class ReleaseCertificate(Certificate):
         about = {
             key: entry
             for key, entry in self.parts().items()
-            if key in ("codes", "levels", "weights", "counts", "limits", "exposed", "min_count")
+            if key in ("codes", "levels", "weights", "counts", "applies", "limits", "exposed", "min_count")
         }
         return kind_digest(KIND, about)
 
@@ -203,6 +204,7 @@ class ReleaseCertificate(Certificate):
                 limits.counts[secret, cell].tolist(),
                 limits.people.tolist(),
             ],
+            "applies": _applies_parts(limits),
             "limits": [[limit.secret, limit.kind, *_level_parts(limit.level)] for limit in limits.limits],
             "exposed": str(limits.exposed),
             "kernel": [
@@ -316,9 +318,7 @@ def _check_table(table: Table) -> None:
         )
     if sum(people.tolist()) > MOST_PEOPLE:
         raise CertificateInvalid(f"there must be at most {MOST_PEOPLE} people.")
-    held = [Fraction(sum(own), all_) for own, all_ in zip(counts.T.tolist(), people.tolist(), strict=True)]
-    if len(set(held)) != 1 or held[0].denominator != 1 or not held[0]:
-        raise CertificateInvalid("every person must hold one secret of each kind.")
+    _check_secrets(table.limits)
     if any(not counts[limit.secret].any() for limit in table.limits.limits):
         raise CertificateInvalid("limits must be on secrets that somebody holds.")
     if len(table.weights) != len(table.levels) or table.codes.shape[1] != len(table.levels):
@@ -332,9 +332,50 @@ def _check_table(table: Table) -> None:
             raise CertificateInvalid(f"the levels of column {column} must begin with the values as they are.")
 
 
+def _check_secrets(limits: Limits) -> None:
+    """Refuse counts in which people hold no secret or several of one kind, of those to whom it applies."""
+    counts, people = limits.counts, limits.people
+    if limits.applies is None or limits.subject is None:
+        held = [
+            Fraction(sum(own), all_) for own, all_ in zip(counts.T.tolist(), people.tolist(), strict=True)
+        ]
+        if len(set(held)) != 1 or held[0].denominator != 1 or not held[0]:
+            raise CertificateInvalid("every person must hold one secret of each kind.")
+        return
+    for subject, own in enumerate(limits.applies):
+        if not np.array_equal(counts[limits.subject == subject].sum(axis=0), own):
+            raise CertificateInvalid("everybody to whom a secret applies must hold one of its kind.")
+        if (own > people).any():
+            raise CertificateInvalid("a secret must not apply to more people than there are in a cell.")
+
+
 def _level_parts(level: float | Fraction) -> tuple[str, str]:
     ratio = exact_ratio(level) if isinstance(level, Nats) else None
     return ("ratio", str(ratio)) if ratio is not None else ("number", exact_text(Fraction(level)))
+
+
+def _applies_parts(limits: Limits) -> list[Any] | None:
+    """Of each secret its subject, and the people to whom each subject applies; None where all do to everybody."""
+    if limits.applies is None or limits.subject is None:
+        return None
+    return [limits.subject.tolist(), limits.applies.tolist()]
+
+
+def _read_applies(
+    parts: Any, rows: int, cells: int
+) -> tuple[NDArray[np.int64], NDArray[np.intp]] | tuple[None, None]:
+    """Read what `_applies_parts` wrote; `_check_table` compares it with the counts."""
+    if parts is None:
+        return None, None
+    subject, applies = parts
+    read, people = _wholes(subject), np.array([_wholes(row) for row in applies], dtype=np.int64)
+    if len(read) != rows or people.shape != (len(applies), cells) or not len(applies):
+        raise CertificateInvalid(
+            "every secret must be of a subject, and subjects must have people in every cell."
+        )
+    if (read < 0).any() or (read >= len(people)).any():
+        raise CertificateInvalid("secrets must be of subjects that are listed.")
+    return people, read.astype(np.intp)
 
 
 def _read_level(form: str, text: str) -> float | Fraction:
@@ -345,7 +386,6 @@ def _read_level(form: str, text: str) -> float | Fraction:
 
 def _read_table(record: dict[str, Any]) -> Table:
     secret, cell, count, people = map(_wholes, record["counts"])
-    total = sum(people.tolist())
     codes = np.array([_wholes(row) for row in record["codes"]], dtype=np.int64).reshape(len(people), -1)
     levels = tuple(tuple(map(_wholes, column)) for column in record["levels"])
     inside = (secret >= 0) & (secret < len(secret)) & (cell >= 0) & (cell < len(people))
@@ -356,21 +396,23 @@ def _read_table(record: dict[str, Any]) -> Table:
         )
     counts = np.zeros((int(secret.max()) + 1, len(people)), dtype=np.int64)
     counts[secret, cell] = count
-    limits = tuple(_read_limit(counts, total, *limit) for limit in record["limits"])
+    applies, subject = _read_applies(record["applies"], len(counts), len(people))
+    known = Limits(counts, people, (), applies=applies, subject=subject)
+    limits = tuple(_read_limit(known, *limit) for limit in record["limits"])
     return Table(
         codes,
         levels,
         tuple(Fraction(number(weight, "weight")) for weight in record["weights"]),
-        Limits(counts, people, limits, Fraction(record["exposed"])),
+        replace(known, limits=limits, exposed=Fraction(record["exposed"])),
     )
 
 
-def _read_limit(counts: NDArray[np.int64], total: int, secret: Any, kind: Any, form: str, text: str) -> Limit:
-    if not 0 <= _whole(secret) < len(counts) or kind not in get_args(Kind):
+def _read_limit(known: Limits, secret: Any, kind: Any, form: str, text: str) -> Limit:
+    if not 0 <= _whole(secret) < len(known.counts) or kind not in get_args(Kind):
         raise CertificateInvalid(
             f"a limit must be of a secret that is counted and of a known kind, got {kind!r}."
         )
-    return Limit.of(secret, kind, _read_level(form, text), Fraction(int(counts[secret].sum()), total))
+    return Limit.of(secret, kind, _read_level(form, text), known.prior(secret))
 
 
 def _wholes(entries: list[Any]) -> NDArray[np.int64]:

@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
+from tightlip.numeric.deadline import Deadline
+
+__all__ = ["Deadline", "Effort"]
 
 _COLUMNS_A_SECOND = 70_000  # that a solver goes through between two looks, about
-
-
-@dataclass(frozen=True, slots=True)
-class Deadline:
-    """A moment, on the clock of this process."""
-
-    moment: float
-
-    @classmethod
-    def after(cls, seconds: float) -> Deadline:
-        """So many seconds from now."""
-        return cls(time.monotonic() + seconds)
-
-    def left(self) -> float:
-        """The seconds that are left; negative when it is over."""
-        return self.moment - time.monotonic()
-
-    def before(self, seconds: float) -> Deadline:
-        """The moment so many seconds earlier."""
-        return Deadline(self.moment - seconds)
 
 
 class Effort:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from tightlip.arguments import instance, listed
 from tightlip.auditing.leakage import tail_levels
 from tightlip.errors import InvalidInput, quoted
+from tightlip.numeric.budget import Allowed
 from tightlip.numeric.parse import number
-from tightlip.numeric.quantity import Nats, exact_level
-from tightlip.numeric.rounding import down
+from tightlip.numeric.quantity import Nats
 from tightlip.protection.overview import WholeColumns, everything_from, whole_columns
 from tightlip.showing import Charted, Tabled
 
@@ -30,7 +29,7 @@ class CurvePoint:
 
     Attributes
     ----------
-    budget : the worst leakage allowed about all secret columns together
+    budget : the worst leakage allowed about each secret column, and about all together where the plan says jointly
     kept : the linear detail of the release that was found, rounded down; `information` is its I(X; Y)/H(X), to nearest
     bound : the linear detail that no truthful release over these levels exceeds, rounded up
     leakage : the worst leakage of the release that was found
@@ -83,8 +82,8 @@ def trade_off(
     found : Protection
         Of the same kind are all releases of the curve, deterministic or randomised.
     budgets : levels, optional
-        "2x", "log(3)", numbers of nats: the worst leakage allowed about all secret columns together. Chosen where left
-        out; the protection's own is always there where it is such a level.
+        "2x", "log(3)", numbers of nats: the worst leakage allowed, as for `protect`. Chosen where left out; the
+        protection's own is always there where it is such a level.
     seconds, gap : as for `protect`, for each budget
 
     Returns
@@ -165,8 +164,9 @@ def _positive(value: Any, argument: str) -> float:
 
 def _level(budget: Any) -> Nats:
     """A budget in nats, never more than was given."""
-    amount = exact_level(budget, "budgets", rounding="down")
-    if isinstance(amount, Nats):
-        return amount
-    nearest = float(amount)
-    return Nats(nearest if Fraction(nearest) <= amount else down(nearest))
+    allowed = Allowed.read(budget, "budgets")
+    if allowed.kind == "cap":
+        raise InvalidInput(
+            f"budgets must be levels of leakage, got {quoted(allowed.given)}, a cap on certainty; write 3x."
+        )
+    return allowed.nats()

@@ -14,7 +14,7 @@ from tightlip.auditing.releasing import Facts
 from tightlip.numeric.display import format_up
 from tightlip.numeric.parse import exact_text
 from tightlip.numeric.quantity import Nats, exact_ratio
-from tightlip.protection.budget import Subject, asked_levels, given_levels
+from tightlip.protection.budget import Subject, asked_limits
 from tightlip.protection.limits import Kind, Limit
 
 if TYPE_CHECKING:
@@ -64,14 +64,14 @@ def given_asked(protection: Protection) -> dict[str, Any]:
     asked: dict[str, Any] = {}
     for argument in ("budget", "pmc"):
         if given.get(argument) is not None:
-            levels = given_levels(given[argument], protection.counted.secret_columns)
+            both = {"budget": None, "pmc": None, argument: given[argument]}
             asked[argument] = [
                 {
                     "about": list(subject),
-                    "of": "one value" if of_value else "every value",
-                    "level": _given_text(level),
+                    "of": "every value" if rule.value is None else "one value",
+                    "level": rule.allowed.given,
                 }
-                for subject, of_value, level in levels
+                for subject, rule, _ in asked_limits(protection.plan, **both)
             ]
     for argument in ("delta", "min_count"):
         if given.get(argument) is not None:
@@ -81,12 +81,18 @@ def given_asked(protection: Protection) -> dict[str, Any]:
 
 def promised_levels(protection: Protection) -> list[tuple[Subject, bool, Kind, float | Fraction]]:
     """List the limits as they were asked for; where nobody asked, those that are kept, by columns, kind and level."""
-    given = protection.given
-    if given is not None:
-        return list(asked_levels(given.get("budget"), given.get("pmc"), protection.counted.secret_columns))
+    if protection.given is not None:
+        return asked_levels(protection)
     limits = protection.certificate.table.limits.limits
     kept = [(protection.secrets[limit.secret][0], False, limit.kind, limit.level) for limit in limits]
     return list(dict.fromkeys(kept))
+
+
+def asked_levels(protection: Protection) -> list[tuple[Subject, bool, Kind, float | Fraction]]:
+    """List the limits of budgets that were given: about which secret columns, whether of one value, kind and level."""
+    given = protection.given or {}
+    asked = asked_limits(protection.plan, given.get("budget"), given.get("pmc"))
+    return [(subject, rule.value is not None, kind, rule.allowed.level) for subject, rule, kind in asked]
 
 
 def levels_asked(protection: Protection) -> dict[str, dict[str, Any]]:

@@ -56,7 +56,9 @@ def loosening(limits: Limits, chosen: Places) -> list[Loosening]:
     groups = _parts(chosen)
     return [
         max(
-            limit_factor(limit, int(limits.counts[limit.secret, own].sum()), int(limits.people[own].sum()))
+            limit_factor(
+                limit, int(limits.counts[limit.secret, own].sum()), int(limits.people_of(limit)[own].sum())
+            )
             for own in groups
         )
         for limit in limits.limits
@@ -72,12 +74,14 @@ def _parts(keys: Places) -> list[Places]:
 def least_loosening(table: Table, values: Values, *, least: int, randomised: bool) -> Least | None:
     """The factor by which to loosen all limits so that something can be released; None where there is nothing more.
 
+    None too where limits are about different people: a group then is no one mixture of shares (see `mixture`).
+
     `least` is the fewest people who may share a value. Where people may be exposed, nothing is proved from below.
     """
     groups, nested = coarsest_groups(table, values)
-    if not groups:
-        return None
     limits = table.limits
+    if not groups or limits.applies is not None:
+        return None
     lower, upper = _Search(limits, values.last, least, randomised).ends(groups)
     exposing = limits.exposed > 0 and (
         randomised or limits.exposed * limits.total >= int(limits.people.min())

@@ -1,7 +1,7 @@
 """The levels of a released column: as it is, ever coarser, left out.
 
 A level is words for people and what each counted value is published as. Given levels are read as people write them;
-others are chosen by the kind of the column and what is in it, fewer where there are many cells. A label never means
+others are chosen by the scale of the column and what is in it, fewer where there are many cells. A label never means
 different groups: a shortened text ends with "…".
 """
 
@@ -18,7 +18,14 @@ import numpy as np
 
 from tightlip.arguments import listed
 from tightlip.auditing.counted import Counted
-from tightlip.auditing.lattice import CountedColumn, coarser, number_of, rare_together, round_widths
+from tightlip.auditing.lattice import (
+    CountedColumn,
+    coarser,
+    neighbours_together,
+    number_of,
+    rare_together,
+    round_widths,
+)
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.protection.values import Codes
 from tightlip.table.kinds import Kind
@@ -26,6 +33,7 @@ from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import Value
 from tightlip.table.policy import Policy, Released
 from tightlip.table.recoding import Bins, Keep, Prefix, Recoding, plain_labels
+from tightlip.table.scale import Declared, require_fit
 
 AS_IS, OUT = "as is", "out"
 NOTHING = "*"
@@ -33,7 +41,6 @@ CHOSEN_PAIRS = (
     9_000_000  # of cells and combinations of chosen levels: more keep more, and take time and memory
 )
 _MOST_LEVELS = 6  # chosen for one column, besides as it is and out
-_CODES = 10  # whole numbers of so few values are taken for codes, which have no order
 _FEW = 3  # texts of so few values are not joined
 _LONGEST = 12  # characters of texts that are shortened
 _NESTS = 4 / 3  # values for each prefix that is shorter by one character, from which on texts are shortened
@@ -94,7 +101,8 @@ def choose_levels(
             )
     found, sizes = {}, {}
     for item in policy.release:
-        column = _counted_column(item, counted, kinds.get(item.column, "text"))
+        declared = policy.scales.get(item.column)
+        column = _counted_column(item, counted, kinds.get(item.column, "text"), declared)
         own = given.get(item.column)
         found[item.column] = _chosen(column, counted) if own is None else _read_all(column, own)
         if own is None:
@@ -103,11 +111,11 @@ def choose_levels(
     return tuple(ColumnLevels.of(name, levels) for name, levels in found.items())
 
 
-def _counted_column(item: Released, counted: Counted, kind: str) -> CountedColumn:
+def _counted_column(item: Released, counted: Counted, kind: str, declared: Declared | None) -> CountedColumn:
     place = counted.columns.index(item.column)
     values = counted.values[place]
     sizes = np.bincount(counted.codes[:, place], counted.tally.of_cell.astype(np.float64), len(values))
-    return CountedColumn(item, cast(Kind, kind), values, tuple(sizes.astype(np.int64).tolist()))
+    return CountedColumn(item, cast(Kind, kind), values, tuple(sizes.astype(np.int64).tolist()), declared)
 
 
 def _thin(levels: dict[str, list[Level]], sizes: Pairs[str, Sequence[int]], cells: int) -> None:
@@ -185,11 +193,11 @@ def _coarsens(level: Level, first: Level) -> bool:
 
 
 def _chosen(column: CountedColumn, counted: Counted) -> list[Level]:
-    """As it is, a few coarser levels by the kind of the column, and out; none whose names are ambiguous."""
+    """As it is, a few coarser levels by the scale of the column, and out; none whose names are ambiguous."""
     if column.item.recoding == Keep():
         between = _between(column)
     else:
-        known = coarser(column.item, column.kind, counted)
+        known = coarser(column.item, column.kind, counted, column.declared)
         between = [Level(level.recoding.words(), level.labels) for level in known]
     found, out = [_as_is(column)], _out(column)
     for level in between[:_MOST_LEVELS]:
@@ -201,14 +209,16 @@ def _chosen(column: CountedColumn, counted: Counted) -> list[Level]:
 
 def _between(column: CountedColumn) -> list[Level]:
     """Choose coarser levels of a column that is released as it is."""
-    values, kind = [value for value, _ in column.present], column.kind
+    values, kind, scale = [value for value, _ in column.present], column.kind, column.scale
+    if isinstance(scale, tuple) or (scale == "ordinal" and kind in ("integer", "real")):
+        return [_recode(column, joined) for joined in neighbours_together(column)]
     if kind == "date":
         return [_read(column, step) for step in ("month", "quarter", "year")]
-    if kind == "boolean" or (kind == "integer" and len(values) <= _CODES):
-        return []
-    if kind in ("integer", "real"):
+    if scale == "numeric":
         widths = round_widths([number_of(value, kind) for value in values], whole=kind == "integer")
         return [_read(column, width) for width in _nested(widths)]
+    if kind == "real":  # whose values no mapping lists
+        return []
     lengths = {len(value) for value in values}
     length = lengths.pop() if len(lengths) == 1 else 0
     if 2 < length <= _LONGEST and len(values) > _NESTS * len({value[:-1] for value in values}):
@@ -282,15 +292,14 @@ def _recode(column: CountedColumn, recoding: Recoding) -> Level:
     """What a recoding publishes; a prefix shows that it is one."""
     name, kind = column.item.column, column.kind
     recoding.require(name, kind)
+    if column.declared is not None:
+        require_fit(column.declared, name, recoding)
     if column.item.recoding != Keep():
         raise InvalidInput(
             f"levels of {quoted(name)} must be of a column released as it is, got one that the policy recodes; "
             "leave its recoding out."
         )
-    numbers = kind in ("integer", "real") and isinstance(recoding, Bins)
-    plain = [number_of(value, kind) if numbers else value for value, _ in column.present]
-    found = iter(plain_labels(recoding, plain, kind))
-    labels = tuple(None if value is None else next(found) for value in column.values)
+    labels = column.fill(plain_labels(recoding, column.plain(recoding), kind))
     if isinstance(recoding, Prefix):
         pairs = zip(labels, column.values, strict=True)
         labels = tuple(label if label is None or label == value else f"{label}…" for label, value in pairs)

@@ -6,9 +6,14 @@ Every budget says between which shares the people who hold a secret s may lie am
     a cap c on certainty          P(s | y) ≤ c
     a factor t not ruled out (PMC) P(s | y) ≥ P(s)/t
 
-In counts, with n_sx people of secret s in cell x and n_x = Σ_s n_sx, a kernel K(y | x) keeps a limit b on s if
+In counts, with n_sx people of secret s in cell x and m_x = Σ_s n_sx those to whom this secret applies, a kernel
+K(y | x) keeps a limit b on s if
 
-    Σ_x (n_sx − b·n_x) K(y | x) ≤ 0   for every y      (≥ for a floor).
+    Σ_x (n_sx − b·m_x) K(y | x) ≤ 0   for every y      (≥ for a floor).
+
+It is one linear condition for each y whatever m_x is, and m_x ≤ n_x, all people of the cell: P(s) and P(s | y) are the
+shares of s among those to whom it applies, P(s) = n_s/m. A value that is published for none of these says nothing about
+s, and keeps every limit on it (0 ≤ 0).
 
 A limit may be irrational. `inside` is a rational on the safe side of it, which releases must keep; `outside` one on the
 other side, which no release is bound to keep more than: proofs that nothing keeps more detail use it.
@@ -100,12 +105,31 @@ class Limits:
     people : people in each cell
     limits : what is to be kept
     exposed : the share of people who may get a value of their own that keeps no limit
+    applies : by subject (row) and cell, the people to whom it applies; None where all do to everybody
+    subject : of each row of `counts` the row of `applies` that it is of
     """
 
     counts: NDArray[np.int64]
     people: NDArray[np.int64]
     limits: tuple[Limit, ...]
     exposed: Fraction = Fraction(0)
+    applies: NDArray[np.int64] | None = None
+    subject: NDArray[np.intp] | None = None
+
+    def people_of(self, limit: Limit) -> NDArray[np.int64]:
+        """The people in each cell whom a limit is about."""
+        if self.applies is None or self.subject is None:
+            return self.people
+        return np.asarray(self.applies[self.subject[limit.secret]], dtype=np.int64)
+
+    def prior(self, secret: int) -> Fraction:
+        """The share of a secret (a row of the counts) among those to whom it applies."""
+        people = (
+            self.people
+            if self.applies is None or self.subject is None
+            else self.applies[self.subject[secret]]
+        )
+        return Fraction(sum(self.counts[secret].tolist()), sum(people.tolist()) or 1)
 
     @property
     def total(self) -> int:
@@ -113,19 +137,19 @@ class Limits:
         return int(self.people.sum())
 
     def excess(self, *, outside: bool = False) -> FloatArray:
-        """How far each cell alone is over each limit, in people: n_sx/b − n_x, negative where there is room."""
+        """How far each cell alone is over each limit, in people: n_sx/b − m_x, negative where there is room."""
         rows = [self._excess(limit, limit.outside if outside else limit.inside) for limit in self.limits]
         return np.array(rows).reshape(len(rows), len(self.people))
 
     def _excess(self, limit: Limit, bound: Fraction) -> FloatArray:
-        over = (self.counts[limit.secret] - float(bound) * self.people) / _unit(bound)
+        over = (self.counts[limit.secret] - float(bound) * self.people_of(limit)) / _unit(bound)
         return np.asarray(-over if limit.floor else over)
 
     def sizes(self, *, outside: bool = False) -> FloatArray:
-        """How large the parts of each excess are, n_sx/b + n_x: what its roundings are relative to."""
+        """How large the parts of each excess are, n_sx/b + m_x: what its roundings are relative to."""
         bounds = [limit.outside if outside else limit.inside for limit in self.limits]
         rows = [
-            (self.counts[limit.secret] + float(bound) * self.people) / _unit(bound)
+            (self.counts[limit.secret] + float(bound) * self.people_of(limit)) / _unit(bound)
             for limit, bound in zip(self.limits, bounds, strict=True)
         ]
         return np.array(rows).reshape(len(rows), len(self.people))
@@ -140,10 +164,14 @@ class Limits:
         outside: bool = False,
     ) -> NDArray[np.bool_]:
         """Which limits (rows) which values (columns) break, exactly; pairs of value and cell have whole weights."""
-        people = _sum(value, self.people[cell], weight, values)
         found = np.zeros((len(self.limits), values), dtype=bool)
+        sums: dict[int, NDArray[np.object_]] = {}  # by whom limits are about, who are often the same
         for place, limit in enumerate(self.limits):
             held = _sum(value, self.counts[limit.secret, cell], weight, values)
+            whom = 0 if self.subject is None else int(self.subject[limit.secret])
+            if whom not in sums:
+                sums[whom] = _sum(value, self.people_of(limit)[cell], weight, values)
+            people = sums[whom]
             bound = limit.outside if outside else limit.inside
             left, right = held * bound.denominator, people * bound.numerator
             found[place] = (left < right) if limit.floor else (left > right)

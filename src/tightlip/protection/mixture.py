@@ -67,7 +67,9 @@ def factor_of(limits: Sequence[Limit], held: Sequence[int | Fraction], people: i
 
 
 def limit_factor(limit: Limit, held: int | Fraction, people: int | Fraction) -> Loosening:
-    """By how much one limit must be loosened."""
+    """By how much one limit must be loosened; not at all by a group of none whom it is about."""
+    if not people:
+        return Fraction(0)
     if limit.floor:
         return limit.inside * people / held if held else math.inf
     return Fraction(held) / people / limit.inside

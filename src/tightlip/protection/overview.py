@@ -8,16 +8,16 @@ left out.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.auditing.leakage import CellLeakage, cell_pml, finding, tail_levels
-from tightlip.auditing.plan import about
+from tightlip.auditing.plan import applying, worst_leakage_of
 from tightlip.auditing.result import Finding
-from tightlip.auditing.tally import Tally
+from tightlip.auditing.tally import Places
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.protection.detail import Detail
@@ -160,7 +160,7 @@ def _worst(leak: CellLeakage, scale: int) -> Worst:
 
 
 def _leakage(found: Protection, subject: Subject, *, published: bool) -> CellLeakage:
-    return cell_pml(about(found.published if published else found.finest, subject).tally)
+    return cell_pml(applying(found.published if published else found.finest, subject, found.plan).tally)
 
 
 def patterns(found: Protection, least: int) -> tuple[Pattern, ...]:
@@ -220,7 +220,7 @@ def whole_columns(found: Protection) -> tuple[WholeColumns, ...]:
 
 
 def _recodings(found: Protection) -> Iterator[WholeColumns]:
-    table, tally = found.certificate.table, found.finest.tally
+    table = found.certificate.table
     people, whole = table.limits.people, table.detail(found.values).whole[1]
     for node in found.values.nodes:
         values = Values.of(table.codes, [[own[at]] for own, at in zip(table.levels, node, strict=True)])
@@ -230,11 +230,14 @@ def _recodings(found: Protection) -> Iterator[WholeColumns]:
         kept = float(people @ detail.lower[values.last]) / whole if whole > 0 else 1.0
         yield WholeColumns(
             tuple(column.words[at] for column, at in zip(found.levels, node, strict=True)),
-            _worst_leakage(tally.with_cells(values.last)),
+            _worst_leakage(found, values.last),
             min(kept, 1.0),
         )
 
 
-def _worst_leakage(tally: Tally) -> Nats:
-    leak = cell_pml(tally)
-    return leak.value(leak.worst_first(1)[0])
+def _worst_leakage(found: Protection, group: Places) -> Nats:
+    """The worst leakage where cells that are of one group are released as one."""
+    finest = found.finest
+    first = np.unique(group, return_index=True)[1]
+    released = replace(finest, codes=finest.codes[first], tally=finest.tally.with_cells(group))
+    return worst_leakage_of(released, found.plan)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tightlip.auditing.counted import counts_digest
 from tightlip.numeric.parse import exact_text
 from tightlip.numeric.quantity import exact_ratio
-from tightlip.protection.budget import asked_levels
+from tightlip.protection.facts import asked_levels
 from tightlip.protection.limits import Kind
 from tightlip.table.promise import Promise, PromisedLimit
 
@@ -22,8 +22,7 @@ def promise_of(found: Protection) -> Promise:
     All of them: one that others made needless on this table may matter on another. Where there are limits on single
     values, or it is not known what was asked, the promise is for these counts alone.
     """
-    given = found.given or {}
-    asked = list(asked_levels(given.get("budget"), given.get("pmc"), found.counted.secret_columns))
+    asked = asked_levels(found)
     whole = [PromisedLimit(about, kind, _text(kind, level)) for about, one, kind, level in asked if not one]
     return Promise(
         tuple(dict.fromkeys(whole)),

@@ -64,9 +64,9 @@ def exact_kernel(
 def _whole_excess(limits: Limits) -> NDArray[np.object_]:
     """How far each cell is over each limit, in whole numbers; relative sizes differ by limit."""
     rows = np.zeros((len(limits.limits), len(limits.people)), dtype=object)
-    people = limits.people.astype(object)
     for place, limit in enumerate(limits.limits):
         held, bound = limits.counts[limit.secret].astype(object), limit.inside
+        people = limits.people_of(limit).astype(object)
         over = held * bound.denominator - people * bound.numerator
         rows[place] = -over if limit.floor else over
     return rows

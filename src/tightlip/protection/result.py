@@ -14,7 +14,7 @@ import numpy as np
 from tightlip.arguments import choice, instance
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.leakage import cell_pml
-from tightlip.auditing.plan import about
+from tightlip.auditing.plan import applying, worst_leakage_of
 from tightlip.auditing.releasing import Release, write_release
 from tightlip.errors import InvalidInput
 from tightlip.model.channel import Channel
@@ -179,8 +179,11 @@ class Protection:
 
     @cached_property
     def policy(self) -> Policy:
-        """The plan with what is published for each cell; `save` writes it, and audits and releases take it."""
-        return replace(self.plan, min_count=None, local=self.local)
+        """The plan with what is published for each cell; `save` writes it, and audits and releases take it.
+
+        What was asked is promised in the local recoding, without values of the table.
+        """
+        return replace(self.plan, min_count=None, budget=(), delta=None, local=self.local)
 
     @cached_property
     def local(self) -> LocalRecoding:
@@ -231,13 +234,15 @@ class Protection:
 
     @cached_property
     def leakage(self) -> Nats:
-        """The worst leakage of a published value about all secret columns together, exactly."""
-        leak = cell_pml(self.published.tally)
-        return leak.value(leak.worst_first(1)[0])
+        """The worst leakage of a published value about all secret columns together, exactly.
+
+        Where a secret does not apply to everybody it is about those to whom it does, and about each column too.
+        """
+        return worst_leakage_of(self.published, self.plan)
 
     def leakage_about(self, subject: Subject) -> Nats:
         """The worst leakage of a published value about some of the secret columns."""
-        leak = cell_pml(about(self.published, subject).tally)
+        leak = cell_pml(applying(self.published, subject, self.plan).tally)
         return leak.value(leak.worst_first(1)[0])
 
     @property
@@ -297,21 +302,21 @@ class Protection:
     @cached_property
     def leakage_before(self) -> Nats:
         """The worst leakage about all secret columns together if every column were published at its finest level."""
-        leak = cell_pml(self.finest.tally)
-        return leak.value(leak.worst_first(1)[0])
+        return worst_leakage_of(self.finest, self.plan)
 
     @property
     def budget(self) -> Nats | None:
         """The one level that bounds the leakage about all secret columns together; None where the limits are others."""
         limits = self.certificate.table.limits
         levels = {limit.level for limit in limits.limits if limit.kind == "pml"}
-        joint = all(subject == self.counted.secret_columns for subject, _ in self.secrets)
+        together = any(subject == self.counted.secret_columns for subject, _ in self.secrets)
+        joint = together and limits.applies is None
         if len(levels) != 1 or not joint or limits.exposed or any(one.kind != "pml" for one in limits.limits):
             return None
         level = levels.pop()
         limited = {limit.secret for limit in limits.limits}
-        for secret, held in enumerate(limits.counts.sum(axis=1).tolist()):
-            free = Limit.of(secret, "pml", level, Fraction(held, limits.total)).void
+        for secret in range(len(limits.counts)):
+            free = Limit.of(secret, "pml", level, limits.prior(secret)).void
             if secret not in limited and not free:
                 return None
         return level if isinstance(level, Nats) else Nats(float(level), rounding="down")

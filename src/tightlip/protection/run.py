@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Unpack
 
 from tightlip.arguments import flag, whole
 from tightlip.auditing.counted import Counted
+from tightlip.auditing.plan import require_unweighted
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.parse import float_number, number
 from tightlip.protection.base import base_release
@@ -27,6 +28,7 @@ from tightlip.protection.rough import MANY, solve_roughly
 from tightlip.protection.search import Assignment
 from tightlip.protection.values import Codes, Values
 from tightlip.table.counts import count_cells
+from tightlip.table.plan import PlanKeywords, planned, require_keywords
 from tightlip.table.policy import Policy, Released
 from tightlip.table.source import Table, open_table
 
@@ -43,7 +45,7 @@ def silent(stage: str, kept: float, bound: float) -> None:
 
 def protect(
     table: Any,
-    secret: str | Iterable[str] | None = None,
+    secret: Any = None,
     release: Iterable[str | Released] | None = None,
     budget: Any = None,
     *,
@@ -57,16 +59,19 @@ def protect(
     gap: float = 1e-3,
     seconds: float | None = None,
     on_progress: OnProgress = silent,
+    **plan: Unpack[PlanKeywords],
 ) -> Protection:
     """Find the truthful release of a table that keeps most detail under a budget.
 
     Parameters
     ----------
     table : Table or anything `open_table` takes
-    secret, release : column names (or Released), or
+    secret, release : column names (or `Secret` and `Released`), or {"DPHY": ["1"]}: a column and its sensitive values
     policy : Policy
+        What is planned; all else that is said of the plan adds to it (see `plan`).
     budget : level, cap, or mapping of secret columns (and their values) to such; or a list of these, all to be kept
-        "3x": nobody's secret becomes more than 3 times as likely; "50%": nobody's becomes more than that likely.
+        "3x": nobody's secret becomes more than 3 times as likely; "50%": nobody's becomes more than that likely, or no
+        named value of it does. A level is for each secret column, and for all together where the plan says `jointly`.
     levels : mapping of released column to its levels, finest first; optional
         {"age": ["as is", 5, 10, "out"], "zip": ["as is", "prefix 3", "out"], "town": "towns.csv"}; chosen where left
         out.
@@ -85,6 +90,8 @@ def protect(
         as long. When it is done, or after Ctrl-C, the best so far is returned with its proof and its gap.
     on_progress : callable, optional
         Is told the stage, the detail kept and the bound so far.
+    plan : bins={"age": 10}, prefix, top, bottom, mapping, suppress, where, missing, not_secret, jointly
+        What else is planned, in the words of the flags and of policy files; see docs/policy.md.
 
     Returns
     -------
@@ -95,12 +102,13 @@ def protect(
     InvalidInput
         When the plan does not fit the table, or even publishing nothing exceeds the budget.
     """
-    plan = _plan(secret, release, policy)
-    fewest = plan.min_count if min_count is None else min_count
+    require_keywords(protect, plan, PlanKeywords.__annotations__)
+    wanted = _protectable(planned(secret, release, policy, budget=budget, delta=delta, **plan))
+    fewest = wanted.min_count if min_count is None else min_count
     asked = Request.of(
-        budget,
+        wanted.budget or None,
         pmc,
-        delta,
+        wanted.delta,
         fewest,
         weights=weights,
         randomised=randomised,
@@ -109,11 +117,17 @@ def protect(
         on_progress=on_progress,
     )
     with nullcontext(table) if isinstance(table, Table) else open_table(table) as opened:
-        counts = count_cells(opened, replace(plan, min_count=None))
-        counted = Counted.of(counts, plan.secret, [item.column for item in plan.release])
-        chosen = choose_levels(plan, counted, opened.kinds(plan.columns), levels)
-    given = {"budget": budget, "pmc": pmc, "delta": delta, "min_count": fewest, "levels": levels}
-    return replace(protect_counts(counted, plan, chosen, asked), source=table, given=given)
+        counts = count_cells(opened, replace(wanted, min_count=None))
+        counted = Counted.of(counts, wanted.secret, [item.column for item in wanted.release])
+        chosen = choose_levels(wanted, counted, opened.under(wanted).kinds(wanted.columns), levels)
+    given = {
+        "budget": wanted.budget,
+        "pmc": pmc,
+        "delta": wanted.delta if delta is None else delta,
+        "min_count": fewest,
+        "levels": levels,
+    }
+    return replace(protect_counts(counted, wanted, chosen, asked), source=table, given=given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +174,7 @@ def protect_counts(
 ) -> Protection:
     """Protect counts of the released columns, given what their values may be published as."""
     finest, codes = _at_finest(counted, levels)
-    limits, secrets = read_limits(finest, asked.budget, asked.pmc, asked.delta)
+    limits, secrets = read_limits(finest, plan, asked.budget, asked.pmc, asked.delta)
     proof = Proof(finest.codes, codes, _weights(asked.weights, levels), limits)
     values = proof.values()
     base = base_release(proof, values, secrets, least=asked.least, randomised=asked.randomised)
@@ -265,15 +279,9 @@ def _at_finest(
     return counted.recode([column.column for column in levels], values, groups), tuple(codes)
 
 
-def _plan(secret: Any, release: Any, policy: Policy | None) -> Policy:
-    if policy is not None:
-        if secret is not None or release is not None:
-            raise InvalidInput("policy already says what is secret and released; leave these arguments out.")
-        plan = policy
-    elif secret is None or release is None:
-        raise InvalidInput("secret and release must both be given, or a policy; name the columns.")
-    else:
-        plan = Policy(secret, release)
+def _protectable(plan: Policy) -> Policy:
+    """Refuse a plan that is protected already, random, or weighted."""
+    require_unweighted(plan, "protected")
     if plan.local is not None:
         raise InvalidInput(
             "policy must say what is planned, got one that is protected already; leave its local recoding out."

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from tightlip.errors import visible
 from tightlip.numeric.ball import exp_bounds
-from tightlip.numeric.display import format_about, format_down, format_sides, format_up
+from tightlip.numeric.display import (
+    format_about,
+    format_count,
+    format_down,
+    format_sides,
+    format_up,
+)
 from tightlip.numeric.parse import exact_text
 from tightlip.numeric.quantity import Nats, Probability, Rounding
 from tightlip.showing import Unit as Unit
@@ -94,6 +100,24 @@ def budget_given(budget: Nats) -> str:
     return f"{given_decimal(float(budget)) or repr(float(budget))} nats"
 
 
+def factor_above(amount: Nats) -> Fraction:
+    """Compute e^amount, exactly or rounded up; of a finite amount.
+
+    >>> factor_above(Nats.of_ratio(Fraction(5, 2))), factor_above(Nats(1.0)) > math.e
+    (Fraction(5, 2), True)
+    """
+    return Fraction(exp_bounds(float(amount))[1]) if amount.ratio is None else amount.ratio
+
+
+def times(factor: str) -> str:
+    """Write how many times, given a factor in words.
+
+    >>> times("2"), times("2.5")
+    ('twice', '2.5 times')
+    """
+    return "twice" if factor == "2" else f"{factor} times"
+
+
 def factor(amount: Nats, *, up: bool = True) -> str:
     """Write e^amount, rounded up, or down where it is exceeded.
 
@@ -109,6 +133,17 @@ def factor(amount: Nats, *, up: bool = True) -> str:
         return "over 1e300"
     times = exp_bounds(float(amount))[up] if amount.ratio is None else amount.ratio
     return shown(times, LONG if times < _NEARLY_ONE else SHORT)
+
+
+def factor_first(amount: Nats, unit: Unit) -> str:
+    """Write an amount as people think of it: the factor, then in its unit; three digits, rounded to its side.
+
+    >>> factor_first(Nats.of_ratio(Fraction(3)), "nats"), factor_first(Nats(0.0), "nats")
+    ('3x (1.1 nats)', '1x (0 nats)')
+    """
+    if math.isinf(amount):
+        return "infinite"
+    return f"{factor(amount, up=amount.rounding != 'down')}x ({leakage(amount, unit, SHORT)})"
 
 
 def by_factor(amount: Nats, *, up: bool = True) -> str:
@@ -289,11 +324,11 @@ def amount(found: Nats, unit: Unit, *, bound: bool = False) -> Amount:
     `bound` is whether it is told as a bound only.
 
     >>> amount(Nats(0.5), "nats")
-    Amount(value=0.5, unit='nats', words='0.5 nats', given=None)
+    Amount(value=0.5, unit='nats', words='1.65x (0.5 nats)', given=None)
     >>> amount(Nats(0.5), "nats", bound=True).words
-    'at most 0.5 nats'
+    'at most 1.65x (0.5 nats)'
     """
-    return Amount(value_json(found, unit), unit, f"{'at most ' if bound else ''}{leakage(found, unit)}")
+    return Amount(value_json(found, unit), unit, f"{'at most ' if bound else ''}{factor_first(found, unit)}")
 
 
 def share(probability: float) -> Share:
@@ -313,6 +348,59 @@ def percent(probability: float) -> str:
     """
     rounding = probability.rounding if isinstance(probability, Probability) else "nearest"
     return _PERCENT[rounding](probability)
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """A number of people in a record; None where it is that of fewer than ten, which is not told without leave."""
+
+    count: int | None
+    of: int
+    words: str
+
+
+def people(count: int, of: int, *, show: bool, least: int) -> People:
+    """Write how many of some people, with their share; fewer than `least` only where values may be shown.
+
+    >>> people(591, 7287, show=False, least=10).words, people(3, 50, show=False, least=10).words
+    ('591 of 7,287 people (8.11 %)', 'fewer than 10 of 50 people')
+    >>> people(0, 50, show=False, least=10).words, people(50, 50, show=False, least=10).words
+    ('nobody', 'all 50 people')
+    >>> people(3, 4, show=False, least=10).words, people(1, 1, show=False, least=10).words
+    ('some of 4 people', 'the one person')
+    """
+    if not count:
+        return People(0, of, "nobody")
+    if of == 1:
+        return People(1, 1, "the one person")
+    if count < least and not show and of < least:
+        return People(None, of, f"some of {of} people")
+    if count < least and not show:
+        return People(None, of, f"fewer than {least} of {format_count(of)} people")
+    if count == of:
+        return People(count, of, f"all {format_count(of)} people")
+    return People(
+        count, of, f"{format_count(count)} of {format_count(of)} people ({about(Fraction(count, of))})"
+    )
+
+
+def blur_people(groups: Sequence[People]) -> list[People]:
+    """Round the numbers of groups to tens where one of them is not told, which would follow from the others.
+
+    >>> few, many = people(9, 367, show=False, least=10), people(358, 367, show=False, least=10)
+    >>> [one.words for one in blur_people([few, many])]
+    ['fewer than 10 of 367 people', 'about 360 of 367 people']
+    """
+    if all(group.count is not None for group in groups):
+        return list(groups)
+    return [_blur(group) if group.count else group for group in groups]
+
+
+def _blur(group: People) -> People:
+    about_ = max(round(group.count or 0, -1), 10)
+    return replace(
+        group, count=about_, words=f"about {format_count(about_)} of {format_count(group.of)} people"
+    )
 
 
 def posterior_share(found: Finding | CellRisk) -> Share:

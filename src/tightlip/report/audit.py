@@ -9,14 +9,16 @@ from tightlip import arguments
 from tightlip.errors import InvalidInput
 from tightlip.files import whole_file
 from tightlip.report.amounts import printable
-from tightlip.report.audit_chart import envelope_chart, finish_chart, tail_chart
+from tightlip.report.audit_chart import audit_pictures
 from tightlip.report.audit_html import audit_html
 from tightlip.report.audit_record import audit_report as audit_report
-from tightlip.report.audit_record import budget_amount, view_report
-from tightlip.report.audit_words import ViewWords, basis, headline, paragraphs, verdict
+from tightlip.report.audit_record import change_report, view_report
+from tightlip.report.audit_words import ViewWords, basis, envelope_bound, headline, paragraphs, verdict
 from tightlip.report.card import Card
+from tightlip.report.chart import Picture as Drawn
 from tightlip.report.chart import charting
 from tightlip.report.disclosure import veil_audit
+from tightlip.report.people_chart import remedies_picture
 
 if TYPE_CHECKING:
     from tightlip.auditing.result import Audit, Picture
@@ -44,14 +46,17 @@ def short_words(audit: Audit) -> str:
 
 
 def _view_line(told: Audit, name: str) -> str:
-    worst, envelope, *_ = ViewWords(told, told.views[name]).figures()
-    return f"{name}: worst {worst.value}, envelope {envelope.value}"
+    view = told.views[name]
+    words = ViewWords(told, view)
+    over = words.over()
+    start = "" if over is None else f"over the budget {over.words}, "
+    return f"{name}: {start}worst {words.amount(view.worst.leakage)}, envelope {words.amount(envelope_bound(view))}"
 
 
 def card(audit: Audit) -> Card:
-    """Summarise the headline, the verdict and the measures of the view of all secrets together."""
+    """Summarise the headline, the verdict and the measures of the view that decides."""
     told = veil_audit(audit)
-    figures = ViewWords(told, told.joint).figures()
+    figures = ViewWords(told, told.deciding).figures()
     others = [f"{len(told.views) - 1} more views, by secret column"] if len(told.views) > 1 else []
     return Card(
         headline(audit),
@@ -63,12 +68,24 @@ def card(audit: Audit) -> Card:
 
 def chart(audit: Audit, view: str, picture: Picture, unit: Unit) -> Any:
     """Draw one of the pictures of a view, as the report has it; codes in place of values."""
-    found = audit.with_curves() if picture == "envelope" else audit
-    report = view_report(found, found.views[view], unit=unit)
-    budget = None if found.budget is None else budget_amount(found.budget, unit)
-    draw = tail_chart if picture == "tail" else envelope_chart
     charting()
-    return finish_chart(draw(report, unit, budget), width=_WIDTH)
+    drawn = _pictures(audit, view, picture, unit)
+    if picture not in drawn:
+        raise InvalidInput(
+            f'picture must be one of {", ".join(drawn) or "the others"}, got "{picture}", of which this audit has no '
+            "numbers; a sample counts no people, and changes are searched for where a budget is not met."
+        )
+    return drawn[picture].titled(_WIDTH)
+
+
+def _pictures(audit: Audit, view: str, picture: Picture, unit: Unit) -> dict[str, Drawn]:
+    """The pictures of a view, or that of the changes, which needs the whole report."""
+    if picture == "remedies":
+        found = remedies_picture(audit_report(audit, unit=unit))
+        return {} if found is None else {"remedies": found}
+    audit = audit.with_curves() if picture == "envelope" else audit
+    change = change_report(audit, audit.remedies[0], unit=unit) if audit.remedies else None
+    return audit_pictures(view_report(audit, audit.views[view], unit=unit), unit=unit, change=change)
 
 
 def write_html(

@@ -1,45 +1,34 @@
-"""Draw the pictures of an audit as Vega-Lite: how likely each leak is, and what survives post-processing."""
+"""Draw the pictures of an audit as Vega-Lite: people (`people_chart`), how likely each leak is, and what survives."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from tightlip.errors import InvalidInput
 from tightlip.report.amounts import Amount
-from tightlip.report.audit_record import EnvelopePoint, ViewReport
-from tightlip.report.chart import GUARANTEED, REACHED, Bound
+from tightlip.report.audit_record import Change, EnvelopePoint, ViewReport
+from tightlip.report.chart import (
+    BLUE,
+    FACTOR_TITLE,
+    GREY,
+    GUARANTEED,
+    ORANGE,
+    REACHED,
+    RED,
+    Bound,
+    Picture,
+    factor_axis,
+)
+from tightlip.report.people_chart import certainty_picture, columns_picture, heat_picture, people_picture
 
-_BLUE, _ORANGE, _RED, _GREY = "#3b7dd8", "#d9822b", "#d0453e", "#8a94a0"  # readable on white and on black
-_HEIGHT = 260
 _PLACES: dict[str, dict[str, Any]] = {
     "level": {"y": 0, "align": "center", "dy": -16},
     "delta": {"y": "height", "align": "left", "dx": 5, "dy": -9},
     "chance": {"x": 0, "align": "left", "dx": 6, "dy": -8},
     "epsilon": {"x": 0, "align": "left", "dx": 6, "dy": 9},
-}
-_CONFIG: dict[str, Any] = {
-    "background": "transparent",
-    "view": {"stroke": None},
-    "font": "system-ui, sans-serif",
-    "axis": {
-        "labelColor": "currentColor",
-        "titleColor": "currentColor",
-        "domainColor": "currentColor",
-        "tickColor": "currentColor",
-        "gridColor": "currentColor",
-        "gridOpacity": 0.15,
-        "labelFontSize": 12,
-        "titleFontSize": 13,
-        "titleFontWeight": "normal",
-        "titlePadding": 8,
-        "labelOverlap": True,
-        "tickCount": 5,
-    },
-    "legend": {"labelColor": "currentColor", "labelFontSize": 12, "labelLimit": 0, "orient": "top"},
-    "text": {"color": "currentColor", "fontSize": 12},
-    "rule": {"color": "currentColor"},
 }
 
 
@@ -55,12 +44,46 @@ def require_charts() -> None:
         ) from error
 
 
-def audit_charts(view: ViewReport, *, unit: str, budget: Amount | None) -> dict[str, dict[str, Any]]:
-    """Draw both pictures of one view of a report, by name, each a Vega-Lite specification with its data inside."""
-    return {
-        "tail": finish_chart(tail_chart(view, unit, budget)).to_dict(),
-        "envelope": finish_chart(envelope_chart(view, unit, budget)).to_dict(),
+def audit_pictures(view: ViewReport, *, unit: str, change: Change | None = None) -> dict[str, Picture]:
+    """Draw the pictures of one view of a report, by name, people first.
+
+    Those of which a sample has no numbers are left out; `change` is a change of the plan under which the same people
+    are drawn too.
+    """
+    found = {
+        "people": people_picture(view, change),
+        "certainty": certainty_picture(view),
+        "columns": columns_picture(view),
+        "heat": heat_picture(view, unit),
+        "tail": tail_picture(view, unit),
+        "envelope": envelope_picture(view, unit),
     }
+    return {name: picture for name, picture in found.items() if picture is not None}
+
+
+def tail_picture(view: ViewReport, unit: str) -> Picture:
+    """Draw how likely each leak is."""
+    return Picture(
+        "How likely is a leak?",
+        "The chance that somebody's released values leak more than a level; the curve ends at the worst leakage, "
+        f"{view.worst.leakage.words}.",
+        tail_chart(view, unit, view.budget),
+        ("leakage above", "chance at most", "chance at least"),
+        tuple((point.level.words, point.above.words, point.at_least.words) for point in view.tail),
+    )
+
+
+def envelope_picture(view: ViewReport, unit: str) -> Picture:
+    """Draw what survives any grouping of released values."""
+    return Picture(
+        "What survives any grouping of released values?",
+        "A stranger may group released values before drawing conclusions: leaks above the guaranteed curve have a "
+        "probability below δ, however they are grouped; it was computed at the dots, and a step between them holds "
+        "because a leak can only shrink as δ grows.",
+        envelope_chart(view, unit, view.budget),
+        ("δ", "guaranteed", "reached by an attack"),
+        tuple((point.delta_words, point.upper.words, point.lower.words) for point in view.curve),
+    )
 
 
 def tail_chart(view: ViewReport, unit: str, budget: Amount | None) -> Any:
@@ -79,7 +102,8 @@ def tail_chart(view: ViewReport, unit: str, budget: Amount | None) -> Any:
     ]
     delta, worst = view.envelope.delta, view.worst.leakage.value
     ticks = _powers(min([step["chance"] for step in steps] + [delta]))
-    x = alt.X("level:Q", title=f"leakage ({unit})", scale=alt.Scale(zero=True))
+    longest = max([float(worst), *(float(step["level"]) for step in steps)])
+    x = alt.X("level:Q", title=FACTOR_TITLE, scale=alt.Scale(zero=True), axis=factor_axis(longest, unit))
     y = alt.Y(
         "chance:Q",
         title="chance of a larger leak",
@@ -94,10 +118,10 @@ def tail_chart(view: ViewReport, unit: str, budget: Amount | None) -> Any:
         alt.Tooltip("chance_words:N", title="chance of a larger leak"),
     ]
     return alt.layer(
-        line.mark_line(interpolate="step-after", color=_BLUE, strokeWidth=2.5),
-        *_rule("chance", delta, f"δ = {view.envelope.delta_words}", _GREY),
-        *_budget_rule("level", budget),
-        marks.mark_point(color=_BLUE, filled=True, size=70, opacity=1).encode(tooltip=tooltip),
+        line.mark_line(interpolate="step-after", color=BLUE, strokeWidth=2.5),
+        *_rule("chance", delta, f"δ = {view.envelope.delta_words}", GREY),
+        *_budget_rule("level", budget, float(worst)),
+        marks.mark_point(color=BLUE, filled=True, size=70, opacity=1).encode(tooltip=tooltip),
     )
 
 
@@ -134,9 +158,11 @@ def envelope_chart(view: ViewReport, unit: str, budget: Amount | None) -> Any:
         scale=alt.Scale(type="log", domain=domain),
         axis=alt.Axis(values=ticks, format="~g"),
     )
-    y = alt.Y("epsilon:Q", title=f"leakage ε ({unit})", scale=alt.Scale(zero=True))
+    ends = [float(point.upper.value) for point in view.curve]
+    longest = max([end for end in ends if not math.isinf(end)] + [_value(budget)])
+    y = alt.Y("epsilon:Q", title=FACTOR_TITLE, scale=alt.Scale(zero=True), axis=factor_axis(longest, unit))
     names = ["guaranteed", "reached by an attack"]
-    color = alt.Color("curve:N", title=None, scale=alt.Scale(domain=names, range=[_BLUE, _ORANGE]))
+    color = alt.Color("curve:N", title=None, scale=alt.Scale(domain=names, range=[BLUE, ORANGE]))
     tooltip = [
         alt.Tooltip("curve:N", title="curve"),
         alt.Tooltip("delta_words:N", title="δ"),
@@ -145,7 +171,7 @@ def envelope_chart(view: ViewReport, unit: str, budget: Amount | None) -> Any:
     # the guarantee is drawn broad, so that an attack that reaches it lies on top and not in its place
     return alt.layer(
         *_budget_rule("epsilon", budget),
-        *_rule("delta", view.envelope.delta, f"δ = {view.envelope.delta_words}", _GREY),
+        *_rule("delta", view.envelope.delta, f"δ = {view.envelope.delta_words}", GREY),
         *curve(names[0], lambda point: point.upper, GUARANTEED, 150, 5),
         *curve(names[1], lambda point: point.lower, REACHED, 40, 1.5),
     )
@@ -177,22 +203,26 @@ def _powers(smallest: float) -> list[float]:
     return [10.0**power for power in range(math.floor(math.log10(smallest)), 1)]
 
 
-def _budget_rule(field: str, budget: Amount | None) -> list[Any]:
-    if budget is None:
+def _value(budget: Amount | None) -> float:
+    """Where a budget is drawn; 0 where it is not."""
+    return 0.0 if budget is None or budget.value == "inf" else float(budget.value)
+
+
+def _budget_rule(field: str, budget: Amount | None, longest: float = math.inf) -> list[Any]:
+    """The budget; its name ends at the rule where that is near the right end, the longest level drawn."""
+    if budget is None or budget.value == "inf":
         return []
-    return _rule(field, budget.value, f"budget {budget.words}", _RED)
+    side = {"align": "right", "dx": 4} if float(budget.value) > 0.7 * longest else {}
+    return _rule(field, budget.value, f"budget {budget.words}", RED, side)
 
 
-def _rule(field: str, value: float | str, words: str, color: str) -> list[Any]:
+def _rule(
+    field: str, value: float | str, words: str, color: str, place: Mapping[str, Any] = MappingProxyType({})
+) -> list[Any]:
     """A dashed line across the picture, named where the falling curves leave room."""
     import altair as alt
 
     channel = alt.X(f"{field}:Q") if field in ("level", "delta") else alt.Y(f"{field}:Q")
     base = alt.Chart(alt.Data(values=[{field: value, "words": words}])).encode(channel)
     rule = base.mark_rule(strokeDash=[5, 4], color=color, strokeWidth=1.5)
-    return [rule, base.mark_text(color=color, **_PLACES[field]).encode(text="words:N")]
-
-
-def finish_chart(chart: Any, width: int | str = "container", height: int = _HEIGHT) -> Any:
-    """Give a picture the report's colours and sizes, which are readable on white and on black."""
-    return chart.properties(width=width, height=height).configure(**_CONFIG)
+    return [rule, base.mark_text(color=color, **{**_PLACES[field], **place}).encode(text="words:N")]

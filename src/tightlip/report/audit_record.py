@@ -9,18 +9,22 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
 from tightlip import __version__
 from tightlip.auditing.counted import SMALL
+from tightlip.auditing.plan import name_of
 from tightlip.errors import InvalidInput, quoted
-from tightlip.numeric.display import format_count, format_exactly
+from tightlip.numeric.display import format_count, format_exactly, several
 from tightlip.numeric.quantity import Nats, level_exact
 from tightlip.report.amounts import (
     Amount,
+    People,
     Share,
     Unit,
     about,
@@ -30,19 +34,21 @@ from tightlip.report.amounts import (
     budget_words,
     delta_json,
     exact_share,
+    factor_first,
     given_decimal,
-    leakage,
     posterior_share,
     share,
 )
 from tightlip.report.audit_words import (
     Figure,
     ViewWords,
+    allowed_words,
     cell_columns,
     change_note,
     change_words,
     digest_words,
     empty_lead_words,
+    envelope_bound,
     headline,
     lead_words,
     method,
@@ -55,16 +61,21 @@ from tightlip.report.audit_words import (
     proof_words,
     protect_call,
     reason_words,
+    summary_lines,
+    todo,
     verdict,
 )
+from tightlip.report.comparison import PlanLine
 from tightlip.report.disclosure import Names, Veil, remedy_toml, veil_audit, veil_finding
 from tightlip.report.envelope import method_words
 
 if TYPE_CHECKING:
-    from tightlip.auditing.result import Audit, CellRisk, Finding, Remedy, SecretView
+    from tightlip.auditing.budget import Budget
+    from tightlip.auditing.result import Audit, CellRisk, Finding, HeatMap, Remedy, SecretView
     from tightlip.envelopes.result import Envelope
     from tightlip.statistic.result import StatisticLeakage
 
+_MOST_LINES = 20  # of worst cells
 _LARGEST_PROOF = 500_000  # characters; a longer one makes a page that browsers open slowly
 
 
@@ -101,7 +112,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One of the worst cells."""
+    """One of the worst kinds of cells: `cells` of them are told alike."""
 
     cell: str
     people: str
@@ -109,6 +120,7 @@ class Cell:
     secret: str
     prior: Share
     posterior: Share
+    cells: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +172,79 @@ class Statistic:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A released column: its leakage alone, that of the release without it, and the part that then goes."""
+    """A released column: its leakage alone, that of the release without it, and the part that then goes.
+
+    `over_alone` and `over_without` are the people above the budget, or above a factor of 2 where there is none.
+    """
 
     column: str
     alone: Amount
     without: Amount
     saved: Share
+    over_alone: People | None = None
+    over_without: People | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One secret in the summary: its budget, how many people are over it, and what becomes of those who hold it."""
+
+    secret: str
+    budget: str
+    over: str
+    worst: str
+    unique: str
+    found_out: tuple[str, ...]
+    verdict: str
+    met: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """A bar of a histogram: from where, up to where (None is no end), and how many people."""
+
+    low: float
+    high: float | None
+    words: str
+    people: People
+
+
+@dataclass(frozen=True, slots=True)
+class Certain:
+    """Of those who hold a secret, how many become how certain."""
+
+    secret: str
+    held: People
+    bins: tuple[Bin, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HeatCell:
+    """A pair of values of two columns: how many people have it, and what it leaks; None where that is not told."""
+
+    row: str
+    column: str
+    people: People
+    leakage: Amount | None
+
+
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """Two released columns alone; values in order."""
+
+    columns: tuple[str, str]
+    rows: tuple[str, ...]
+    values: tuple[str, ...]
+    cells: tuple[HeatCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A measure that officers know, and how it relates to ours."""
+
+    name: str
+    value: str
+    relation: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +263,8 @@ class Certainty:
     rarest: Share
     uncertified_cells: int
     uncertified_share: Share
+    observed_above: Share | None
+    rows_to_decide: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,11 +291,20 @@ class ViewReport:
     secrets: tuple[Secret, ...]
     certified: Certainty | None
     others: dict[str, Found] | None = None
+    people: int = 0
+    budget: Amount | None = None
+    met: bool | None = None
+    over: People | None = None
+    left_out: tuple[People, ...] = ()
+    by_factor: tuple[Bin, ...] = ()
+    certainty: tuple[Certain, ...] = ()
+    classical: tuple[Known, ...] = ()
+    heat: Heat | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """What `protect` would keep, told before all other changes; `words` alone where it was not tried."""
+    """What `protect` would keep, told before all other changes; words and perhaps a call where it was not tried."""
 
     words: str
     leakage: Amount | None = None
@@ -233,6 +323,7 @@ class Change:
     kind: str
     reason: str
     policy: str | None
+    by_factor: dict[str, tuple[Bin, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +348,8 @@ class AuditReport:
     headline: str
     paragraphs: tuple[str, ...]
     verdict: Verdict
+    todo: tuple[str, ...]
+    summary: tuple[Line, ...]
     views: tuple[ViewReport, ...]
     remedies: tuple[Change, ...]
     no_remedy: str | None
@@ -265,6 +358,7 @@ class AuditReport:
     privacy_note: str
     change_note: str | None = None
     protect: Lead | None = None
+    comparison: tuple[PlanLine, ...] | None = None
     written: dict[str, str | None] | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -323,6 +417,7 @@ def audit_report(
     policy, options = audit.policy, option_names(command)
     told = audit if show_values else veil_audit(audit)
     delta = delta_json(audit.delta)
+    lead = None if "protect" in audit.skipped else _lead(audit, table, command, unit, show_values)
     return AuditReport(
         version=version,
         table=table,
@@ -334,25 +429,29 @@ def audit_report(
         confidence=audit.confidence,
         delta=delta["delta"],
         delta_exact=delta["delta_exact"],
-        budget=None if audit.budget is None else budget_amount(audit.budget, unit),
+        budget=None if audit.deciding.budget is None else _budget(audit.deciding.budget, unit),
         secret_columns=policy.secret,
         statistic=policy.statistic,
         released=tuple(item.column for item in policy.release),
-        plan=tuple(plan_words(policy)),
+        plan=tuple(plan_words(audit)),
         headline=headline(audit, show_values=show_values, unit=unit),
         paragraphs=tuple(notes(audit, show_values=show_values)),
         verdict=Verdict(audit.verdict, verdict(told, unit=unit)),
+        todo=tuple(todo(audit, None if lead is None else lead.words, unit=unit)),
+        summary=tuple(Line(**line) for line in summary_lines(told, show_values=show_values, unit=unit)),
         views=tuple(
             view_report(audit, view, unit=unit, show_values=show_values, option=options["show_values"])
             for view in audit.views.values()
         ),
-        remedies=tuple(_change(audit, remedy, unit, show_values) for remedy in audit.remedies),
+        remedies=tuple(
+            change_report(audit, remedy, unit=unit, show_values=show_values) for remedy in audit.remedies
+        ),
         no_remedy=None if audit.remedies else no_change_words(audit, options["budget"], unit=unit),
         method=tuple(method(audit)),
         values_shown=show_values,
         privacy_note=privacy_note(show_values, options["show_values"]),
         change_note=change_note(audit, unit=unit) if audit.remedies else None,
-        protect=_lead(audit, table, command, unit, show_values),
+        protect=lead,
     )
 
 
@@ -364,11 +463,16 @@ def _lead(audit: Audit, table: str, command: str | None, unit: Unit, show_values
     found = advise(audit)
     run = protect_call(audit, table, python=command is None)
     if found is None or isinstance(found, str):
-        return None if found is None else Lead(no_lead_words(found, run))
-    worst = worst_values(found, found.counted.secret_columns)[1]
-    told = worst.found if show_values or worst.people >= SMALL else veil_finding(worst.found, audit.budget)
+        words = None if found is None else no_lead_words(found, run)
+        return None if words is None else Lead(words, command=run if words.endswith(run) else None)
+    worst = max(
+        (worst_values(found, subject)[1] for subject in dict(found.secrets)),
+        key=lambda one: one.found.leakage,
+    )
+    most = audit.deciding.budget.level if audit.deciding.budget else None
+    told = worst.found if show_values or worst.people >= SMALL else veil_finding(worst.found, most)
     kept = Share(found.information, about(found.information))
-    worst_words = leakage(told.leakage, unit)
+    worst_words = factor_first(told.leakage, unit)
     words = (
         lead_words(kept.words, at_least(found.kept), worst_words, run) if found.kept else empty_lead_words()
     )
@@ -391,7 +495,7 @@ def now() -> str:
 
 
 def _origin(audit: Audit, made: str, version: str, show_values: bool, option: str) -> Origin:
-    digest = audit.digest() if show_values else None
+    digest = audit.digest() if show_values and audit.counted is not None else None
     first = f"Made on {made} by tightlip {version} from {format_count(audit.total)} rows."
     return Origin(made, version, audit.total, digest, (first, digest_words(digest, option)))
 
@@ -427,13 +531,13 @@ def view_report(
             TailStep(amount(point.level, unit), share(point.above), share(point.at_least))
             for point in view.tail
         ),
-        envelope=replace(_point(view.envelope, unit), attack=attack),
-        curve=tuple(_point(point, unit) for point in points),
+        envelope=replace(_point(view.envelope, view, unit), attack=attack),
+        curve=tuple(_point(point, view, unit) for point in points),
         proof=_proof(proof, show_values, option),
-        cells=view.counted.tally.shape[1],
+        cells=int(view.counted.tally.cells.sum()),
         worst_cells_columns=tuple(cell_columns(audit)),
-        worst_cells=tuple(_cell(risk, names, unit) for risk in view.worst_cells),
-        columns=tuple(_columns(audit, view, unit)),
+        worst_cells=told_alike(_cell(risk, names, unit) for risk in view.worst_cells),
+        columns=tuple(_columns(audit, view, unit, words)),
         secrets=tuple(
             Secret(names.secret(place), exact_share(held)) for place, held in enumerate(view.shares)
         ),
@@ -442,7 +546,68 @@ def view_report(
             name: _finding_record(found, names, unit) for name, found in view.others.items() if name != "pmc"
         }
         or None,
+        people=view.people,
+        budget=None if view.budget is None else _budget(view.budget, unit),
+        met=view.verdict,
+        over=words.over(),
+        left_out=tuple(words.left_out()),
+        by_factor=tuple(Bin(*bin_) for bin_ in words.by_factor()),
+        certainty=tuple(
+            Certain(names.secret(place), held, tuple(Bin(*bin_) for bin_ in bins))
+            for place, held, bins in words.certainty()
+        ),
+        classical=tuple(Known(*known) for known in words.classical()),
+        heat=None if view.heat is None else _heat(view.heat, words, unit),
     )
+
+
+def _heat(found: HeatMap, words: ViewWords, unit: Unit) -> Heat | None:
+    """Two columns alone; without leave no value of fewer than ten people is told, nor what a pair of so few leaks."""
+    sums = [sum(people) for people in found.people], [sum(held) for held in zip(*found.people, strict=True)]
+    shown = [
+        {
+            place: _value_name(value)
+            for place, value in enumerate(values)
+            if words.show_values or held[place] >= SMALL
+        }
+        for values, held in zip(found.values, sums, strict=True)
+    ]
+    told = []
+    for row, column in product(*shown):
+        people, leak = found.people[row][column], found.leakage[row][column]
+        if leak is not None:
+            known = amount(leak, unit) if words.show_values or people >= SMALL else None
+            told.append(HeatCell(shown[0][row], shown[1][column], words.people(people), known))
+    rows, columns = (tuple(names.values()) for names in shown)
+    return Heat(found.columns, rows, columns, tuple(told)) if told else None
+
+
+def _value_name(value: str | None) -> str:
+    return "(missing)" if value is None else value
+
+
+def told_alike(cells: Iterable[Cell]) -> tuple[Cell, ...]:
+    """Join cells of which the same is told, up to a number of lines; the first of them gives its name."""
+    found: dict[tuple[Any, ...], Cell] = {}
+    for cell in cells:
+        key = cell.people, cell.leakage.words, cell.secret, cell.prior.words, cell.posterior.words
+        found[key] = replace(found[key], cells=found[key].cells + cell.cells) if key in found else cell
+    joined = [
+        cell
+        if cell.cells == 1
+        else replace(
+            cell, cell=f"{several(cell.cells, 'cell')}, {cell.cell.partition(' and ')[0]} among them"
+        )
+        for cell in found.values()
+    ]
+    return tuple(joined[:_MOST_LINES])
+
+
+def _budget(budget: Budget, unit: Unit) -> Amount:
+    """A budget with its words; its value is the smallest level about every value, infinite where there is none."""
+    level = budget.level
+    shown = budget_amount(level, unit) if level is not None else Amount("inf", unit, "")
+    return replace(shown, words=allowed_words(budget))
 
 
 def _finding_record(found: Finding, names: Names, unit: Unit) -> Found:
@@ -463,6 +628,7 @@ def _cell(risk: CellRisk, names: Names, unit: Unit) -> Cell:
         secret=names.secret(risk.secret),
         prior=exact_share(risk.prior),
         posterior=posterior_share(risk),
+        cells=risk.cells,
     )
 
 
@@ -473,11 +639,12 @@ def _people(risk: CellRisk, names: Names) -> str:
     return format_count(round(risk.size)) if risk.size >= 1 else "under 1"
 
 
-def _point(point: Envelope, unit: Unit) -> EnvelopePoint:
+def _point(point: Envelope, view: SecretView, unit: Unit) -> EnvelopePoint:
+    told = factor_first(envelope_bound(view, point), unit)
     return EnvelopePoint(
         **delta_json(point.delta),
         delta_words=format_exactly(point.delta),
-        upper=amount(point.value, unit),
+        upper=replace(amount(point.value, unit), words=told),
         lower=amount(Nats(point.lower, rounding="down"), unit),
         method=method_words(point),
     )
@@ -491,7 +658,7 @@ def _statistic(
         value=value.value,
         unit=unit,
         words=value.words,
-        of=audit.joint.name,
+        of=name_of(audit.policy.secret),
         at_least=amount(Nats(found.lower, rounding="down"), unit),
         exact=found.exact,
         method=found.method,
@@ -515,15 +682,18 @@ def _proof(found: Envelope | StatisticLeakage, show_values: bool, option: str) -
     )
 
 
-def _columns(audit: Audit, view: SecretView, unit: Unit) -> list[Column]:
+def _columns(audit: Audit, view: SecretView, unit: Unit, words: ViewWords) -> list[Column]:
     """The columns with the part of the leakage that goes when each is left out."""
+    veiled = audit.mode == "population" and not words.show_values
     whole = float(view.worst.leakage if audit.mode == "population" else view.envelope.upper)
     return [
         Column(
             column=effect.column,
-            alone=amount(effect.alone, unit),
-            without=amount(effect.without, unit),
+            alone=amount(effect.alone, unit, bound=veiled and bool(effect.alone)),
+            without=amount(effect.without, unit, bound=veiled and bool(effect.without)),
             saved=share(_share_saved(whole, float(effect.without))),
+            over_alone=words.share_over(effect.over_alone),
+            over_without=words.share_over(effect.over_without),
         )
         for effect in view.columns
     ]
@@ -540,11 +710,17 @@ def _certainty(view: SecretView) -> Certainty | None:
         return None
     found = view.certified
     return Certainty(
-        found.confidence, share(found.rarest), found.uncertified_cells, share(found.uncertified_share)
+        found.confidence,
+        share(found.rarest),
+        found.uncertified_cells,
+        share(found.uncertified_share),
+        None if found.observed_above is None else share(found.observed_above),
+        found.rows_to_decide,
     )
 
 
-def _change(audit: Audit, remedy: Remedy, unit: Unit, show_values: bool) -> Change:
+def change_report(audit: Audit, remedy: Remedy, *, unit: Unit, show_values: bool = False) -> Change:
+    """Record one change of the plan."""
     return Change(
         change=_sentence(change_words(audit.policy, remedy)),
         leakage=amount(remedy.leakage, unit),
@@ -552,6 +728,13 @@ def _change(audit: Audit, remedy: Remedy, unit: Unit, show_values: bool) -> Chan
         kind=remedy.kind,
         reason=reason_words(audit.policy, remedy),
         policy=remedy_toml(audit, remedy, show_values=show_values),
+        by_factor={
+            name: tuple(
+                Bin(*bin_) for bin_ in ViewWords(audit, audit.views[name], show_values, unit).bars(counts)
+            )
+            for name, counts in remedy.by_factor.items()
+        }
+        or None,
     )
 
 

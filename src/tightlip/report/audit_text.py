@@ -9,25 +9,46 @@ from rich.text import Text
 from tightlip.numeric.display import format_count, several
 from tightlip.report.amounts import printable
 from tightlip.report.audit_record import AuditReport, ViewReport
+from tightlip.report.comparison import comparison_table
 from tightlip.report.tables import plain_table
 
 _MOST_CELLS = 8
-_STYLES = {True: "bold green", False: "bold red", None: "dim"}
+_STYLES = {True: "bold green", False: "bold red", None: "bold"}
 
 
 def audit_text(report: AuditReport) -> RenderableType:
-    """Lay the report out in words and tables."""
+    """Lay the report out: the answer, what to do, and why."""
     report = printable(report)
-    verdict = report.verdict
-    parts: list[RenderableType] = [
-        Text(report.headline, style="bold"),
-        Text(verdict.words, style=_STYLES[verdict.met]),
+    parts: list[RenderableType | None] = [
+        Text(report.headline, style=_STYLES[report.verdict.met]),
         Text("\n".join(report.paragraphs)),
     ]
+    if len(report.summary) > 1:
+        parts.append(_summary(report))
+    if report.comparison is not None:
+        parts.append(comparison_table(report.comparison))
+    parts += [_remedies(report)]
     for view in report.views:
-        parts += [_words(view), _figures(view), _cells(view), _columns(view)]
-    parts += [_remedies(report), *_file_lines(report), Text(report.privacy_note, style="dim")]
-    return Group(*(item for part in parts for item in (part, Text(""))))
+        parts += [_words(view), _figures(view), _cells(view), _columns(view), _classical(view)]
+    parts += [*_file_lines(report), Text(report.privacy_note, style="dim")]
+    return Group(*(item for part in parts if part is not None for item in (part, Text(""))))
+
+
+def _summary(report: AuditReport) -> Table:
+    rows = [
+        (line.secret, line.budget, line.over, line.worst, *line.found_out, line.verdict)
+        for line in report.summary
+    ]
+    known = [f"found out at {level}" for level in ("50 %", "90 %")] if report.summary[0].found_out else []
+    names = ["secret", "budget", "over the budget", "worst factor", *known, "verdict"]
+    return plain_table("Every secret against its own budget", names, rows)
+
+
+def _classical(view: ViewReport) -> Table | None:
+    if not view.classical:
+        return None
+    rows = [(known.name, known.value, known.relation) for known in view.classical]
+    return plain_table("What is known under other names", ["measure", "value", "how it relates"], rows)
 
 
 def _words(view: ViewReport) -> RenderableType:
@@ -56,14 +77,28 @@ def _cells(view: ViewReport) -> Table:
         )
         for cell in shown
     ]
-    title = f"Worst cells, {len(shown)} of {format_count(view.cells)}"
+    listed = sum(cell.cells for cell in shown)
+    title = f"Worst cells, {format_count(listed)} of {format_count(view.cells)}"
     return plain_table(title, view.worst_cells_columns, rows)
 
 
-def _columns(view: ViewReport) -> Table:
-    rows = [(effect.column, effect.alone.words, effect.without.words) for effect in view.columns]
-    names = ["column", "alone", "release without it"]
-    return plain_table("Released columns, by what each adds", names, rows)
+def _columns(view: ViewReport) -> Table | None:
+    """What each column adds: the people it puts over the budget, and the worst case."""
+    if not view.columns:
+        return None
+    rows = [
+        (
+            effect.column,
+            *(over.words for over in (effect.over_without, effect.over_alone) if over is not None),
+            effect.without.words,
+        )
+        for effect in view.columns
+    ]
+    counted = view.columns[0].over_without is not None
+    over = "over the budget" if view.budget is not None else "above 2x"
+    people = [f"{over} without it", f"{over} by it alone"] if counted else []
+    title = "Released columns, the one that exposes most people first"
+    return plain_table(title, ["column", *people, "worst without it"], rows)
 
 
 def _remedies(report: AuditReport) -> RenderableType:
@@ -88,7 +123,8 @@ def _changes(report: AuditReport) -> RenderableType:
         )
         for remedy in report.remedies
     ]
-    names = ["change", "leakage after", "information kept", "found by"]
+    after = "leakage after" if report.mode == "population" else "envelope after, at most"
+    names = ["change", after, "information kept", "found by"]
     title = "What to change" if report.protect is None else "Or change the plan"
     table = plain_table(f"{title}: {report.change_note}", names, rows)
     if "policy" in (report.written or {}):

@@ -1,8 +1,10 @@
-"""Save charts as files: offline HTML, SVG or PNG by suffix."""
+"""Draw charts alike: colours for white and black paper, bounds as steps; save them as offline HTML, SVG or PNG."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 from pathlib import Path
@@ -13,6 +15,65 @@ from tightlip.files import prepare_output
 from tightlip.numeric.display import format_down, format_sides, format_up
 
 _SUFFIXES = (".html", ".svg", ".png")
+BLUE, ORANGE, RED, GREEN, GREY = (
+    "#3b7dd8",
+    "#d9822b",
+    "#d0453e",
+    "#2f9e62",
+    "#8a94a0",
+)  # on white and on black
+_HEIGHT = 260
+_CONFIG: dict[str, Any] = {
+    "background": "transparent",
+    "view": {"stroke": None},
+    "font": "system-ui, sans-serif",
+    "axis": {
+        "labelColor": "currentColor",
+        "titleColor": "currentColor",
+        "domainColor": "currentColor",
+        "tickColor": "currentColor",
+        "gridColor": "currentColor",
+        "gridOpacity": 0.15,
+        "labelFontSize": 12,
+        "titleFontSize": 13,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "labelOverlap": True,
+        "tickCount": 5,
+    },
+    "legend": {"labelColor": "currentColor", "labelFontSize": 12, "labelLimit": 0, "orient": "top"},
+    "text": {"color": "currentColor", "fontSize": 12},
+    "title": {"color": "currentColor", "anchor": "start", "fontSize": 15},
+    "rule": {"color": "currentColor"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture of a report: its title, a sentence about it, the chart, and the table behind it.
+
+    Attributes
+    ----------
+    chart : an Altair chart without size and colours; see `spec`
+    names, rows : the numbers that are drawn, and those that are left out for want of room, as text
+    height : in pixels
+    """
+
+    title: str
+    caption: str
+    chart: Any
+    names: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    height: int = _HEIGHT
+
+    def spec(self) -> dict[str, Any]:
+        """The Vega-Lite specification with its data inside, as wide as its place; its title stands outside."""
+        found: dict[str, Any] = finish_chart(self.chart, height=self.height).to_dict()
+        return found
+
+    def titled(self, width: int) -> Any:
+        """The chart with its title inside."""
+        return finish_chart(self.chart.properties(title=self.title), width=width, height=self.height)
 
 
 class Bound(NamedTuple):
@@ -124,8 +185,47 @@ def _tighten(rows: list[dict[str, Any]], x: str, y: str, bound: Bound) -> list[d
     return [{**row, y: value} for row, value in zip(ordered, best, strict=True)]
 
 
+def finish_chart(chart: Any, width: int | str = "container", height: int = _HEIGHT) -> Any:
+    """Give a picture the report's colours and sizes, which are readable on white and on black."""
+    return chart.properties(width=width, height=height).configure(**_CONFIG)
+
+
 def save_chart(chart: Any, path: Path) -> None:
     """Write a chart by suffix, over what is there (see `files.whole_file`); HTML works offline."""
     form = path.suffix.lower().removeprefix(".")
     options: dict[str, Any] = {"inline": True} if form == "html" else {}
     chart.save(str(path), format=form, **options)
+
+
+FACTOR_TITLE = "times as likely"
+_MOST_TICKS = 7
+_LARGEST = 600.0  # nats; no float holds a much larger factor
+
+
+def factor_axis(longest: float, unit: str) -> Any:
+    """Label an axis of leakages up to the longest, in nats or bits, by their factors: a log scale from 1x on."""
+    import altair as alt
+
+    per = math.log(2) if unit == "bits" else 1.0
+    ticks = [math.log(factor) / per for factor in _round_factors(math.exp(min(longest * per, _LARGEST)))]
+    value = "pow(2, datum.value)" if unit == "bits" else "exp(datum.value)"
+    return alt.Axis(values=ticks, tickCount=len(ticks), labelExpr=f"format({value}, '.4~g') + 'x'")
+
+
+def _round_factors(most: float) -> list[float]:
+    """List a few round factors from 1 to the largest.
+
+    >>> _round_factors(1.5), _round_factors(27.0)
+    ([1.0, 1.1, 1.2, 1.3, 1.4, 1.5], [1.0, 2.0, 5.0, 10.0, 20.0])
+    >>> _round_factors(1e6)
+    [1.0, 10.0, 100.0, 1000.0, 10000.0, 100000.0, 1000000.0]
+    """
+    for part in (100, 50, 20, 10, 5, 2, 1):  # steps of 0.01, 0.02, 0.05, …
+        if (most - 1) * part < _MOST_TICKS - 1:
+            return [1 + step / part for step in range(math.floor((most - 1) * part) + 1)]
+    for leads, power in (((1, 2, 5), 1), ((1, 3), 1), *(((1,), power) for power in (1, 2, 5, 10, 20, 50))):
+        decades = range(0, math.floor(math.log10(most)) + 1, power)
+        found = [float(f"{lead}e{decade}") for decade in decades for lead in leads]
+        if len([tick for tick in found if tick <= most]) <= _MOST_TICKS:
+            return [tick for tick in found if tick <= most]
+    return [1.0, most]

@@ -9,17 +9,25 @@ does a leakage beside the prior. So both are told as ranges, the same whatever t
 3/4 and 1, each of which at least five sizes can have. Shares of 0 and 1 are told as they are, since every size can have
 them. The worst leakage is a range where its cell is small, and so is every amount that could be the same one: those
 above the range's lower end. Fewer than ten people are told as that.
+
+What officers know by other names follows the same rule where some cell is small: α and t-closeness are told as the
+upper end of their range, β-likeness and δ-disclosure follow from the leakage that is told, and entropy l-diversity is
+rounded down to a whole number. k-anonymity, the risks that are 1/k, distinct l-diversity and the numbers of people who
+are unique or in cells below 3, 5 and 10 are told as they are: a release is judged by them, and they say how many people
+are in small cells, not which cells these are.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar
 
-from tightlip.auditing.counted import SMALL
+from tightlip.auditing.counted import SMALL, SUPPRESSED, UNNAMED
+from tightlip.auditing.leakage import tail_levels
 from tightlip.auditing.result import (
     AttackGroup,
     Audit,
@@ -32,8 +40,11 @@ from tightlip.auditing.result import (
 )
 from tightlip.auditing.view import UNSEEN
 from tightlip.envelopes.result import Envelope
+from tightlip.numeric.display import several
 from tightlip.numeric.quantity import Nats, Probability
+from tightlip.numeric.rounding import up
 from tightlip.report.amounts import in_words
+from tightlip.table.chain import steps_of
 from tightlip.table.mapping import Mapping
 from tightlip.table.policy_file import policy_toml
 
@@ -60,14 +71,25 @@ class Names:
         """Name a cell: its released values where it is large or values may be shown, or "cell 17"."""
         if place == UNSEEN:
             return "a released value outside the sample"
-        label = self.view.counted.cell_label(place)
-        if label is None:
+        counted = self.view.counted
+        code = counted.codes[place][0]
+        if code == SUPPRESSED:
             return "the cell of all suppressed people"
-        return cell_name(self.view.counted.columns, label) if self.shows(place) else f"cell {place + 1}"
+        named = code != UNNAMED and self.shows(place)
+        own = cell_name(counted.columns, counted.cell_label(place) or ()) if named else f"cell {place + 1}"
+        # of small cells their number, beside those of people, would tell their size
+        alike = int(counted.tally.cells[place]) - 1 if self.shows(place) else 0
+        return f"{own} and {several(alike, 'cell')} like it" if alike else own
 
     def shows(self, place: int) -> bool:
         """Whether a cell may be called by its values: many people have them, or values may be shown."""
         return self.show_values or self.view.counted.holders_of(place) >= SMALL
+
+
+def has_small_cells(view: SecretView) -> bool:
+    """Whether some cell of a view has fewer than ten people."""
+    counted = view.counted
+    return bool(((counted.tally.sizes if counted.holders is None else counted.holders) < SMALL).any())
 
 
 def secret_name(columns: Sequence[str], label: Sequence[str | None]) -> str:
@@ -124,12 +146,11 @@ class Veil:
     def of(cls, audit: Audit, view: SecretView) -> Veil:
         """Tell every finding about a small cell of a view as a range."""
         names = Names(audit, view)
-        worst = _gain(
-            view.worst, names, audit.budget if audit.verdict and audit.mode == "population" else None
-        )
+        kept = view.budget is not None and view.verdict and audit.mode == "population"
+        worst = _gain(view.worst, names, view.budget.level if kept and view.budget else None)
         least = None if worst.least is None else Nats.of_ratio(_lift(worst.least, worst.prior), "down")
         bare = cls(replace(view, worst=worst), least)
-        few = _Few(audit)
+        few = _Few(audit, view.people)
         told = replace(
             bare.view,
             at_least=view.at_least if least is None else min(view.at_least, least),
@@ -137,6 +158,7 @@ class Veil:
             envelope=bare.envelope(view.envelope),
             attack=tuple(few.group(group, names) for group in view.attack),
             others=_others(view, names),
+            ldp=bare.ldp(),
             share_above_budget=few.share(view.share_above_budget),
             worst_cells=tuple(_gain(risk, names, worst.leakage) for risk in view.worst_cells),
             columns=tuple(bare.effect(effect) for effect in view.columns),
@@ -155,8 +177,27 @@ class Veil:
         return replace(point, upper=upper, lower=min(point.lower, float(self.hidden)), certificate=None)
 
     def effect(self, effect: ColumnEffect) -> ColumnEffect:
-        """Tell a column's effect with both amounts outside the hidden range."""
-        return replace(effect, alone=self.above(effect.alone), without=self.above(effect.without))
+        """Tell a column's effect with both amounts outside the hidden range; their worst cells may be small too."""
+        if self.view.certified is not None:  # bounds of a sample
+            return effect
+        return replace(effect, alone=self._level(effect.alone), without=self._level(effect.without))
+
+    def _level(self, amount: Nats) -> Nats:
+        """An amount at a fixed level, or at the worst leakage, which is told anyway, where that is less."""
+        told, worst = self.above(level_above(amount)), self.view.worst.leakage
+        return min(told, worst) if amount <= worst else told
+
+    def ldp(self) -> Nats:
+        """Tell LDP, which a small cell may decide, as no more than its parts allow: PML and PMC of the worst cells."""
+        view = self.view
+        if self.hidden is None or math.isinf(view.ldp):
+            return view.ldp
+        return Nats(up(float(view.worst.leakage) + float(view.pmc.leakage)))
+
+
+def level_above(amount: Nats) -> Nats:
+    """Round an amount up to one of the fixed levels of tails, from which no count follows."""
+    return next((level for level in tail_levels() if level >= amount), amount)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,17 +205,16 @@ class _Few:
     """Shares of a population that are those of fewer than ten people."""
 
     audit: Audit
+    people: int
 
     def _hides(self, share: Fraction) -> bool:
-        return self.audit.mode == "population" and 0 < share * self.audit.total < SMALL
+        return self.audit.mode == "population" and 0 < share * self.people < SMALL
 
     def share(self, share: Probability | None) -> Probability | None:
         """At most ten people's share in place of that of fewer."""
         if share is None or share.fraction is None or not self._hides(share.fraction):
             return share
-        return Probability(
-            float(Probability.of(min(Fraction(SMALL, self.audit.total), Fraction(1))))
-        )  # a bound
+        return Probability(float(Probability.of(min(Fraction(SMALL, self.people), Fraction(1)))))  # a bound
 
     def point(self, point: TailPoint) -> TailPoint:
         """Tell a point of the tail."""
@@ -187,7 +227,8 @@ class _Few:
 
     def group(self, group: AttackGroup, names: Names) -> AttackGroup:
         """Tell a group of an attack; `few` where it is one of fewer than ten people."""
-        held = sum(names.view.counted.holders_of(cell) for cell in group.cells)
+        counted = names.view.counted
+        held = sum(counted.holders_of(kind) * int(counted.tally.cells[kind]) for kind in group.cells)
         if names.show_values or held >= SMALL:
             return group
         return replace(group, posterior=float(share_range(Fraction(group.posterior))[0]), few=True)
@@ -243,14 +284,18 @@ def remedy_toml(
 ) -> str | None:
     """Write the changed plan as TOML for a file in some folder; None where it would tell what may not be shown.
 
-    What a remedy adds names only values that ten people or more have. A mapping that is written out in the plan itself
-    may name others, so the text is withheld unless values may be shown.
+    What a remedy adds names only values that ten people or more have. A mapping that is written out in the plan itself,
+    and a list of values in order, may name others, so the text is withheld unless values may be shown.
     """
-    written = [
-        item
-        for item in audit.policy.release
-        if isinstance(item.recoding, Mapping) and not item.recoding.hierarchy
-    ]
-    if not show_values and any(item in remedy.policy.release for item in written):
+    plan, changed = (zip(own.columns, own.recodings, strict=True) for own in (audit.policy, remedy.policy))
+    written = {
+        (column, step)
+        for column, recoding in plan
+        for step in steps_of(recoding)
+        if isinstance(step, Mapping) and not step.hierarchy
+    }
+    kept = {(column, step) for column, recoding in changed for step in steps_of(recoding)}
+    in_order = any(isinstance(scale, tuple) for scale in audit.policy.scales.values())
+    if not show_values and (in_order or written & kept):
         return None
     return policy_toml(remedy.policy, folder)

@@ -7,9 +7,11 @@ Asked by `tightlip.showing`. Numbers between two proved ends are in `tightlip.re
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
+from tightlip.auditing.comparison import Comparison
 from tightlip.auditing.risk import AuditRisks
 from tightlip.contraction.bounds import DivergenceBound
 from tightlip.contraction.summary import ContractionSummary, LevelBounds
@@ -65,6 +67,7 @@ from tightlip.report.card import (
     record_of,
 )
 from tightlip.report.chart import Bound, bound_chart, charting
+from tightlip.report.comparison import NAMES, plan_lines
 from tightlip.statistic.relations import StatisticComposition
 from tightlip.statistic.result import StatisticLeakage
 
@@ -357,6 +360,25 @@ def _(result: AuditRisks) -> Card:
 
 @columns_of.register
 def _(result: AuditRisks) -> dict[str, list[Any]]:
+    return result.columns()
+
+
+# plans side by side
+
+
+@record_of.register
+def _(result: Comparison, unit: Unit) -> dict[str, Any]:
+    return {"unit": unit, "plans": [asdict(line) for line in plan_lines(result, unit=unit)]}
+
+
+@card_of.register
+def _(result: Comparison) -> Card:
+    lines = list(plan_lines(result))
+    return Card("Plans side by side", (), NAMES, [line.cells() for line in lines])
+
+
+@columns_of.register
+def _(result: Comparison) -> dict[str, list[Any]]:
     return result.columns()
 
 

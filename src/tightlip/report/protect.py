@@ -9,9 +9,9 @@ from tightlip import arguments
 from tightlip.errors import InvalidInput
 from tightlip.files import whole_file
 from tightlip.report.amounts import printable
-from tightlip.report.audit_chart import finish_chart, require_charts
+from tightlip.report.audit_chart import require_charts
 from tightlip.report.card import Card
-from tightlip.report.chart import charting
+from tightlip.report.chart import charting, finish_chart
 from tightlip.report.page import render_page
 from tightlip.report.protect_chart import columns_chart, factors_chart, protect_charts, trade_chart
 from tightlip.report.protect_record import ProtectReport, protect_record

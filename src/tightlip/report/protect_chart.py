@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tightlip.report.amounts import Share
-from tightlip.report.audit_chart import finish_chart
-from tightlip.report.chart import Bound
+from tightlip.report.chart import BLUE, GREY, ORANGE, RED, Bound, finish_chart
 from tightlip.report.protect_record import (
     ColumnReport,
     FactorReport,
@@ -17,7 +16,6 @@ from tightlip.report.protect_record import (
     TradeReport,
 )
 
-_BLUE, _ORANGE, _GREY, _RED = "#3b7dd8", "#d9822b", "#8a94a0", "#d0453e"  # readable on white and on black
 _AT_LEAST, _AT_MOST = Bound(falling=False, above=False), Bound(falling=False, above=True)
 _PERCENT = "format(datum.value * 100, '~g') + ' %'"
 _TICKS = [1, 1.5, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000, 100_000, 1_000_000]
@@ -58,7 +56,7 @@ def factors_chart(report: FactorReport) -> Any:
     last = max((step.factor for step in report.steps), default=1.0)
     return _steps(
         rows,
-        {"before": (_AT_LEAST, _GREY), "after": (_AT_LEAST, _BLUE)},
+        {"before": (_AT_LEAST, GREY), "after": (_AT_LEAST, BLUE)},
         ("factor", "times as likely, at most", "times as likely, at most"),
         ("share", "people"),
         (1.0, max(last, 1.5)),
@@ -69,9 +67,9 @@ def trade_chart(report: TradeReport, kind: str) -> Any:
     """Draw the detail that can be kept at each budget: found, bounded, and by recoding whole columns."""
     release = f"{kind} release"
     curves: dict[str, tuple[Callable[[TradePoint], Share | None], Bound, str]] = {
-        BOUND: (lambda point: point.bound, _AT_MOST, _ORANGE),
-        release: (lambda point: point.kept, _AT_LEAST, _BLUE),
-        WHOLE: (lambda point: point.whole_columns, _AT_LEAST, _GREY),
+        BOUND: (lambda point: point.bound, _AT_MOST, ORANGE),
+        release: (lambda point: point.kept, _AT_LEAST, BLUE),
+        WHOLE: (lambda point: point.whole_columns, _AT_LEAST, GREY),
     }
     rows = [
         {
@@ -127,7 +125,7 @@ def columns_chart(columns: Sequence[ColumnReport], width: int | str = "container
     inside = base.transform_filter("datum.kept > 0.3")
     beside = base.transform_filter("datum.kept <= 0.3")
     chart = alt.layer(
-        base.mark_bar(color=_BLUE, height={"band": 0.7}),
+        base.mark_bar(color=BLUE, height={"band": 0.7}),
         inside.mark_text(align="right", dx=-6, color="white").encode(text="kept_words:N"),
         beside.mark_text(align="left", dx=6).encode(text="kept_words:N"),
     )
@@ -211,8 +209,8 @@ def _rule(own: TradePoint, x: Any) -> list[Any]:
 
     words = f"budget: {own.factor_words} times"
     base = alt.Chart(alt.Data(values=[{"factor": own.factor, "words": words}])).encode(x=x)
-    rule = base.mark_rule(strokeDash=[5, 4], color=_RED, strokeWidth=1.5)
-    text = base.mark_text(color=_RED, align="left", dx=5, dy=-9, y="height").encode(text="words:N")
+    rule = base.mark_rule(strokeDash=[5, 4], color=RED, strokeWidth=1.5)
+    text = base.mark_text(color=RED, align="left", dx=5, dy=-9, y="height").encode(text="words:N")
     return [rule, text]
 
 

@@ -9,10 +9,9 @@ from tightlip.errors import InvalidInput
 from tightlip.numeric.quantity import Nats
 from tightlip.protection.curve import Curve
 from tightlip.report.amounts import Unit
-from tightlip.report.audit_chart import finish_chart
 from tightlip.report.audit_record import as_json
 from tightlip.report.card import Card, card_of, chart_of, columns_of, record_of
-from tightlip.report.chart import charting
+from tightlip.report.chart import charting, finish_chart
 from tightlip.report.protect_chart import trade_chart
 from tightlip.report.protect_record import TradeReport, trade_point, trade_report
 

@@ -437,12 +437,11 @@ class _Teller:
         codes = {subject: self._codes(subject) for subject in self.subjects}
         limits, listed = self.found.certificate.table.limits, []
         for one in self.found.binding():
-            held = int(limits.counts[one.limit.secret].sum())
             secret = codes[one.subject][one.secret]
             listed.append(
                 LimitGain(
                     secret,
-                    said.limit_words(one.limit, secret, Fraction(held, limits.total)),
+                    said.limit_words(one.limit, secret, limits.prior(one.limit.secret)),
                     one.gain,
                     said.gain_words(one.gain),
                 )
@@ -454,7 +453,7 @@ class _Teller:
         seen = about(self.found.finest, subject)
         if self.show_values:
             return [secret_name(subject, seen.secret_label(place)) for place in range(seen.tally.shape[0])]
-        order = by_size(seen.tally.of_secret.tolist(), np.random.default_rng(self.code_seed))
+        order = by_size(seen.tally.of_secret, np.random.default_rng(self.code_seed))
         which = "" if len(self.subjects) == 1 else f" of {name_of(subject)}"
         return [f"secret {place + 1}{which}" for place in np.argsort(order).tolist()]
 

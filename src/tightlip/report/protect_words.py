@@ -26,6 +26,7 @@ from tightlip.report.amounts import (
     join_names,
     leakage,
     posterior_words,
+    times,
 )
 
 _CLOSE = 1e-3  # of the detail: the gap to which an optimum is sought
@@ -44,7 +45,7 @@ def headline(found: Protection, worst: Finding) -> str:
     if found.budget is None and found.certificate.table.limits.limits:
         return f"{kept}{_several_words(found)}."
     return (
-        f"{kept}; no published value makes a secret ({_secret(found)}) more than {factor(worst.leakage)} times as "
+        f"{kept}; no published value makes a secret ({_secret(found)}) more than {times(factor(worst.leakage))} as "
         "likely."
     )
 
@@ -58,14 +59,18 @@ def _nothing_words(found: Protection, worst: Finding) -> str:
         )
     return (
         "The release keeps no detail: none that says more was found within the budget. No published value makes a "
-        f"secret ({_secret(found)}) more than {factor(worst.leakage)} times as likely."
+        f"secret ({_secret(found)}) more than {times(factor(worst.leakage))} as likely."
     )
 
 
 def _several_words(found: Protection) -> str:
     """Say that the limits hold, and for whom; a single one is said in full."""
     promised = promises(found)
-    told = promised[0] if len(promised) == 1 else f"all {len(promised)} limits hold"
+    told = (
+        promised[0]
+        if len(promised) == 1
+        else f"{'both' if len(promised) == 2 else f'all {len(promised)}'} limits hold"
+    )
     who = f"for {_protected(found)}, " if found.exposed else ""
     return f"; {who}{told}"
 
@@ -147,9 +152,9 @@ def _promise_words(subject: Sequence[str], of_value: bool, kind: str, level: flo
     if kind == "cap":
         most = exactly(Fraction(level))
         return f"{who} at most {most} likely" if of_value else f"{who} more than {most} likely"
-    times = factor(level if isinstance(level, Nats) else Nats(float(level)))
-    how = "times less likely" if kind == "pmc" else "times as likely"
-    return f"{who} at most {times} {how}" if of_value else f"{who} more than {times} {how}"
+    most = factor(level if isinstance(level, Nats) else Nats(float(level)))
+    how = f"{most} times less likely" if kind == "pmc" else f"{times(most)} as likely"
+    return f"{who} {'at most' if of_value else 'more than'} {how}"
 
 
 def exactly(share: Fraction) -> str:
@@ -188,7 +193,7 @@ def exception_words(found: Protection, worst: Finding) -> str:
         return ""
     return (
         f" This does not hold for {at_most(found.exposed)} of people: they are published beyond the limits, with "
-        f"values that may give their secret away entirely; at worst one is {factor(worst.leakage)} times as likely."
+        f"values that may give their secret away entirely; at worst one is {times(factor(worst.leakage))} as likely."
     )
 
 
@@ -246,7 +251,7 @@ def limit_words(limit: Limit, secret: str, prior: Fraction) -> str:
             f"{about(limit.inside)}"
         )
     return (
-        f"{secret} may become at most {factor(level)} times as likely: from {about(prior)} to not more than "
+        f"{secret} may become at most {times(factor(level))} as likely: from {about(prior)} to not more than "
         f"{about(limit.inside)}"
     )
 
@@ -365,7 +370,7 @@ def worst_words(worst: Finding, unit: Unit) -> str:
 
 def times_words(worst: Finding) -> str:
     """Say by how much the value that leaks most multiplies a probability."""
-    return f"{'' if worst.least is None else 'at most '}{factor(worst.leakage)} times as likely"
+    return f"{'' if worst.least is None else 'at most '}{times(factor(worst.leakage))} as likely"
 
 
 def shift_words(worst: Finding, unit: Unit) -> str:

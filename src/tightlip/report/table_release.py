@@ -35,8 +35,8 @@ def _secret_words(columns: list[str]) -> str:
 def table_release_text(record: dict[str, Any]) -> RenderableType:
     """Say it in lines."""
     lines = [
-        f"Wrote {several(record['rows'], 'row')} with the columns {join_names(record['columns'])} to {record['out']}; "
-        f"read back and checked ({record['release']}).",
+        f"{several(record['rows'], 'row')} with the columns {join_names(record['columns'])}, read back and checked "
+        f"({record['release']}).",
         f"No published value leaks more than {record['leakage_words']} about {record['secret_words']}.",
         f"Protects against: {record['protects_against']}.",
     ]
@@ -45,5 +45,5 @@ def table_release_text(record: dict[str, Any]) -> RenderableType:
         lines.append(f"Kept as in the table, and covered by no guarantee: {kept}.")
     if record["unsafe"]:
         lines.append(f"UNSAFE: {record['unsafe']}.")
-    lines.append(f"Receipt: {record['receipt']} (as confidential as the counts).")
+    lines.append("The receipt is as confidential as the counts.")
     return Group(*(Text(line) for line in printable(lines)))

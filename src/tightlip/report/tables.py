@@ -14,10 +14,12 @@ _WORDS = {  # columns of text, at the left; all others hold numbers
     "decided by",
     "divergence",
     "found by",
+    "how it relates",
     "limit",
     "meaning",
     "measure",
     "people by level",
+    "plan",
     "points to",
     "privacy",
     "published as, for example",
@@ -25,6 +27,7 @@ _WORDS = {  # columns of text, at the left; all others hold numbers
     "row",
     "secret",
     "value",
+    "verdict",
 }
 
 

@@ -6,8 +6,13 @@
     source     open a file, a database, a data frame or an Ibis table
     recoding   what is released of one column: as it is, prefixes, coded ends, bins, nothing
     mapping    values replaced by groups, hierarchies
+    chain      several recodings in a row
+    scale      whether values have an order, or distances
     mechanism  random changes of a released value
-    policy, policy_file   the whole planned release, as code, TOML or flags
+    condition  which rows count
+    budget     what is allowed, about which secrets
+    policy     the whole planned release
+    plan, policy_file, flags   the same from keywords, TOML and a command line
     counts     how many rows have each secret in each released cell, or each combination of values
     rows       rows streamed with what was found for their groups
     risk       results joined back to the rows
@@ -21,10 +26,12 @@ risks or a written release.
 
 from __future__ import annotations
 
+from tightlip.table.chain import Chain
+from tightlip.table.condition import Condition
 from tightlip.table.counts import count_cells
 from tightlip.table.mapping import Mapping
 from tightlip.table.mechanism import ColumnMechanism, RandomizedResponse
-from tightlip.table.policy import Policy, Released
+from tightlip.table.policy import Policy, Released, Secret
 from tightlip.table.policy_file import policy_toml
 from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Suppress, TopCode
 from tightlip.table.risk import write_risks
@@ -33,13 +40,16 @@ from tightlip.table.source import Table, open_table
 __all__ = [
     "Bins",
     "BottomCode",
+    "Chain",
     "ColumnMechanism",
+    "Condition",
     "Keep",
     "Mapping",
     "Policy",
     "Prefix",
     "RandomizedResponse",
     "Released",
+    "Secret",
     "Suppress",
     "Table",
     "TopCode",

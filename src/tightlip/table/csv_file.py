@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from tightlip.errors import InvalidInput
 from tightlip.numeric.display import format_count
+from tightlip.reading import stamp
 from tightlip.table.embedded import ROW
 from tightlip.table.failure import NOT_UTF8
 
@@ -365,13 +366,13 @@ class CsvFile:
         _create(self.backend, wanted)
         first = 0
         with _open_unpacked(self.path) as file:
-            before, read = _stamp(self.path), _Digested(file)
+            before, read = stamp(self.path), _Digested(file)
             same = read.read(len(self.header.line)) == self.header.line
             for records in read_records(read, self.header, str(self.path)) if same else ():
                 _insert(self.backend.con, records, wanted, first)
                 first += len(records)
         digest = read.hash.digest()
-        if not same or before != _stamp(self.path) or self.digest not in (None, digest):
+        if not same or before != stamp(self.path) or self.digest not in (None, digest):
             raise InvalidInput(
                 f"{self.path} has changed while it was read; read it again when it is at rest."
             )
@@ -417,12 +418,6 @@ def _open_unpacked(path: Path) -> Iterator[Readable]:
         raise InvalidInput(
             f"{path} cannot be read: {error.strerror or error}; check that it is there."
         ) from error
-
-
-def _stamp(path: Path) -> tuple[int, ...]:
-    """What changes when somebody writes to a file or puts another in its place."""
-    found = path.stat()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _expression(backend: Any, width: int) -> Any:

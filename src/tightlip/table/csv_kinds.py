@@ -71,10 +71,10 @@ def _is_exact(column: Any) -> Any:
     return number.notnull() & large & ((digits.length() <= _DIGITS) | (number.cast("string") == column))
 
 
-def refuse_spellings(file: CsvFile, columns: Mapping[str, tuple[str, Kind]]) -> None:
+def refuse_spellings(file: CsvFile, fields: Any, columns: Mapping[str, tuple[str, Kind]]) -> None:
     """Refuse columns that write one value in several ways, as 1.10 and 1.1 or "a" and a.
 
-    `columns` are as for `check_columns`.
+    `fields` is the table of the file's fields as text, `columns` are as for `check_columns`.
 
     Kept as they are, they would be released apart but counted as one, and the audit would say too little. Whole numbers
     and dates can be written in one way only, but for quotes.
@@ -82,9 +82,9 @@ def refuse_spellings(file: CsvFile, columns: Mapping[str, tuple[str, Kind]]) -> 
     unsure = {name: pair for name, pair in columns.items() if pair[1] in ("real", "boolean")}
     distinct: dict[str, Any] = {}
     for place, (column, kind) in enumerate(unsure.values()):
-        text = file.expression[column]
+        text = fields[column]
         distinct |= {f"t{place}": text.nunique(), f"v{place}": cast_text(text, kind).nunique()}
-    found = file.backend.to_pyarrow(file.expression.aggregate(**distinct)).to_pylist()[0] if distinct else {}
+    found = file.backend.to_pyarrow(fields.aggregate(**distinct)).to_pylist()[0] if distinct else {}
     for place, (name, (_, kind)) in enumerate(unsure.items()):
         if found[f"t{place}"] != found[f"v{place}"]:
             raise _several_ways(name, f"one {'number' if kind == 'real' else 'boolean'} in several ways")

@@ -41,6 +41,16 @@ def load_ibis(engine: str = "duckdb") -> Any:
         ) from error
 
 
+def load_reader(module: str, extra: str) -> Any:
+    """Import what reads a kind of file, or raise InvalidInput with the line that installs it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise InvalidInput(
+            f"table needs {error.name or module}, which is not installed; run: pip install 'tightlip[{extra}]'"
+        ) from error
+
+
 @contextmanager
 def engine_work(name: str, done: str = "read") -> Iterator[None]:
     """Turn whatever an engine raises into one InvalidInput that names the table.

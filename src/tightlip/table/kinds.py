@@ -15,14 +15,21 @@ and −0, and two ways to be missing, NULL and NaN; engines disagree on which of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from functools import reduce
+from operator import or_
 from typing import Any, Literal
 
 from tightlip.errors import InvalidInput, quoted
+from tightlip.numeric import parse
 
 Kind = Literal["text", "integer", "real", "boolean", "date"]
 
 ISO_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_SAFE_DIGITS = 15  # of a decimal that engines read as the nearest float
 _EXACT_DIGITS = 15  # decimals of so many digits stay distinct as floats
 _STORED: dict[Kind, list[str]] = {
     "text": ["text"],
@@ -32,6 +39,7 @@ _STORED: dict[Kind, list[str]] = {
     "date": ["text"],
 }
 _WHOLE_REALS = 2**53
+_BEYOND = 10**308  # of reals that are codes
 _LOOKALIKES = (("X", "x"), ("é", "e"), ("e\u0301", "é"))  # the same under NOCASE, NOACCENT and NFC
 
 
@@ -90,6 +98,82 @@ def plain_label(value: Any, kind: Kind) -> str:
         return str(value)
     real = float(value)
     return str(int(real)) if real.is_integer() and abs(real) < 2**53 else repr(real)
+
+
+def bound_literal(value: float, kind: Kind) -> Any:
+    """Write a number as a literal of a column's plain type.
+
+    DuckDB rounds decimals of more than 15 digits twice, so that they may become another float. Such a number is written
+    as m/2^k: a whole number, and divisions by powers of 2, which are exact.
+    """
+    import ibis
+
+    if kind == "integer":
+        return ibis.literal(int(value), "int64")
+    whole, parts = float(value).as_integer_ratio()
+    if parts == 1 or len(Decimal(repr(float(value))).as_tuple().digits) <= _SAFE_DIGITS:
+        return ibis.literal(float(value), "float64")
+    found = ibis.literal(whole, "int64").cast("float64")
+    for power in _powers(parts.bit_length() - 1):
+        found = found / ibis.literal(2**power, "int64").cast("float64")
+    return found
+
+
+def _powers(power: int) -> Iterator[int]:
+    """Parts of an exponent that are exponents of whole numbers of 64 bits."""
+    while power:
+        yield min(power, 62)
+        power -= min(power, 62)
+
+
+def is_value(column: Any, value: Any) -> Any:
+    """Test an Ibis column of keys for one value that the engine gave, exactly that one."""
+    import ibis
+
+    if isinstance(value, float) and math.isfinite(value):
+        return column == bound_literal(value, "real")
+    return column == ibis.literal(value, column.type())
+
+
+def without_codes(column: Any, codes: Sequence[Any]) -> Any:
+    """Take some values of a column for missing."""
+    import ibis
+
+    if not codes:
+        return column
+    meant = reduce(or_, [is_value(column, code) for code in codes])
+    return ibis.ifelse(meant, ibis.null(column.type()), column)
+
+
+def plain_codes(codes: Sequence[str], name: str, kind: Kind, *, strict: bool) -> list[Any]:
+    """Read codes as values of a column in plain form; those that none of its values can be are refused, or left out.
+
+    >>> plain_codes(["-9", "N"], "AGEP", "integer", strict=False)
+    [-9]
+    """
+    if kind not in ("integer", "real"):
+        return list(codes)
+    found: list[Any] = []
+    for code in codes:
+        value = _code_number(code, kind)
+        if value is not None:
+            found.append(value)
+        elif strict:
+            raise InvalidInput(
+                f"missing must have {'whole numbers' if kind == 'integer' else 'numbers'} for column {quoted(name)} of "
+                f"kind {kind}, got {quoted(code)}; leave it out."
+            )
+    return found
+
+
+def _code_number(code: str, kind: Kind) -> int | float | None:
+    try:
+        exact = Fraction(parse.number(code, "missing"))
+    except InvalidInput:
+        return None
+    if kind == "real":
+        return float(exact) if abs(exact) < _BEYOND else None
+    return int(exact) if exact.denominator == 1 and abs(exact) < 2**63 else None
 
 
 def check_columns(backend: Any, expression: Any, columns: Mapping[str, tuple[str, Kind]]) -> None:

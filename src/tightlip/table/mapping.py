@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import tomllib
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from collections.abc import Mapping as Pairs
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from typing import Any
 from tightlip import arguments
 from tightlip.arguments import whole
 from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.numeric.display import several
 from tightlip.reading import first_line, read_text
 from tightlip.table.kinds import Kind
 from tightlip.table.recoding import require_kind
@@ -86,7 +88,7 @@ def _csv_reader(path: Path) -> _Groups:
             if len(row) <= level:
                 raise InvalidInput(
                     f"mapping file {path} line {line} must have a group at level {quoted(level)}, "
-                    f"got {len(row) - 1} levels; add it or lower the level."
+                    f"got {several(len(row) - 1, 'level')}; add it or lower the level."
                 )
             if groups.setdefault(row[0], row[level]) != row[level]:
                 raise InvalidInput(f"mapping file {path} gives {quoted(row[0])} two groups; keep one.")
@@ -207,17 +209,28 @@ class Mapping:
 
     def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
         """Recode values in Python alike, given as their labels."""
-        groups = {value: _MAPPED + group for value, group in self.groups}
-        rest = {} if self.otherwise is None else dict.fromkeys(values, _OTHER + self.otherwise)
-        return [groups.get(value) or rest.get(value) or _OTHER + value for value in values]
+        return [self._plain_key(value) for value in values]
+
+    def _plain_key(self, value: str) -> str:
+        place = bisect_left(self.groups, (value,))
+        if place < len(self.groups) and self.groups[place][0] == value:
+            return _MAPPED + self.groups[place][1]
+        return _OTHER + (value if self.otherwise is None else self.otherwise)
 
     def label(self, key: Any, kind: Kind) -> str:
         """Return the group."""
         if key[0] == _OTHER and self.otherwise is None:
             raise InvalidInput(  # without the value, which may be one that only few people have
-                "mapping must have a group for every value, got none for some; add them or set otherwise."
+                f"mapping must have a group for every value, got none for some{self._names_words()}; add them or set "
+                "otherwise."
             )
         return str(key[1:])
+
+    def _names_words(self) -> str:
+        """What became of the first line of a CSV file: who forgot the names there misses a value."""
+        if self.hierarchy is None or self.hierarchy.path.suffix.lower() == ".toml":
+            return ""
+        return f" (line 1 of {self.hierarchy.path.name} was taken for names)"
 
     def words(self) -> str:
         """Say it in words."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tightlip.errors import InvalidInput, quoted
+from tightlip.reading import stamp
 from tightlip.table.embedded import neutral_names
 
 _BATCH = 100_000  # rows in memory at a time
@@ -40,8 +41,8 @@ class ParquetFile:
         """Read the column names."""
         import pyarrow.parquet as parquet
 
-        stamp = _stamp(path)
-        return cls(path, neutral_names(parquet.read_schema(path).names, str(path)), stamp)
+        before = stamp(path)
+        return cls(path, neutral_names(parquet.read_schema(path).names, str(path)), before)
 
     def require_same(self, backend: Any, expression: Any, names: Collection[str]) -> None:
         """Refuse columns that DuckDB (`expression`) and Arrow read differently; each column is compared once.
@@ -74,7 +75,7 @@ class ParquetFile:
 
     def require_unchanged(self) -> None:
         """Refuse a file that is not what it was when it was opened."""
-        if _stamp(self.path) != self.stamp:
+        if stamp(self.path) != self.stamp:
             raise InvalidInput(f"{self.path} has changed since it was opened; read it again.")
 
     def _two_readings(self, name: str) -> InvalidInput:
@@ -82,11 +83,6 @@ class ParquetFile:
             f"{self.path} cannot be trusted: two readers, DuckDB and Arrow, find different values or numbers of rows "
             f"in column {quoted(name)}; write the file anew."
         )
-
-
-def _stamp(path: Path) -> tuple[int, ...]:
-    found = path.stat()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _find_uneven(footer: Any, names: Collection[str]) -> str | None:

@@ -1,14 +1,16 @@
-"""Read a policy from a TOML file or from command-line flags, and write it as TOML that reads back as the same policy.
+"""Read a policy from a TOML file, and write it as TOML that reads back as the same policy.
 
 secret = "disease"
 min_count = 5
+where = ["age >= 18"]
+budget = "3x"
 
 [release.age]
 bins = 10
 
 [release.sex]
 
-The same as flags: `--secret disease --release age,sex --bins age=10 --min-count 5`.
+`flags` has the same for a command line, and `plan` for keywords of Python.
 """
 
 from __future__ import annotations
@@ -17,30 +19,46 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
-from tightlip.arguments import instance, listed
+from tightlip.arguments import instance
 from tightlip.arguments import path as read_path
 from tightlip.errors import InvalidInput, TightlipError, WrongType, quoted
 from tightlip.files import require_free, write_whole
+from tightlip.numeric.parse import exact_text
 from tightlip.reading import first_line, is_below, read_text
+from tightlip.table.budget import as_given, read_rules
+from tightlip.table.chain import Chain, in_a_row
 from tightlip.table.local import LocalRecoding, file_digest
-from tightlip.table.mapping import Hierarchy, Mapping
-from tightlip.table.mechanism import MECHANISMS, flag_setting, read_mechanism
-from tightlip.table.policy import Policy, Released, require_known
+from tightlip.table.mapping import Mapping
+from tightlip.table.mechanism import MECHANISMS, read_mechanism
+from tightlip.table.policy import Policy, Released, Secret, require_known
 from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Recoding, Suppress, TopCode
+from tightlip.table.scale import Declared
 
-_TOP_KEYS = ("secret", "statistic", "release", "min_count", "local")
-_MODIFIERS = {
-    "mapping": ("level", "otherwise"),
+_AS_THEY_ARE = (
+    "min_count",
+    "statistic",
+    "not_secret",
+    "where",
+    "missing",
+    "delta",
+    "jointly",
+    "weight",
+    "scales",
+)
+_TOP_KEYS = ("secret", "release", "budget", "local", *_AS_THEY_ARE)
+_SECRET_KEYS = ("values", "not_secret")
+_MODIFIERS = {  # in the order in which they are applied
     "bins": (),
-    "prefix": (),
-    "top": (),
     "bottom": (),
+    "top": (),
+    "prefix": (),
+    "mapping": ("level", "otherwise"),
     "suppress": (),
 }
 
@@ -84,35 +102,64 @@ def read_policy(path: Path, *, mappings_anywhere: bool = False) -> Policy:
         When the file cannot be read or says something that is no policy; the message names the file and the place.
     """
     text = read_text(path, f"policy file {path}")
+    return _read(text, f"policy file {path}", Folder(path.parent, mappings_anywhere))
+
+
+def policy_from_text(text: str) -> Policy:
+    """Read a policy as it stands in a file that names no other files; those that it may name are not read."""
+    return _read(text, "policy", None)
+
+
+def _read(text: str, name: str, folder: Folder | None) -> Policy:
     try:
         content = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"policy file {path} cannot be read: {first_line(error)}.") from error
+        raise InvalidInput(f"{name} cannot be read: {first_line(error)}.") from error
     try:
-        return _policy(content, Folder(path.parent, mappings_anywhere))
+        return _policy(content, folder)
     except TightlipError as error:
-        raise type(error)(f"policy file {path}: {error}") from error
+        raise type(error)(f"{name}: {error}") from error
 
 
-def _policy(content: dict[str, Any], folder: Folder) -> Policy:
+def _policy(content: dict[str, Any], folder: Folder | None) -> Policy:
     for key in content:
         require_known(key, _TOP_KEYS, "key")
     for key in ("secret", "release"):
         if key not in content:
             raise InvalidInput(f"{key} must be given, got none; add it.")
-    secret, release, statistic = content["secret"], content["release"], content.get("statistic", [])
-    for key, names in {"secret": secret, "statistic": statistic}.items():
+    secret, release = content["secret"], content["release"]
+    if isinstance(secret, dict):
+        secret = [_read_secret(column, settings, folder) for column, settings in secret.items()]
+    for key, names in {"secret": secret, "statistic": content.get("statistic", [])}.items():
         if not isinstance(names, (str, list)):
             raise WrongType(f"{key} must be a column or a list of columns, got {quoted(names)}.")
     if isinstance(release, dict):
         release = [read_released(column, settings, folder) for column, settings in release.items()]
     elif not isinstance(release, list):
         raise WrongType(f"release must be a table or a list of columns, got {quoted(release)}.")
+    if not isinstance(content.get("missing", {}), dict):
+        raise WrongType(
+            f"missing must be a table of columns, got {quoted(content['missing'])}; write [missing]."
+        )
     local = _read_local(content["local"], folder) if "local" in content else None
-    return Policy(secret, release, min_count=content.get("min_count"), statistic=statistic, local=local)
+    given = {key: content[key] for key in _AS_THEY_ARE if key in content}
+    return Policy(secret, release, local=local, budget=read_rules(content.get("budget"), bare=False), **given)
 
 
-def _read_local(settings: Any, folder: Folder) -> LocalRecoding:
+def _read_secret(column: str, settings: Any, folder: Folder | None) -> Secret:
+    """Read what counts as secret of a column: its recoding, sensitive values, and those that are no secret."""
+    place = f"secret.{column}"
+    recoding = read_recoding(place, settings, folder, _SECRET_KEYS)
+    return Secret(column, recoding, settings.get("values", ()), settings.get("not_secret", ()))
+
+
+def _find(folder: Folder | None, file: str, place: str) -> Path:
+    if folder is None:
+        raise InvalidInput(f"{place} must not name a file here, got {quoted(file)}; write it out.")
+    return folder.find(file, place)
+
+
+def _read_local(settings: Any, folder: Folder | None) -> LocalRecoding:
     """Read the local recoding that a policy names, of which it also has the digest."""
     if not isinstance(settings, dict) or {*settings} != {"file", "sha256"}:
         raise WrongType(
@@ -121,33 +168,61 @@ def _read_local(settings: Any, folder: Folder) -> LocalRecoding:
     for key, text in settings.items():
         if not isinstance(text, str):
             raise WrongType(f"local.{key} must be text, got {quoted(text)}.")
-    return LocalRecoding.load(folder.find(settings["file"], "local.file"), settings["sha256"])
+    return LocalRecoding.load(_find(folder, settings["file"], "local.file"), settings["sha256"])
 
 
-def read_released(column: str, settings: Any, folder: Folder) -> Released:
+def read_released(column: str, settings: Any, folder: Folder | None) -> Released:
     """Read one released column from its settings, as they stand in a policy file."""
     place = f"release.{column}"
+    recoding = read_recoding(place, settings, folder, (*MECHANISMS,))
+    return Released(column, recoding, read_mechanism(settings, place))
+
+
+def read_recoding(place: str, settings: Any, folder: Folder | None, others: Iterable[str] = ()) -> Recoding:
+    """Read the recodings in a row that a column's settings name; `others` are keys that may stand beside them.
+
+    Raises
+    ------
+    InvalidInput
+        When they make no sense one after the other, or a key is not known.
+    """
     if not isinstance(settings, dict):
         raise WrongType(f"{place} must be a table of settings, got {quoted(settings)}; write [{place}].")
+    then = settings.get("then", [])
+    if not isinstance(then, list) or not all(isinstance(step, dict) for step in then):
+        raise WrongType(
+            f"{place}.then must be a list of recodings, got {quoted(then)}; write [{{mapping = …}}]."
+        )
+    steps = _steps(place, settings, folder, ("then", *others))
+    steps += [step for later in then for step in _steps(f"{place}.then", later, folder, ())]
+    try:
+        return in_a_row(steps)
+    except InvalidInput as error:
+        raise InvalidInput(f"{place}: {error}") from error
+
+
+def _steps(
+    place: str, settings: dict[str, Any], folder: Folder | None, others: Iterable[str]
+) -> list[Recoding]:
+    """Read the recodings of one table of settings, in the order in which they are applied."""
     used = [key for key in _MODIFIERS if key in settings]
-    if len(used) > 1:
-        raise InvalidInput(f"{place} must have one recoding, got {' and '.join(used)}; keep one.")
-    allowed = (*(used or _MODIFIERS), *(_MODIFIERS[used[0]] if used else ()), *MECHANISMS)
+    allowed = (*_MODIFIERS, *(more for key in used for more in _MODIFIERS[key]), *others)
     for key in settings:
         require_known(key, allowed, f"{place} key")
-    recoding = _READERS[used[0]](_Settings(place, settings, folder)) if used else Keep()
-    return Released(column, recoding, read_mechanism(settings, place))
+    return [_READERS[key](_Settings(place, settings, folder)) for key in used]
 
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
     place: str
     values: dict[str, Any]
-    folder: Folder
+    folder: Folder | None
 
 
 def _bins(given: _Settings) -> Recoding:
     value = given.values["bins"]
+    if isinstance(value, Bins):
+        return value
     if not isinstance(value, dict):
         return Bins(width=value)
     for key in value:
@@ -157,13 +232,15 @@ def _bins(given: _Settings) -> Recoding:
 
 def _mapping(given: _Settings) -> Recoding:
     value, otherwise = given.values["mapping"], given.values.get("otherwise")
+    if isinstance(value, Mapping):
+        return value
     if isinstance(value, dict):
         if "level" in given.values:
             raise InvalidInput(f"{given.place}.level is for mapping files, got it with a mapping; drop it.")
         return Mapping(value, otherwise=otherwise)
     if not isinstance(value, str):
         raise WrongType(f"{given.place}.mapping must be a file name or a table, got {quoted(value)}.")
-    path = given.folder.find(value, f"{given.place}.mapping")
+    path = _find(given.folder, value, f"{given.place}.mapping")
     return Mapping.from_file(path, level=given.values.get("level", 1), otherwise=otherwise)
 
 
@@ -181,136 +258,6 @@ _READERS: dict[str, Callable[[_Settings], Recoding]] = {
     "top": lambda given: TopCode(given.values["top"]),
     "bottom": lambda given: BottomCode(given.values["bottom"]),
 }
-
-
-def policy_from_flags(
-    secret: Sequence[str],
-    release: Sequence[str],
-    *,
-    bins: Sequence[str] = (),
-    prefix: Sequence[str] = (),
-    top: Sequence[str] = (),
-    bottom: Sequence[str] = (),
-    mapping: Sequence[str] = (),
-    suppress: Sequence[str] = (),
-    randomize: Sequence[str] = (),
-    min_count: int | None = None,
-    statistic: Sequence[str] = (),
-) -> Policy:
-    """Read flags of the form COLUMN=VALUE, each for a released column.
-
-    Parameters
-    ----------
-    secret, release : names of columns
-    bins : COLUMN=WIDTH or COLUMN=EDGE,EDGE,… (one number is a width; `18,` is a single edge)
-    prefix, top, bottom : COLUMN=NUMBER
-    mapping : COLUMN=FILE or COLUMN=FILE:LEVEL
-    suppress : COLUMN
-    randomize : COLUMN=LEVEL of randomised response, or "COLUMN=MECHANISM SETTING"
-    min_count, statistic : see Policy
-
-    >>> policy = policy_from_flags(["ill"], ["age", "zip"], bins=["age=10"], prefix=["zip=3"])
-    >>> [item.words() for item in policy.release]
-    ['age in bins of 10', 'zip first 3 characters']
-    """
-    release = listed(release, "release", "columns")
-    settings: dict[str, dict[str, Any]] = {Released(column).column: {} for column in release}
-    flags: list[tuple[str, str, Sequence[str], Callable[[str, str], dict[str, Any]]]] = [
-        ("--bins", "bins", bins, _flag_bins),
-        ("--prefix", "prefix", prefix, _flag_number),
-        ("--top", "top", top, _flag_number),
-        ("--bottom", "bottom", bottom, _flag_number),
-        ("--map", "mapping", mapping, _flag_mapping),
-        ("--randomize", "mechanism", randomize, lambda _, text: flag_setting(text)),
-    ]
-    for flag, key, given, read in flags:
-        for text in given:
-            column, value = _split_flag(flag, text)
-            _add_setting(settings, flag, column, read(key, value))
-    for column in suppress:
-        _add_setting(settings, "--suppress", column, {"suppress": True})
-    anywhere = Folder(Path(), anywhere=True)  # who types the name of a file may read it
-    items = [read_released(column, found, anywhere) for column, found in settings.items()]
-    planned = items if len(items) == len(release) else release
-    return Policy(secret, planned, min_count=min_count, statistic=statistic)
-
-
-def _split_flag(flag: str, text: str) -> tuple[str, str]:
-    column, equals, value = text.rpartition("=")
-    if not equals or not column or not value:
-        raise InvalidInput(f"{flag} must be COLUMN=VALUE, got {quoted(text)}.")
-    return column, value
-
-
-def _add_setting(settings: dict[str, dict[str, Any]], flag: str, column: str, new: dict[str, Any]) -> None:
-    require_known(column, settings, f"{flag} column")
-    if new.keys() & settings[column].keys():
-        raise InvalidInput(f"{flag} must be given once for column {quoted(column)}, got it twice.")
-    settings[column].update(new)
-
-
-def _flag_number(key: str, text: str) -> dict[str, Any]:
-    return {key: _read_number(key, text)}
-
-
-def _read_number(key: str, text: str) -> int | float:
-    for read in (int, float):
-        try:
-            return read(text)
-        except ValueError:
-            continue
-    raise InvalidInput(f"--{key} must have a number, got {quoted(text)}.")
-
-
-def _flag_bins(key: str, text: str) -> dict[str, Any]:
-    if "," not in text:
-        return {key: _read_number(key, text)}
-    return {key: {"edges": [_read_number(key, part) for part in text.split(",") if part.strip()]}}
-
-
-def _flag_mapping(key: str, text: str) -> dict[str, Any]:
-    file, colon, level = text.rpartition(":")
-    return {key: file, "level": int(level)} if colon and level.isdecimal() else {key: text}
-
-
-def policy_flags(policy: Policy) -> list[str] | None:
-    """Write the policy as the flags that `policy_from_flags` is given; None where they cannot say all of it.
-
-    >>> policy_flags(Policy("ill", [Released("age", Bins(width=10)), "income, net"], min_count=5))
-    ['--secret', 'ill', '--release', 'age,"income, net"', '--bins', 'age=10', '--min-count', '5']
-    """
-    flags = [_recoding_flags(item.column, item.recoding) for item in policy.release]
-    noisy = any(item.mechanism is not None for item in policy.release)
-    if noisy or policy.local is not None or policy.statistic or None in flags:
-        return None
-    released = [item.column for item in policy.release]
-    words = ["--secret", _names(policy.secret), "--release", _names(released)]
-    words += [word for own in flags for word in own or ()]
-    return words if policy.min_count is None else [*words, "--min-count", str(policy.min_count)]
-
-
-def _recoding_flags(column: str, recoding: Recoding) -> list[str] | None:
-    match recoding:
-        case Keep():
-            return []
-        case Suppress():
-            return ["--suppress", column]
-        case Bins(edges=None, origin=0):
-            return ["--bins", f"{column}={_number(recoding.width or 0)}"]
-        case Bins(edges=tuple(edges)):
-            return ["--bins", f"{column}={','.join(map(_number, edges))}{',' if len(edges) == 1 else ''}"]
-        case Mapping(hierarchy=Hierarchy(path=path), otherwise=None):
-            return ["--map", f"{column}={path}:{recoding.level}"]
-        case Prefix() | TopCode() | BottomCode():
-            ((key, value),) = _recoding(recoding, Path()).items()
-            return [f"--{key}", f"{column}={value}"]
-    return None
-
-
-def _names(names: Sequence[str]) -> str:
-    """Names separated by commas, in double quotes where a reader would take them for others."""
-    odd = re.compile(r'^\s|[,"\r\n]')
-    return ",".join('"' + name.replace('"', '""') + '"' if odd.search(name) else name for name in names)
 
 
 def policy_toml(policy: Policy, folder: str | Path = ".") -> str:
@@ -331,16 +278,65 @@ def policy_toml(policy: Policy, folder: str | Path = ".") -> str:
     """
     instance(policy, Policy, "policy", "write Policy(secret, release)")
     place = read_path(folder, "folder")
-    lines = [f"secret = [{', '.join(map(_text, policy.secret))}]"]
-    if policy.statistic:
-        lines.append(f"statistic = [{', '.join(map(_text, policy.statistic))}]")
-    if policy.min_count is not None:
-        lines.append(f"min_count = {policy.min_count}")
+    lines = _top_lines(policy)
+    for secret in policy.secrets if _has_settings(policy) else ():
+        lines += ["", f"[secret.{_key(secret.column)}]", *_secret_settings(secret, policy, place)]
+    if policy.missing:
+        lines += ["", "[missing]", *(f"{_key(name)} = {_texts(codes)}" for name, codes in policy.missing)]
     for item in policy.release:
         lines += ["", f"[release.{_key(item.column)}]", *_settings(item, place)]
+    if policy.scales:
+        lines += ["", "[scales]", *(f"{_key(name)} = {_scale(own)}" for name, own in policy.scales.items())]
     if policy.local is not None:
         lines += _local_lines(policy.local, place)
     return "\n".join(lines) + "\n"
+
+
+def _top_lines(policy: Policy) -> list[str]:
+    """The keys that are no tables, those that are said."""
+    given = as_given(policy.budget)
+    said = {
+        "secret": None if _has_settings(policy) else _texts(policy.secret),
+        "statistic": _texts(policy.statistic) if policy.statistic else None,
+        "not_secret": _texts(policy.not_secret) if policy.not_secret else None,
+        "where": _texts(map(str, policy.where)) if policy.where else None,
+        "min_count": None if policy.min_count is None else str(policy.min_count),
+        "budget": _inline(given[0] if len(given) == 1 else given) if given else None,
+        "delta": None if policy.delta is None else _text(exact_text(policy.delta)),
+        "jointly": "true" if policy.jointly else None,
+        "weight": None if policy.weight is None else _text(policy.weight),
+    }
+    return [f"{key} = {value}" for key, value in said.items() if value is not None]
+
+
+def _has_settings(policy: Policy) -> bool:
+    """Whether names of secret columns are not all there is to say of them."""
+    return any(
+        item.recoding != Keep() or item.values or {*item.not_secret} - {*policy.not_secret}
+        for item in policy.secrets
+    )
+
+
+def _secret_settings(secret: Secret, policy: Policy, folder: Path) -> list[str]:
+    own = tuple(value for value in secret.not_secret if value not in policy.not_secret)
+    said = {"values": secret.values, "not_secret": own}
+    found = [f"{key} = {value}" for key, value in recoding_settings(secret.recoding, folder).items()]
+    return [*found, *(f"{key} = {_texts(values)}" for key, values in said.items() if values)]
+
+
+def _texts(texts: Iterable[str]) -> str:
+    return f"[{', '.join(map(_text, texts))}]"
+
+
+def _scale(scale: Declared) -> str:
+    return _texts(scale) if isinstance(scale, tuple) else _text(scale)
+
+
+def _inline(given: Any) -> str:
+    """Text, lists and mappings of it as they stand in a line of TOML."""
+    if isinstance(given, dict):
+        return f"{{{', '.join(f'{_key(name)} = {_inline(own)}' for name, own in given.items())}}}"
+    return f"[{', '.join(map(_inline, given))}]" if isinstance(given, list) else _text(given)
 
 
 def _local_lines(local: LocalRecoding, folder: Path) -> list[str]:
@@ -363,58 +359,81 @@ def save_policy(policy: Policy, path: Path, *, force: bool = False) -> None:
 
 
 def _settings(item: Released, folder: Path) -> list[str]:
-    found = [f"{key} = {value}" for key, value in _recoding(item.recoding, folder).items()]
+    found = [f"{key} = {value}" for key, value in recoding_settings(item.recoding, folder).items()]
     if item.mechanism is not None:
         setting = item.mechanism.setting()
-        shown = _text(setting) if isinstance(setting, str) else _number(setting)
+        shown = _text(setting) if isinstance(setting, str) else number_text(setting)
         found.append(f"{item.mechanism.key} = {shown}")
     return found
 
 
 @singledispatch
-def _recoding(recoding: Recoding, folder: Path) -> dict[str, str]:
+def recoding_settings(recoding: Recoding, folder: Path) -> dict[str, str]:
+    """Write a recoding as the settings that a policy file in some folder has for it."""
     raise WrongType(
         f"recoding must be one that a policy file can hold, got {quoted(recoding)}; use bins, prefix, top, bottom, "
         "mapping or suppress."
     )
 
 
-@_recoding.register
+@recoding_settings.register
 def _(recoding: Keep, folder: Path) -> dict[str, str]:
     return {}
 
 
-@_recoding.register
+@recoding_settings.register
+def _(recoding: Chain, folder: Path) -> dict[str, str]:
+    tables = [
+        {key: text for step in table for key, text in recoding_settings(step, folder).items()}
+        for table in tables_of(recoding.steps)
+    ]
+    later = [f"{{{', '.join(f'{key} = {text}' for key, text in table.items())}}}" for table in tables[1:]]
+    return tables[0] | ({"then": f"[{', '.join(later)}]"} if later else {})
+
+
+def tables_of(steps: Sequence[Recoding]) -> list[tuple[Recoding, ...]]:
+    """Divide steps into tables of settings, in each of which the order of application is that of their keys."""
+    order = (Bins, BottomCode, TopCode, Prefix, Mapping)
+    found: list[list[Recoding]] = []
+    for step in steps:
+        last = found[-1][-1] if found else None
+        if last is None or not order.index(type(last)) < order.index(type(step)):
+            found.append([])
+        found[-1].append(step)
+    return [tuple(table) for table in found]
+
+
+@recoding_settings.register
 def _(recoding: Suppress, folder: Path) -> dict[str, str]:
     return {"suppress": "true"}
 
 
-@_recoding.register
+@recoding_settings.register
 def _(recoding: Prefix, folder: Path) -> dict[str, str]:
     return {"prefix": str(recoding.length)}
 
 
-@_recoding.register
+@recoding_settings.register
 def _(recoding: TopCode, folder: Path) -> dict[str, str]:
-    return {"top": _number(recoding.at)}
+    return {"top": number_text(recoding.at)}
 
 
-@_recoding.register
+@recoding_settings.register
 def _(recoding: BottomCode, folder: Path) -> dict[str, str]:
-    return {"bottom": _number(recoding.at)}
+    return {"bottom": number_text(recoding.at)}
 
 
-@_recoding.register
+@recoding_settings.register
 def _(recoding: Bins, folder: Path) -> dict[str, str]:
     if recoding.edges is not None:
-        return {"bins": f"{{edges = [{', '.join(map(_number, recoding.edges))}]}}"}
+        return {"bins": f"{{edges = [{', '.join(map(number_text, recoding.edges))}]}}"}
     assert recoding.width is not None
     if not recoding.origin:
-        return {"bins": _number(recoding.width)}
-    return {"bins": f"{{width = {_number(recoding.width)}, origin = {_number(recoding.origin)}}}"}
+        return {"bins": number_text(recoding.width)}
+    return {"bins": f"{{width = {number_text(recoding.width)}, origin = {number_text(recoding.origin)}}}"}
 
 
-@_recoding.register
+@recoding_settings.register
 def _(recoding: Mapping, folder: Path) -> dict[str, str]:
     otherwise = {} if recoding.otherwise is None else {"otherwise": _text(recoding.otherwise)}
     path = None if recoding.hierarchy is None else recoding.hierarchy.path
@@ -425,7 +444,7 @@ def _(recoding: Mapping, folder: Path) -> dict[str, str]:
     return {"mapping": _text(seen.as_posix()), "level": str(recoding.level)} | otherwise
 
 
-def _number(value: float) -> str:
+def number_text(value: float) -> str:
     """Enough digits to get the same number back."""
     return str(int(value)) if isinstance(value, int) else float.__repr__(value)
 

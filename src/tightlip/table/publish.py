@@ -27,6 +27,7 @@ from tightlip.numeric.randomness import RandomSource
 from tightlip.table.chance import NOTHING, CellKernel, NoiseKernel, PairCounts, Part, Places
 from tightlip.table.counts import (
     GAP_BITS,
+    GROUPS_PER_CELL,
     MAX_CELLS,
     MOST_CELLS,
     CellCounts,
@@ -120,6 +121,7 @@ def publish(
     output = path if isinstance(path, Output) else output_of(path)
     whole(max_cells, "max_cells", 1, MOST_CELLS)
     randomness = RandomSource(seed_for_tests=seed_for_tests)
+    table = table.under(policy)
     with output.draft(force=flag(force, "force")) as draft:
         plan = _Plan.of(table, policy, listed(keep, "keep", "columns"), with_secret, max_cells)
         if counts is not None and not plan.counts.same_as(counts):
@@ -167,7 +169,7 @@ class _Plan:
         """Count the table, and decide what its cells publish."""
         kept = _require_kept(table, policy, keep)
         kinds = dict(zip(kept, (kind for _, kind in _plain_columns(table, kept)), strict=True))
-        groups = count_groups(table, keys_of(table, policy), max_cells)
+        groups = count_groups(table, keys_of(table, policy), max_cells * GROUPS_PER_CELL)
         counts, triple_of = cells_of_groups(groups, replace(policy, min_count=None), max_cells)
         parts = parts_of(policy, counts)
         secret = policy.secret if flag(with_secret, "with_secret") else ()
@@ -356,6 +358,7 @@ def _rows(table: Table, plan: _Plan) -> Iterator[Any]:
 
 def rows_of(table: Table, policy: Policy, max_cells: int) -> tuple[Groups, NDArray[np.int32]]:
     """Group the rows of a table by the columns of a policy, and tell the group of each row in its order."""
+    table = table.under(policy)
     plan = _Plan.of(table, policy, (), False, max_cells)
     found = [rows[_GROUP].to_numpy().astype(np.int32) for rows in _rows(table, plan)]
     return plan.groups, np.concatenate(found)

@@ -23,12 +23,15 @@ from tightlip.arguments import whole
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.display import format_count
 from tightlip.numeric.parse import number
-from tightlip.table.kinds import Kind, plain_label
+from tightlip.table.kinds import Kind, bound_literal, plain_label
 
 _LONGEST_PREFIX = 1_000_000_000  # engines count characters in 32 bits
 _FAR = 2**62  # stands for a bin whose edges are not exact in floats
 _EXACT = 2**52
+_WHOLE_FLOATS = 2**53
+_BELOW = 0.999999999  # times a quotient: below it however it was rounded
 _MOST_EDGES = 10_000
+Interval = tuple[float | None, float | None]
 
 
 class Recoding(Protocol):
@@ -143,7 +146,7 @@ class Prefix:
 
 
 @dataclass(frozen=True, slots=True)
-class _EndCode:
+class EndCode:
     """Numbers beyond `at`, and it, released as one value."""
 
     at: float
@@ -161,26 +164,30 @@ class _EndCode:
                 f"{self.end} must be whole for column {quoted(name)} of whole numbers, got {self.at!r}; round it."
             )
 
-    def _is_beyond(self, value: Any, bound: Any) -> Any:
+    def bound(self, kind: Kind) -> float:
+        """Return the bound as a column of this kind compares with it."""
+        return int(self.at) if kind == "integer" else float(self.at)
+
+    def is_beyond(self, value: Any, kind: Kind) -> Any:
         """Compare a value, or a column of an engine, with the bound."""
+        bound = self.bound(kind) if isinstance(value, (int, float)) else bound_literal(self.at, kind)
         return value >= bound if self.sign == "≥" else value <= bound
 
     def key(self, column: Any, kind: Kind) -> Any:
         """Return the value, or the bound where it is beyond."""
         import ibis
 
-        bound = bound_literal(self.at, kind)
-        return ibis.ifelse(self._is_beyond(column, bound), bound, column)
+        return ibis.ifelse(self.is_beyond(column, kind), bound_literal(self.at, kind), column)
 
     def plain_keys(self, values: Sequence[Any], kind: Kind) -> list[Any]:
         """Recode values in Python alike."""
-        bound = int(self.at) if kind == "integer" else self.at
-        return [bound if self._is_beyond(value, bound) else value for value in values]
+        bound = self.bound(kind)
+        return [bound if self.is_beyond(value, kind) else value for value in values]
 
     def label(self, key: Any, kind: Kind) -> str:
         """Return the value, or that it is beyond the bound."""
         text = plain_label(key, kind)
-        return f"{self.sign}{text}" if key == self.at else text
+        return f"{self.sign}{text}" if key == self.bound(kind) else text
 
     def words(self) -> str:
         """Say it in words."""
@@ -188,7 +195,7 @@ class _EndCode:
 
 
 @dataclass(frozen=True, slots=True)
-class TopCode(_EndCode):
+class TopCode(EndCode):
     """Release values of at least `at` as one value, "≥at".
 
     >>> TopCode(90).label(90, "integer"), TopCode(90).label(40, "integer")
@@ -200,7 +207,7 @@ class TopCode(_EndCode):
 
 
 @dataclass(frozen=True, slots=True)
-class BottomCode(_EndCode):
+class BottomCode(EndCode):
     """Release values of at most `at` as one value, "≤at".
 
     >>> BottomCode(18).label(18, "integer")
@@ -211,22 +218,17 @@ class BottomCode(_EndCode):
     sign: ClassVar[str] = "≤"
 
 
-def bound_literal(value: float, kind: Kind) -> Any:
-    """Write a number as a literal of a column's plain type."""
-    import ibis
-
-    return ibis.literal(int(value), "int64") if kind == "integer" else ibis.literal(float(value), "float64")
-
-
 def require_kind(recoding: str, name: str, kind: Kind, fit: tuple[Kind, ...]) -> None:
     """Refuse a column that a recoding is not for."""
     if kind not in fit:
         hint = (
             ' (in a CSV file one field like "1,234" or "n/a" makes its column text)' if kind == "text" else ""
         )
+        numeric = kind == "text" and "integer" in fit
+        codes = f", or say which codes are missing (--missing {name}=CODE)" if numeric else ""
         raise InvalidInput(
             f"{recoding} is for columns of kind {', '.join(fit)}, got column {quoted(name)} of kind {kind}{hint}; "
-            "change the policy or the column's type."
+            f"change the policy or the column's type{codes}."
         )
 
 
@@ -306,20 +308,25 @@ class Bins:
             return [value - (value - c) % p for value in values]
         return [_plain_real_bin(value, p, c, q) for value in values]
 
-    def label(self, key: Any, kind: Kind) -> str:
-        """Return the interval."""
+    def interval(self, key: Any, kind: Kind) -> Interval:
+        """Return the ends of the bin that has a key."""
+        place = int(key)
         if self.edges is not None:
-            return self._label_of(int(key))
+            low = self.edges[place - 1] if place else None
+            return low, self.edges[place] if place < len(self.edges) else None
         p, c, q = self._ratio()
         if kind == "integer":
-            return f"[{key}, {int(key) + p})"
-        if abs(key) >= _EXACT // p:
+            return place, place + p
+        if abs(place) >= _EXACT // p:
             raise InvalidInput(
                 f"bins of width {self.width!r} are too narrow for the largest values of their column; "
-                "make them wider, or top-code the column."
+                "make them wider, or code the column at its ends."
             )
-        low, high = (plain_label(float(Fraction(i * p + c, q)), "real") for i in (int(key), int(key) + 1))
-        return f"[{low}, {high})"
+        return float(Fraction(place * p + c, q)), float(Fraction((place + 1) * p + c, q))
+
+    def label(self, key: Any, kind: Kind) -> str:
+        """Return the interval."""
+        return interval_label(*self.interval(key, kind), kind)
 
     def words(self) -> str:
         """Say it in words."""
@@ -334,16 +341,38 @@ class Bins:
         p = int(width * q)
         return p, int(origin * q) % p, q
 
-    def _label_of(self, place: int) -> str:
-        edges = [plain_label(edge, "real") for edge in self.edges or ()]
-        if place == 0:
-            return f"<{edges[0]}"
-        return f"≥{edges[-1]}" if place == len(edges) else f"[{edges[place - 1]}, {edges[place]})"
+
+def interval_label(low: float | None, high: float | None, kind: Kind, *, closed: bool = True) -> str:
+    """Name an interval that is open above, and closed below unless said otherwise; None is no end.
+
+    >>> interval_label(None, 18, "integer"), interval_label(18, 20, "real", closed=False)
+    ('<18', '(18, 20)')
+    """
+    if low is None:
+        return f"<{_shown(high, kind)}"
+    if high is None:
+        return f"{'≥' if closed else '>'}{_shown(low, kind)}"
+    return f"{'[' if closed else '('}{_shown(low, kind)}, {_shown(high, kind)})"
+
+
+def _shown(edge: float | None, kind: Kind) -> str:
+    """An edge as text; reals show whole numbers up to 2^53 only, whole ones all of them."""
+    return str(edge) if kind == "integer" and isinstance(edge, int) else plain_label(edge, "real")
 
 
 def _whole_edge(column: Any, p: int, c: int) -> Any:
-    """The lower edge; the second remainder makes up for engines whose first may be negative."""
-    above = ((column % p - c) % p + p) % p
+    """The lower edge, x − ((x − c) mod p).
+
+    SQLite takes remainders of floats. A number that floats may not have is first made smaller by a multiple of p that
+    is near it, so that what is left has less than 53 bits. A second remainder makes up for engines whose first may be
+    negative, and "or 0" makes a whole number of what SQLite has as a float.
+    """
+    import ibis
+
+    far = (column > _WHOLE_FLOATS) | (column < -_WHOLE_FLOATS)
+    times = ibis.ifelse(far, (column / p * _BELOW).cast("int64"), ibis.literal(0, "int64"))
+    near = column - times * p
+    above = ((near % p - c) % p + p) % p | 0
     return (column - above).cast("int64")
 
 

@@ -18,7 +18,9 @@ from tightlip.arguments import flag, instance, whole
 from tightlip.errors import InvalidInput, ShapeMismatch, quoted
 from tightlip.files import whole_file
 from tightlip.numeric.display import format_count
+from tightlip.table.cell_kinds import CellQuery, has_secret
 from tightlip.table.counts import (
+    GROUPS_PER_CELL,
     MAX_CELLS,
     MOST_CELLS,
     CellCounts,
@@ -26,6 +28,7 @@ from tightlip.table.counts import (
     cells_of_groups,
     count_groups,
     keys_of,
+    without_gaps,
 )
 from tightlip.table.failure import engine_work
 from tightlip.table.kinds import Kind
@@ -38,7 +41,13 @@ _PARTS = 50  # tallies of batches in memory, before they are added up
 
 
 def write_batches(
-    backend: Any, rows: Any, path: Path, id_name: str | None, id_kind: Kind | None, form: str
+    backend: Any,
+    rows: Any,
+    path: Path,
+    id_name: str | None,
+    id_kind: Kind | None,
+    form: str,
+    names: Sequence[str] = RISK_COLUMNS,
 ) -> Any:
     """Write an Ibis table of risks; returns how many rows have each risk, as `tally_risks` does.
 
@@ -46,23 +55,24 @@ def write_batches(
     ----------
     rows : Ibis table, of which the column "id", if any, takes the name `id_name`
     form : ".csv" or ".parquet"
+    names : the columns of risks
     """
     import pyarrow.csv as arrow_csv
     import pyarrow.parquet as parquet
 
     if backend.name == "pyspark" and form == ".parquet":
-        return _write_by_spark(backend, rows, path, id_name, id_kind)
+        return _write_by_spark(backend, rows, path, id_name, id_kind, names)
     nothing, found = stream(backend, rows)
     batches = (_rename_id(_cast_id(batch, id_kind), id_name) for batch in found)
     empty = _rename_id(_cast_id(nothing, id_kind), id_name)
     if form == ".parquet":
         with parquet.ParquetWriter(path, empty.schema) as writer:
-            return _write_all(writer, batches)
+            return _write_all(writer, batches, names)
     with arrow_csv.CSVWriter(path, defuse_formulas(empty).schema) as writer:
-        return _write_all(writer, map(defuse_formulas, batches))
+        return _write_all(writer, map(defuse_formulas, batches), names)
 
 
-def tally_risks(tables: Iterable[Any]) -> Any:
+def tally_risks(tables: Iterable[Any], names: Sequence[str] = RISK_COLUMNS) -> Any:
     """Count the rows of each cell size, leakage and posterior, in order: an Arrow table with a column "n".
 
     Rows that stand for several have a column "n" too.
@@ -72,20 +82,20 @@ def tally_risks(tables: Iterable[Any]) -> Any:
     parts: list[Any] = []
     for table in tables:
         counted = table if "n" in table.column_names else table.append_column("n", pa.repeat(1, len(table)))
-        parts.append(_add_up(counted))
+        parts.append(_add_up(counted, names))
         if len(parts) >= _PARTS:
-            parts = [_add_up(pa.concat_tables(parts))]
+            parts = [_add_up(pa.concat_tables(parts), names)]
     if not parts:
         return None
-    return _add_up(pa.concat_tables(parts)).sort_by([(name, "ascending") for name in RISK_COLUMNS])
+    return _add_up(pa.concat_tables(parts), names).sort_by([(name, "ascending") for name in names])
 
 
-def _add_up(table: Any) -> Any:
-    found = table.group_by(RISK_COLUMNS, use_threads=False).aggregate([("n", "sum")])
-    return found.rename_columns([*found.column_names[:-1], "n"]).select([*RISK_COLUMNS, "n"])
+def _add_up(table: Any, names: Sequence[str]) -> Any:
+    found = table.group_by(names, use_threads=False).aggregate([("n", "sum")])
+    return found.rename_columns([*found.column_names[:-1], "n"]).select([*names, "n"])
 
 
-def _write_all(writer: Any, batches: Iterator[Any]) -> Any:
+def _write_all(writer: Any, batches: Iterator[Any], names: Sequence[str]) -> Any:
     def write_each() -> Iterator[Any]:
         for table in batches:
             if table["cell_size"].null_count:
@@ -93,10 +103,12 @@ def _write_all(writer: Any, batches: Iterator[Any]) -> Any:
             writer.write_table(table)
             yield table
 
-    return tally_risks(write_each())
+    return tally_risks(write_each(), names)
 
 
-def _write_by_spark(backend: Any, rows: Any, path: Path, id_name: str | None, id_kind: Kind | None) -> Any:
+def _write_by_spark(
+    backend: Any, rows: Any, path: Path, id_name: str | None, id_kind: Kind | None, names: Sequence[str]
+) -> Any:
     """Let Spark write a folder of Parquet files, so that no row passes through this process but to be counted."""
     import pyarrow as pa
     import pyarrow.dataset as dataset
@@ -107,8 +119,8 @@ def _write_by_spark(backend: Any, rows: Any, path: Path, id_name: str | None, id
             **{id_name: identity}, **{name: rows[name] for name in rows.columns if name != "id"}
         )
     backend.to_parquet(rows, path)
-    batches = dataset.dataset(path, format="parquet").to_batches(columns=list(RISK_COLUMNS))
-    return tally_risks(pa.Table.from_batches([batch]) for batch in batches)
+    batches = dataset.dataset(path, format="parquet").to_batches(columns=list(names))
+    return tally_risks((pa.Table.from_batches([batch]) for batch in batches), names)
 
 
 def _cast_id(table: Any, id_kind: Kind | None) -> Any:
@@ -178,11 +190,8 @@ def write_risks(
     instance(risks, CellRisks, "risks", "use cell_risks(counts, policy)")
     whole(max_cells, "max_cells", 1, MOST_CELLS)
     flag(force, "force")
-    if id_column is not None:
-        instance(id_column, str, "id_column", "name a column by text")
-    path = arguments.path(path, "path")
-    if path.suffix.lower() not in (".csv", ".parquet"):
-        raise InvalidInput(f"risk file must end with .csv or .parquet, got {quoted(str(path))}.")
+    path = _risk_path(path, id_column)
+    table = table.under(policy)
     with whole_file(path, force=force, private=True) as partial:
         lookup = _lookup(table, policy, risks, max_cells)
         numbered = table.in_order()
@@ -199,13 +208,155 @@ def write_risks(
             )
         table.require_unchanged()
         if written is None or not written.equals(_expected_tally(risks)):
-            raise _refuse_changed(table)
+            raise refuse_changed(table)
+
+
+def _risk_path(path: str | Path, id_column: str | None) -> Path:
+    if id_column is not None:
+        instance(id_column, str, "id_column", "name a column by text")
+    path = arguments.path(path, "path")
+    if path.suffix.lower() not in (".csv", ".parquet"):
+        raise InvalidInput(f"risk file must end with .csv or .parquet, got {quoted(str(path))}.")
+    return path
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KindRisks:
+    """What was found for the kinds of cells that the engine counted, about some secret columns.
+
+    Attributes
+    ----------
+    name : of the secret; None where it is the only one
+    query : the cells in the engine
+    counts : a row for each kind and a column for each group of secret values, of one cell
+    size, leakage : people in what is released of one cell of each kind, and its leakage in nats, upper ends; NaN where
+        the secret applies to nobody in it
+    posterior : for each kind and group the probability of the own secret, NaN where the secret does not apply
+    cells : how many cells there are of each kind
+    held : how many people have each secret, of those to whom it applies, in rising order
+    """
+
+    name: str | None
+    query: CellQuery
+    counts: NDArray[np.int64]
+    size: NDArray[np.int64]
+    leakage: NDArray[np.float64]
+    posterior: NDArray[np.float64]
+    cells: NDArray[np.int64]
+    held: tuple[int, ...]
+
+    @property
+    def columns(self) -> tuple[str, str, str]:
+        """The names of what is written."""
+        more = "" if self.name is None else f"_{self.name}"
+        return "cell_size", f"leakage_nats{more}", f"posterior{more}"
+
+
+def write_kind_risks(
+    table: Table,
+    policy: Policy,
+    found: Sequence[KindRisks],
+    path: str | Path,
+    *,
+    id_column: str | None = None,
+    force: bool = False,
+) -> None:
+    """Write the risk of every row about each secret: everything is joined by the engine, whatever the number of cells.
+
+    See `write_risks` for the rest. People to whom a secret does not apply have no risk about it.
+
+    Raises
+    ------
+    InvalidInput
+        When the file exists and force is not set, ids are needed, or the table changed since it was counted.
+    """
+    path = _risk_path(path, id_column)
+    rows = table.under(policy)
+    with whole_file(path, force=flag(force, "force"), private=True) as partial:
+        numbered = rows.in_order()
+        identity = _identity(numbered, policy, id_column, int(found[0].query.secrets.count.sum()))
+        joined = _join_kinds(numbered, policy, found, identity)
+        with engine_work(table.name, "joined with its risks"):
+            names = list(dict.fromkeys(name for own in found for name in own.columns))
+            kind = identity[1] if identity else None
+            written = write_batches(
+                table.backend, joined, partial, id_column, kind, path.suffix.lower(), names
+            )
+        rows.require_unchanged()
+        if written is None or not all(_agrees(written, own) for own in found):
+            raise refuse_changed(table)
+
+
+def _agrees(written: Any, found: KindRisks) -> bool:
+    """Whether as many rows were written with each leakage as were counted."""
+    held: dict[float | None, int] = {}
+    people = found.counts.sum(axis=1) * found.cells
+    for leakage, count in zip(found.leakage.tolist(), people.tolist(), strict=True):
+        key = None if np.isnan(leakage) else leakage
+        held[key] = held.get(key, 0) + count
+    told: dict[float | None, int] = {}
+    for leakage, count in zip(written[found.columns[1]].to_pylist(), written["n"].to_pylist(), strict=True):
+        told[leakage] = told.get(leakage, 0) + count
+    return held == told
+
+
+def _join_kinds(table: Table, policy: Policy, found: Sequence[KindRisks], identity: _Identity) -> Any:
+    """The results of every row about each secret, in order."""
+    import ibis
+
+    keys = {key.column: key for key in keys_of(table, policy)}
+    names = [f"k{place}" for place in range(len(policy.release))]
+    chosen = {name: keys[item.column].expression for name, item in zip(names, policy.release, strict=True)}
+    for number, own in enumerate(found):
+        held = [keys[key.column].expression for key in own.query.held]
+        groups = range(len(own.query.secrets.count))
+        tests = [(has_secret(held, own.query.secrets, place), place) for place in groups]
+        chosen[f"g{number}"] = ibis.cases(*tests)
+    more = _more_columns(identity)
+    place = table.ordered_by if table.ordered_by is not None else identity[0] if identity else None
+    rows = table.select(chosen | more | ({} if place is None else {"place": place}))
+    whole = without_gaps(rows, names)
+    joined = rows.select(**whole, **{name: rows[name] for name in rows.columns if name not in names})
+    kept = list(joined.columns)
+    for number, own in enumerate(found):
+        lookup = _kinds_lookup(own, names)
+        groups = range(len(own.query.secrets.count))
+        joined = joined.left_join(lookup, [joined[name] == lookup[name] for name in whole])
+        size, leakage, posterior = own.columns
+        told = {
+            leakage: joined["leakage"],
+            posterior: ibis.cases(*[(joined[f"g{number}"] == at, joined[f"p{at}"]) for at in groups]),
+        }
+        told |= {size: joined["size"]} if not number else {}
+        joined = joined.select(*kept, **told)
+        kept += [*told]
+    ordered = joined if place is None else joined.order_by(joined["place"])
+    return ordered.select(*more, *dict.fromkeys(name for own in found for name in own.columns))
+
+
+def _kinds_lookup(own: KindRisks, names: Sequence[str]) -> Any:
+    """The cells with what was found for their kinds; keys without missing values."""
+    import ibis
+    import pyarrow as pa
+
+    cells = own.query.cells()
+    columns: dict[str, NDArray[Any]] = {
+        name: own.counts[:, place] for place, name in enumerate(own.query.counted)
+    }
+    columns |= {"size": own.size, "leakage": own.leakage}
+    columns |= {f"p{place}": own.posterior[:, place] for place in range(own.posterior.shape[1])}
+    arrow = pa.table({name: pa.array(values, from_pandas=True) for name, values in columns.items()})
+    kinds = ibis.memtable(arrow)
+    joined = cells.inner_join(kinds, [cells[name] == kinds[name] for name in own.query.counted])
+    wanted = ["size", "leakage", *(name for name in columns if name.startswith("p"))]
+    return joined.select(**without_gaps(joined, names), **{name: joined[name] for name in wanted})
 
 
 _Identity = tuple[Any, Kind] | None
 
 
-def _refuse_changed(table: Table) -> InvalidInput:
+def refuse_changed(table: Table) -> InvalidInput:
+    """Say that a table is not the one that was counted."""
     return InvalidInput(f"{table.name} has changed since it was counted; audit it again.")
 
 
@@ -225,10 +376,10 @@ def _lookup(table: Table, policy: Policy, risks: CellRisks, max_cells: int) -> A
     import ibis
     import pyarrow as pa
 
-    groups = count_groups(table, keys_of(table, policy), max_cells)
+    groups = count_groups(table, keys_of(table, policy), max_cells * GROUPS_PER_CELL)
     counts, triple_of = cells_of_groups(groups, policy, max_cells)
     if not counts.same_as(risks.counts):
-        raise _refuse_changed(table)
+        raise refuse_changed(table)
     cell_of = counts.cell_of[triple_of]
     found = (counts.sizes()[cell_of], risks.leakage[cell_of], risks.posterior[triple_of])
     arrow = groups.arrow.drop_columns(["n"])
@@ -252,7 +403,7 @@ def _identity(table: Table, policy: Policy, id_column: str | None, total: int) -
     ((column, kind),) = table.plain_columns([id_column])
     if table.ordered_by is None:
         with engine_work(table.name):
-            distinct = table.fetch(table.expression.select(i=column).aggregate(n=lambda t: t["i"].nunique()))
+            distinct = table.fetch(table.select({"i": column}).aggregate(n=lambda t: t["i"].nunique()))
         if distinct["n"][0].as_py() != total:
             raise InvalidInput(
                 f"id_column must have a distinct value in every row, got {quoted(id_column)} with "
@@ -264,10 +415,13 @@ def _identity(table: Table, policy: Policy, id_column: str | None, total: int) -
 
 def _join_rows(table: Table, keys: Sequence[Key], lookup: Any, identity: _Identity) -> Any:
     """The results of every row, in order."""
-    more = {}
-    if identity:
-        column, kind = identity
-        # whole numbers travel as text: some engines' ways to Python turn them into floats where some miss
-        more["id"] = column.cast("string") if kind == "integer" else column
     place = table.ordered_by if table.ordered_by is not None else identity[0] if identity else None
-    return join_groups(table, keys, lookup, more, RISK_COLUMNS, place)
+    return join_groups(table, keys, lookup, _more_columns(identity), RISK_COLUMNS, place)
+
+
+def _more_columns(identity: _Identity) -> dict[str, Any]:
+    if not identity:
+        return {}
+    column, kind = identity
+    # whole numbers travel as text: some engines' ways to Python turn them into floats where some miss
+    return {"id": column.cast("string") if kind == "integer" else column}

@@ -22,7 +22,7 @@ def join_groups(
 
     Parameters
     ----------
-    keys : as `keys_of` lists them
+    table, keys : the table of a policy, and as `keys_of` lists them
     lookup : Ibis table of the groups, with the keys as `count_groups` has them
     more : further columns of each row, as Ibis expressions
     found : the columns of `lookup` that are wanted
@@ -32,7 +32,7 @@ def join_groups(
     chosen = {name: key.expression for name, key in zip(names, keys, strict=True)} | dict(more)
     if place is not None:
         chosen["place"] = place
-    rows = table.expression.select(**chosen)
+    rows = table.select(chosen)
     whole = without_gaps(rows, names)
     rows = rows.select(**whole, **{name: rows[name] for name in chosen if name not in names})
     joined = rows.left_join(lookup, [rows[name] == lookup[name] for name in whole])

@@ -10,8 +10,8 @@ from tightlip.numeric.parse import number
 from tightlip.table.mechanism import Value
 
 _NUMBER = r"[-+]?[0-9][0-9.eE+-]*"
-_INTERVAL = re.compile(rf"\[({_NUMBER}), ({_NUMBER})\)")
-_SIDE = re.compile(rf"([<≤≥])({_NUMBER})")
+_INTERVAL = re.compile(rf"([\[(])({_NUMBER}), ({_NUMBER})\)")
+_SIDE = re.compile(rf"([<≤≥>])({_NUMBER})")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _PART_OF_DATE = re.compile(r"[0-9]{4}(-Q[1-4]|-[0-9]{2})?")
 
@@ -51,8 +51,9 @@ def _of_number(label: str, value: str) -> bool | None:
     except InvalidInput:
         return None
     if found := _INTERVAL.fullmatch(label):
-        return bool(number(found[1], "label") <= own < number(found[2], "label"))
+        low, high = number(found[2], "label"), number(found[3], "label")
+        return bool((low <= own if found[1] == "[" else low < own) and own < high)
     if found := _SIDE.fullmatch(label):
         end = number(found[2], "label")
-        return bool({"<": own < end, "≤": own <= end, "≥": own >= end}[found[1]])
+        return bool({"<": own < end, "≤": own <= end, "≥": own >= end, ">": own > end}[found[1]])
     return False if re.fullmatch(_NUMBER, label) else None
