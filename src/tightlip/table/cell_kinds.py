@@ -284,9 +284,14 @@ def population_risks(table: Table, policy: Policy) -> PopulationRisks | None:
 
 
 def _population_risks(sums: dict[str, Any]) -> PopulationRisks:
-    """Join what is shown and what is hidden; sums of floats are widened by more than they may be off."""
+    """Join what is shown and what is hidden.
+
+    Sums of floats, which engines add in any order, are widened by more than they may be off, and told to ten digits.
+    """
     people, hidden = float(sums["people"]), float(sums["hidden_people"] or 0)
     sizes = [size for size in (float(sums["fewest"] or 0), hidden) if size > 0]
     risk = float(sums["risk"] or 0) + (float(sums["hidden_rows"]) / hidden if hidden else 0.0)
     wide = 1 + 1e-9
-    return PopulationRisks(people, min(wide / min(sizes), 1.0), min(wide * risk / float(sums["rows"]), 1.0))
+    found = wide / min(sizes), wide * risk / float(sums["rows"])
+    journalist, marketer = (min(float(f"{each:.9e}"), 1.0) for each in found)
+    return PopulationRisks(people, journalist, marketer)
