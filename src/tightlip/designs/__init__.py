@@ -1,0 +1,1 @@
+"""The best mechanism under a guarantee, with a proof that it is the best."""

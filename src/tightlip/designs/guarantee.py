@@ -1,0 +1,401 @@
+"""Guarantees as cones of columns: what a mechanism may say, as linear bounds on each of its columns.
+
+A guarantee allows a channel exactly if it allows every column k = (P(y | x))_x, and with k every multiple of it. With
+t = e^ε, p the prior and b = min_x k_x, the allowed columns k ≥ 0 are
+
+    PML                    k_x ≤ t p·k                             PMC     k_x ≥ p·k / t
+    ALIP(ε_l, ε_u)         both, with ε_u above and ε_l below      LDP     k_x ≤ t b
+    PML for all of Q(c)    k_x ≤ t (c Σ k + (1 − nc) b)
+    PML for a set of priors  k_x ≤ t q·k for every q of it: few of them matter, and are found one by one
+    PML about a secret S   Σ_x P(x | s) k_x ≤ t p·k                PMC about S   Σ_x P(x | s) k_x ≥ p·k / t
+
+Maximal leakage is a bound on all columns together, Σ_y max_x k_xy ≤ t. All are kept by merging outputs and by releasing
+nothing, so guarantees never contradict each other.
+
+e^ε is irrational for most ε: `Side.INNER` takes the rational below, for channels that must keep the guarantee,
+`Side.OUTER` the one above, for bounds on all channels that do.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tightlip.errors import InvalidInput, quoted
+from tightlip.model.channel import Channel
+from tightlip.model.jsonio import number_to_json
+from tightlip.model.prior import Prior
+from tightlip.model.prior_set import AnyPriorSet, prior_set_from_dict, prior_set_to_dict
+from tightlip.numeric.ball import exp_bounds
+from tightlip.numeric.parse import number
+from tightlip.numeric.quantity import exact_level, exact_ratio, level_exact, level_words
+from tightlip.robust.region import Region, region_of
+
+Vector = tuple[Fraction, ...]
+Level = float | Fraction
+
+
+class Side(Enum):
+    """Whether a level is taken from below, for a channel, or from above, for a bound on all channels."""
+
+    INNER = "inner"
+    OUTER = "outer"
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A cone of columns k ≥ 0, by linear functionals of k and of its least entry b.
+
+    Attributes
+    ----------
+    upper : pairs u, φ: every k_x ≤ u·k + φ b
+    lower : l: every k_x ≥ l·k
+    positive : r: r·k ≥ 0
+    most : T: Σ_y max_x k_xy ≤ T; None where there is none
+    """
+
+    upper: tuple[tuple[Vector, Fraction], ...] = ()
+    lower: tuple[Vector, ...] = ()
+    positive: tuple[Vector, ...] = ()
+    most: Fraction | None = None
+
+    def __add__(self, other: Rows) -> Rows:
+        most = [total for total in (self.most, other.most) if total is not None]
+        return Rows(
+            self.upper + other.upper,
+            self.lower + other.lower,
+            self.positive + other.positive,
+            min(most, default=None),
+        )
+
+
+class Guarantee(ABC):
+    """A bound on what every output of a mechanism may say, and against whom it protects."""
+
+    __slots__ = ()
+    registry: ClassVar[dict[str, type[Guarantee]]] = {}
+    key: ClassVar[str]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.registry[cls.key] = cls
+
+    @abstractmethod
+    def rows(self, masses: Vector, side: Side, room: Fraction = Fraction(0)) -> Rows:
+        """Write the cone; `room` makes a factor t smaller by this share, but for nothing below 1."""
+
+    @abstractmethod
+    def words(self) -> str:
+        """Say the bound in words."""
+
+    @abstractmethod
+    def against(self) -> str:
+        """Say whom it protects against."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Write it as JSON values, with its key."""
+
+    @property
+    @abstractmethod
+    def silent(self) -> bool:
+        """Whether only constant channels keep it."""
+
+    @classmethod
+    @abstractmethod
+    def from_dict(cls, record: dict[str, Any]) -> Guarantee:
+        """Read what `to_dict` gave."""
+
+    def refine(self, columns: Sequence[Sequence[int]]) -> Guarantee:
+        """Add what decides about these columns, where the cone has too many bounds to write out."""
+        return self
+
+
+def ratio(epsilon: Level, side: Side, room: Fraction = Fraction(0)) -> Fraction:
+    """Bound e^ε by a rational from the side; `room` is a share of it, and the ratio stays at least 1.
+
+    >>> from tightlip import log_of
+    >>> ratio(log_of(3), Side.INNER), ratio(1.0, Side.INNER) < ratio(1.0, Side.OUTER)
+    (Fraction(3, 1), True)
+    """
+    exact = exact_ratio(epsilon)
+    if exact is None:
+        exact = Fraction(exp_bounds(epsilon)[side is Side.OUTER])
+    return max(exact * (1 - room), Fraction(1)) if room else exact
+
+
+@dataclass(frozen=True, slots=True)
+class Alip(Guarantee):
+    """Asymmetric local information privacy: e^−lower ≤ P(y|x)/P(y) ≤ e^upper; None is no bound.
+
+    PML is the upper half and PMC the lower one. With `about`, P(x|s) for each value s of a secret, it is about s.
+    """
+
+    key = "alip"
+
+    lower: Level | None
+    upper: Level | None
+    about: Channel | None = None
+
+    def rows(self, masses: Vector, side: Side, room: Fraction = Fraction(0)) -> Rows:
+        """Bound entries by multiples of P(y); about another secret, sums of them."""
+        above = None if self.upper is None else _times(masses, ratio(self.upper, side, room))
+        below = None if self.lower is None else _times(masses, 1 / ratio(self.lower, side, room))
+        if self.about is None:
+            return Rows(
+                upper=() if above is None else ((above, Fraction(0)),),
+                lower=() if below is None else (below,),
+            )
+        given = [tuple(map(Fraction, row)) for row in self.about.exact().matrix.tolist()]
+        positive = [] if above is None else [_less(above, row) for row in given]
+        positive += [] if below is None else [_less(row, below) for row in given]
+        return Rows(positive=tuple(positive))
+
+    def words(self) -> str:
+        """Say the bound in words."""
+        levels = {"PML": self.upper, "PMC": self.lower}
+        if self.lower is not None and self.upper is not None:
+            same = self.lower == self.upper
+            name = "LIP" if same else "ALIP"
+            at = _nats(self.upper) if same else f"{_nats(self.lower)} below and {_nats(self.upper)} above"
+        else:
+            name, at = next((name, _nats(own)) for name, own in levels.items() if own is not None)
+        return f"{name} of at most {at}" + ("" if self.about is None else " about the secret")
+
+    def against(self) -> str:
+        """Say whom it protects against."""
+        whose = "the prior" if self.about is None else "the prior and how the secret goes with the data"
+        return f"an adversary who knows {whose} and sees one output"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write it as JSON values."""
+        about = {} if self.about is None else {"about": self.about.to_dict()}
+        return {"kind": self.key, "lower": _text(self.lower), "upper": _text(self.upper), **about}
+
+    @property
+    def silent(self) -> bool:
+        """A level of 0 forbids every change."""
+        return 0 in (self.lower, self.upper) and self.about is None
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> Alip:
+        """Read what `to_dict` gave."""
+        about = record.get("about")
+        return cls(
+            _level(record["lower"], "lower"),
+            _level(record["upper"], "upper"),
+            None if about is None else Channel.from_dict(about),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Ldp(Guarantee):
+    """Local differential privacy: P(y|x) ≤ e^ε P(y|x′)."""
+
+    key = "ldp"
+    epsilon: Level
+
+    def rows(self, masses: Vector, side: Side, room: Fraction = Fraction(0)) -> Rows:
+        """Bound every entry by a multiple of the least one."""
+        return Rows(upper=(((Fraction(0),) * len(masses), ratio(self.epsilon, side, room)),))
+
+    def words(self) -> str:
+        """Say the bound in words."""
+        return f"LDP of at most {_nats(self.epsilon)}"
+
+    def against(self) -> str:
+        """Say whom it protects against."""
+        return "every adversary who sees one output, whatever he knows beforehand"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write it as JSON values."""
+        return {"kind": self.key, "epsilon": _text(self.epsilon)}
+
+    @property
+    def silent(self) -> bool:
+        """A level of 0 forbids every change."""
+        return self.epsilon == 0
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> Ldp:
+        """Read what `to_dict` gave."""
+        return cls(_required(record["epsilon"]))
+
+
+@dataclass(frozen=True, slots=True)
+class FloorPml(Guarantee):
+    """(ε, c)-PML: PML of at most ε for every prior that gives each secret at least c."""
+
+    key = "min_mass"
+    epsilon: Level
+    min_mass: Fraction
+
+    def rows(self, masses: Vector, side: Side, room: Fraction = Fraction(0)) -> Rows:
+        """Bound every entry by a multiple of the least P(y) over Q(c)."""
+        factor, size = ratio(self.epsilon, side, room), len(masses)
+        rest = 1 - size * self.min_mass
+        return Rows(upper=(((factor * self.min_mass,) * size, factor * rest),))
+
+    def words(self) -> str:
+        """Say the bound in words."""
+        return f"PML of at most {_nats(self.epsilon)} for every prior with masses of at least {self.min_mass}"
+
+    def against(self) -> str:
+        """Say whom it protects against."""
+        return "an adversary with any prior of that kind who sees one output"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write it as JSON values."""
+        return {"kind": self.key, "epsilon": _text(self.epsilon), "min_mass": number_to_json(self.min_mass)}
+
+    @property
+    def silent(self) -> bool:
+        """A level of 0 forbids every change."""
+        return self.epsilon == 0
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> FloorPml:
+        """Read what `to_dict` gave."""
+        return cls(_required(record["epsilon"]), Fraction(number(record["min_mass"], "min_mass")))
+
+
+@dataclass(frozen=True, slots=True)
+class SetPml(Guarantee):
+    """PML of at most ε for every prior of a set.
+
+    `members` are priors of the set that bounds are written for; `refine` adds those that are worst for some columns,
+    so that about these columns nothing is left out.
+    """
+
+    key = "prior_set"
+    epsilon: Level
+    priors: AnyPriorSet
+    channel: Channel
+    members: tuple[Vector, ...] = ()
+
+    def rows(self, masses: Vector, side: Side, room: Fraction = Fraction(0)) -> Rows:
+        """Bound every entry by a multiple of P(y) under each member."""
+        factor = ratio(self.epsilon, side, room)
+        return Rows(upper=tuple((_times(member, factor), Fraction(0)) for member in self.members))
+
+    def refine(self, columns: Sequence[Sequence[int]]) -> SetPml:
+        """Add the members under which each column is least likely."""
+        region = region_of(self.priors, self.channel)
+        if not isinstance(region, Region):
+            return replace(self, members=tuple(tuple(prior.exact().masses) for prior in region))
+        known = dict.fromkeys(self.members or (region.inside(),))
+        for column in columns:
+            if any(column):
+                known[region.lowest([Fraction(entry) for entry in column])[1]] = None
+        return replace(self, members=tuple(known))
+
+    def words(self) -> str:
+        """Say the bound in words."""
+        return f"PML of at most {_nats(self.epsilon)} for every prior of the set"
+
+    def against(self) -> str:
+        """Say whom it protects against."""
+        return "an adversary with any prior of the set who sees one output"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write it as JSON values."""
+        members = [[number_to_json(mass) for mass in member] for member in self.members]
+        return {
+            "kind": self.key,
+            "epsilon": _text(self.epsilon),
+            "priors": prior_set_to_dict(self.priors),
+            "secrets": self.channel.to_dict(),
+            "members": members,
+        }
+
+    @property
+    def silent(self) -> bool:
+        """A level of 0 forbids every change."""
+        return self.epsilon == 0
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> SetPml:
+        """Read what `to_dict` gave; members that are not in the set are refused."""
+        priors, channel = prior_set_from_dict(record["priors"]), Channel.from_dict(record["secrets"])
+        members = tuple(
+            tuple(Fraction(number(mass, "mass")) for mass in member) for member in record["members"]
+        )
+        labels = channel.inputs if channel.inputs.given else None
+        for member in members:
+            if Prior(np.array(member, dtype=object), labels) not in priors:
+                raise InvalidInput(
+                    f"members must be priors of the set, got {quoted(list(map(str, member)))}."
+                )
+        return cls(_required(record["epsilon"]), priors, channel, members)
+
+
+@dataclass(frozen=True, slots=True)
+class MaximalLeakage(Guarantee):
+    """Maximal leakage of at most ε: Σ_y max_x P(y|x) ≤ e^ε."""
+
+    key = "maximal_leakage"
+    epsilon: Level
+
+    def rows(self, masses: Vector, side: Side, room: Fraction = Fraction(0)) -> Rows:
+        """Bound the sum of the columns' largest entries."""
+        return Rows(most=ratio(self.epsilon, side, room))
+
+    def words(self) -> str:
+        """Say the bound in words."""
+        return f"maximal leakage of at most {_nats(self.epsilon)}"
+
+    def against(self) -> str:
+        """Say whom it protects against."""
+        return "every adversary, on the average over outputs"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write it as JSON values."""
+        return {"kind": self.key, "epsilon": _text(self.epsilon)}
+
+    @property
+    def silent(self) -> bool:
+        """A level of 0 forbids every change."""
+        return self.epsilon == 0
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> MaximalLeakage:
+        """Read what `to_dict` gave."""
+        return cls(_required(record["epsilon"]))
+
+
+def all_rows(
+    guarantees: Sequence[Guarantee], masses: Vector, side: Side, room: Fraction = Fraction(0)
+) -> Rows:
+    """Write the cone of all guarantees together."""
+    return sum((own.rows(masses, side, room) for own in guarantees), Rows())
+
+
+def _times(vector: Sequence[Fraction], factor: Fraction) -> Vector:
+    return tuple(factor * entry for entry in vector)
+
+
+def _less(one: Sequence[Fraction], two: Sequence[Fraction]) -> Vector:
+    return tuple(a - b for a, b in zip(one, two, strict=True))
+
+
+def _nats(epsilon: Level | None) -> str:
+    assert epsilon is not None
+    return f"{level_words(epsilon)} nats"
+
+
+def _text(epsilon: Level | None) -> str | None:
+    return None if epsilon is None else level_exact(epsilon)
+
+
+def _level(text: Any, argument: str) -> Level | None:
+    return None if text is None else exact_level(text, argument)
+
+
+def _required(text: Any) -> Level:
+    return exact_level(text, "epsilon")
