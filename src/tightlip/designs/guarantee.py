@@ -9,8 +9,12 @@ t = e^ε, p the prior and b = min_x k_x, the allowed columns k ≥ 0 are
     PML for a set of priors  k_x ≤ t q·k for every q of it: few of them matter, and are found one by one
     PML about a secret S   Σ_x P(x | s) k_x ≤ t p·k                PMC about S   Σ_x P(x | s) k_x ≥ p·k / t
 
-Maximal leakage is a bound on all columns together, Σ_y max_x k_xy ≤ t. All are kept by merging outputs and by releasing
-nothing, so guarantees never contradict each other.
+Two are about all columns together, through a number m_y of each:
+
+    maximal leakage        k_x ≤ m,                          Σ_y m_y ≤ t
+    envelope at δ          k_x ≤ θ p·k + (t − θ) m,          Σ_y m_y ≤ δ,     for some θ in [1, t)
+
+All are kept by merging outputs and by releasing nothing, so guarantees never contradict each other.
 
 e^ε is irrational for most ε: `Side.INNER` takes the rational below, for channels that must keep the guarantee,
 `Side.OUTER` the one above, for bounds on all channels that do.
@@ -23,7 +27,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -48,30 +52,47 @@ class Side(Enum):
     OUTER = "outer"
 
 
+class Upper(NamedTuple):
+    """An upper bound u·k + φ b + ψ m on every entry of a column."""
+
+    row: Vector
+    floor: Fraction = Fraction(0)
+    own: Fraction = Fraction(0)
+
+    @property
+    def room(self) -> Fraction:
+        """How far the column 1 with m = 0 stays below its bound; negative where it needs an m."""
+        return sum(self.row, self.floor) - 1
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A cone of columns k ≥ 0, by linear functionals of k and of its least entry b.
+    """A cone of columns k ≥ 0, by linear functionals of k, of its least entry b and of a number m of its own.
 
     Attributes
     ----------
-    upper : pairs u, φ: every k_x ≤ u·k + φ b
+    upper : every k_x ≤ u·k + φ b + ψ m
     lower : l: every k_x ≥ l·k
     positive : r: r·k ≥ 0
-    most : T: Σ_y max_x k_xy ≤ T; None where there is none
+    most : T: Σ_y m_y ≤ T over all columns; None where no ψ is positive
     """
 
-    upper: tuple[tuple[Vector, Fraction], ...] = ()
+    upper: tuple[Upper, ...] = ()
     lower: tuple[Vector, ...] = ()
     positive: tuple[Vector, ...] = ()
     most: Fraction | None = None
 
     def __add__(self, other: Rows) -> Rows:
-        most = [total for total in (self.most, other.most) if total is not None]
+        if self.most is not None and other.most is not None:
+            raise InvalidInput(
+                "maximal_leakage and envelope must not be given together; the envelope at δ implies a maximal "
+                "leakage of at most ε + log(1 + δ)."
+            )
         return Rows(
             self.upper + other.upper,
             self.lower + other.lower,
             self.positive + other.positive,
-            min(most, default=None),
+            self.most if other.most is None else other.most,
         )
 
 
@@ -149,7 +170,7 @@ class Alip(Guarantee):
         below = None if self.lower is None else _times(masses, 1 / ratio(self.lower, side, room))
         if self.about is None:
             return Rows(
-                upper=() if above is None else ((above, Fraction(0)),),
+                upper=() if above is None else (Upper(above),),
                 lower=() if below is None else (below,),
             )
         given = [tuple(map(Fraction, row)) for row in self.about.exact().matrix.tolist()]
@@ -203,7 +224,7 @@ class Ldp(Guarantee):
 
     def rows(self, masses: Vector, side: Side, room: Fraction = Fraction(0)) -> Rows:
         """Bound every entry by a multiple of the least one."""
-        return Rows(upper=(((Fraction(0),) * len(masses), ratio(self.epsilon, side, room)),))
+        return Rows(upper=(Upper((Fraction(0),) * len(masses), ratio(self.epsilon, side, room)),))
 
     def words(self) -> str:
         """Say the bound in words."""
@@ -240,7 +261,7 @@ class FloorPml(Guarantee):
         """Bound every entry by a multiple of the least P(y) over Q(c)."""
         factor, size = ratio(self.epsilon, side, room), len(masses)
         rest = 1 - size * self.min_mass
-        return Rows(upper=(((factor * self.min_mass,) * size, factor * rest),))
+        return Rows(upper=(Upper((factor * self.min_mass,) * size, factor * rest),))
 
     def words(self) -> str:
         """Say the bound in words."""
@@ -282,7 +303,7 @@ class SetPml(Guarantee):
     def rows(self, masses: Vector, side: Side, room: Fraction = Fraction(0)) -> Rows:
         """Bound every entry by a multiple of P(y) under each member."""
         factor = ratio(self.epsilon, side, room)
-        return Rows(upper=tuple((_times(member, factor), Fraction(0)) for member in self.members))
+        return Rows(upper=tuple(Upper(_times(member, factor)) for member in self.members))
 
     def refine(self, columns: Sequence[Sequence[int]]) -> SetPml:
         """Add the members under which each column is least likely."""
@@ -344,7 +365,8 @@ class MaximalLeakage(Guarantee):
 
     def rows(self, masses: Vector, side: Side, room: Fraction = Fraction(0)) -> Rows:
         """Bound the sum of the columns' largest entries."""
-        return Rows(most=ratio(self.epsilon, side, room))
+        factor = ratio(self.epsilon, side, room)
+        return Rows(upper=(Upper((Fraction(0),) * len(masses), own=Fraction(1)),), most=factor)
 
     def words(self) -> str:
         """Say the bound in words."""
@@ -367,6 +389,57 @@ class MaximalLeakage(Guarantee):
     def from_dict(cls, record: dict[str, Any]) -> MaximalLeakage:
         """Read what `to_dict` gave."""
         return cls(_required(record["epsilon"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope(Guarantee):
+    """An envelope of at most ε at δ: no post-processing leaks more than ε with probability above δ.
+
+    Channels are found with one threshold θ for all secrets, which suffices; a bound on all channels takes the maximal
+    leakage that the envelope implies, e^ε (1 + δ).
+    """
+
+    key = "envelope"
+    epsilon: Level
+    delta: Fraction
+    threshold: Fraction = Fraction(1)
+
+    def rows(self, masses: Vector, side: Side, room: Fraction = Fraction(0)) -> Rows:
+        """Bound what exceeds the threshold; from outside, the sum of the columns' largest entries."""
+        factor = ratio(self.epsilon, side, room)
+        if side is Side.OUTER or self.threshold >= factor:
+            nothing = (Fraction(0),) * len(masses)
+            return Rows(upper=(Upper(nothing, own=Fraction(1)),), most=factor * (1 + self.delta))
+        row = Upper(_times(masses, self.threshold), own=factor - self.threshold)
+        return Rows(upper=(row,), most=self.delta)
+
+    def words(self) -> str:
+        """Say the bound in words."""
+        return f"envelope of at most {_nats(self.epsilon)} at δ = {self.delta}"
+
+    def against(self) -> str:
+        """Say whom it protects against."""
+        return "an adversary who knows the prior and processes the output as he likes, but for a share δ of outcomes"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write it as JSON values."""
+        return {
+            "kind": self.key,
+            "epsilon": _text(self.epsilon),
+            "delta": number_to_json(self.delta),
+            "threshold": number_to_json(self.threshold),
+        }
+
+    @property
+    def silent(self) -> bool:
+        """Even a level of 0 allows something with probability δ."""
+        return self.delta == 0 and self.epsilon == 0
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> Envelope:
+        """Read what `to_dict` gave."""
+        delta, threshold = (Fraction(number(record[name], name)) for name in ("delta", "threshold"))
+        return cls(_required(record["epsilon"]), delta, threshold)
 
 
 def all_rows(

@@ -51,6 +51,7 @@ class Shape:
     ----------
     functionals : F, a row for each functional over (k, a)
     upper, lower, positive : which functionals bound k from above and from below, and which must be at least 0
+    signed : whether entries must be kept above 0 by a bound of their own
     start : auxiliary numbers of the column 1, such that every bound has room
     total : T, for the last auxiliary number, or None
     """
@@ -59,6 +60,7 @@ class Shape:
     upper: tuple[int, ...]
     lower: tuple[int, ...]
     positive: tuple[int, ...]
+    signed: bool
     start: FloatArray
     total: float | None = None
 
@@ -143,7 +145,7 @@ class _State:
     @classmethod
     def start(cls, outputs: int, secrets: int, shape: Shape) -> _State:
         """Begin with the constant channel, which has room everywhere."""
-        groups: list[tuple[int, int | None]] = [(1, None)]
+        groups: list[tuple[int, int | None]] = [(1, None)] if shape.signed else []
         groups += [(-1, i) for i in shape.upper]
         groups += [(1, i) for i in shape.lower]
         groups += [(0, i) for i in shape.positive]

@@ -4,25 +4,28 @@ A gain g(x, y) for outputs y, the prior p, and a cone of columns by `Rows`. **Th
 for each output, multipliers A_i of the upper bounds, B_j of the lower ones and γ_s of the positive ones, all ≥ 0. With
 
     c_x = p_x g(x, y) − w_x + Σ_i A_i u_ix − Σ_j B_j l_jx + Σ_s γ_s r_sx,
-    A = λ + Σ_i A_i,     B = Σ_j B_j + Σ_i A_i φ_i,
+    A = Σ_i A_i,     B = Σ_j B_j + Σ_i A_i φ_i,
 
-if Σ_x max(c_x, 0) ≤ A and Σ_x c_x ≤ A − B for every output y, then no channel of the cone gains more than Σ_x w_x + λT.
+if Σ_x max(c_x, 0) ≤ A, Σ_x c_x ≤ A − B and Σ_i A_i ψ_i ≤ λ for every output y, then no channel of the cone gains more
+than Σ_x w_x + λT.
 
 *Proof.* Take a column k of the cone, M = max k and b = min k ≥ 0. Then
 
     Σ c_x k_x = b Σ c_x + Σ c_x (k_x − b) ≤ b(A − B) + (M − b)A = MA − bB,
-    Σ_i A_i u_i·k ≥ M Σ_i A_i − b Σ_i A_i φ_i,     Σ_j B_j l_j·k ≤ b Σ_j B_j,     Σ_s γ_s r_s·k ≥ 0.
+    Σ_i A_i u_i·k ≥ MA − b Σ_i A_i φ_i − λm,     Σ_j B_j l_j·k ≤ b Σ_j B_j,     Σ_s γ_s r_s·k ≥ 0.
 
-So Σ_x (p_x g(x, y) − w_x) k_x ≤ λM. Summed over the columns, whose rows sum to 1 and whose largest entries sum to at
-most T: gain − Σ w ≤ λT. ∎
+So Σ_x (p_x g(x, y) − w_x) k_x ≤ λm. Summed over the columns, whose rows sum to 1 and whose numbers m to at most T:
+gain − Σ w ≤ λT. ∎
 
 *Repair.* A column k that breaks bounds keeps them after k + e·1 for a large enough e, since the constant column has
 room in all of them: e ≥ (M − u·k − φb)/(u·1 + φ − 1), (l·k − b)/(1 − l·1), −r·k/(r·1). Dividing by 1 + Σ_y e_y makes it
-a channel again. In whole numbers this is exact, and costs as much gain as the solver was wrong.
+a channel again. Where Σ_y m_y exceeds T, constants that add up to e = (Σ m − T)/(T − ρ) do, with ρ the largest
+(1 − u·1 − φ)/ψ, or 0. In whole numbers this is exact, and costs as much gain as the solver was wrong.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
@@ -44,12 +47,16 @@ ROOM = Fraction(
 _CLEAN = (1e-7, 1e-9, 1e-11, 0.0)  # entries below are nothing, if that costs no gain worth mentioning
 _WORTH = 2e-8  # of the gain: what a cleaner channel may cost
 _CUTS = 40  # rounds of adding priors of a set; each adds one for each output at most
-_MET = 1e-9  # of the level: how much an added prior may be broken before the next round
+_MET = 1e-9  # of the probability: how much an added prior may lack before the next round
+_NEWTON = 200  # steps to the least shift of prices; it takes as many as entries change sides, a few
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """What is to be designed: prior p, gains g (a row for each secret, a column for each output), and guarantees."""
+    """What is to be designed: prior p, gains g (a row for each secret, a column for each output), and guarantees.
+
+    `room` is the share by which a channel stays inside its guarantees, so that they hold as measured with floats too.
+    """
 
     masses: Vector
     gains: Whole
@@ -62,16 +69,18 @@ class Problem:
 
     @property
     def silent(self) -> bool:
-        """Whether only constant channels are allowed."""
+        """Whether only constant channels are allowed, or hardly any other."""
         rows = self.rows(Side.INNER)
-        tight = any(sum(row) + floor <= 1 for row, floor in rows.upper) or any(
-            sum(row) >= 1 for row in rows.lower
-        )
-        return tight or rows.most == 1 or any(own.silent for own in self.guarantees)
+        tight = any(own.room <= 0 for own in rows.upper if not own.own)
+        return tight or any(sum(row) >= 1 for row in rows.lower) or any(own.silent for own in self.guarantees)
 
     def weighted(self) -> Whole:
         """Weigh gains by the prior: p_x g(x, y), a row for each output."""
         return np.asarray((self.gains * np.array(self.masses, dtype=object)[:, None]).T)
+
+    def refine(self, weights: Whole) -> Problem:
+        """Add the bounds of guarantees that decide about these columns."""
+        return replace(self, guarantees=tuple(own.refine(weights.tolist()) for own in self.guarantees))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +100,7 @@ class Kernel:
 class Prices:
     """What bounds the gain of all channels: prices of secrets and of the total, and multipliers of an output's rows.
 
-    `upper`, `lower` and `positive` have a row for each output and a column for each row of the cone.
+    `upper`, `lower` and `positive` have a row for each output and a column for each bound of that kind.
     """
 
     secrets: FloatArray
@@ -100,86 +109,94 @@ class Prices:
     lower: FloatArray
     positive: FloatArray
 
-    def bound(self, most: Fraction | None) -> Fraction:
+    def bound(self, rows: Rows) -> Fraction:
         """Compute Σ w + λT."""
         values, unit = whole(_exact(self.secrets))
-        total = Fraction(self.total) * most if most is not None else Fraction(0)
-        return Fraction(int(values.sum()), unit) + total
+        return Fraction(int(values.sum()), unit) + Fraction(self.total) * (rows.most or 0)
 
 
 def find(problem: Problem) -> tuple[Problem, Kernel, Prices]:
     """Find a channel and prices; the problem comes back with what was added to describe its guarantees."""
-    if problem.silent:
-        problem = _refined(problem, np.ones((1, len(problem.masses)), dtype=object))
-        return problem, constant_kernel(problem), plain_prices(problem)
     gains = np.array(problem.weighted(), dtype=np.float64)
-    problem = _refined(problem, np.ones((1, len(problem.masses)), dtype=object))
-    optimum = _solve(problem, gains)
+    problem = problem.refine(np.ones((1, len(problem.masses)), dtype=object))
+    if problem.silent:
+        return problem, constant_kernel(problem), repair_prices(problem, _plain(problem, gains), gains)
+    optimum = _solve(problem, gains, Side.INNER)
     for _ in range(_CUTS):
-        refined = _refined(problem, _weights(optimum.columns))
-        if refined is problem:
+        weights = whole_weights(optimum.columns)
+        refined = problem.refine(weights)
+        if refined.guarantees == problem.guarantees or _nearly(refined.rows(Side.INNER), weights):
             break
-        problem, optimum = refined, _solve(refined, gains)
-    prices = repair_prices(problem, optimum, gains)
-    return (*repair_channel(problem, optimum.columns, float(prices.secrets.sum())), prices)
+        problem, optimum = refined, _solve(refined, gains, Side.INNER)
+    bounding = optimum
+    if [own.own for own in problem.rows(Side.INNER).upper] != [
+        own.own for own in problem.rows(Side.OUTER).upper
+    ]:
+        bounding = _solve(problem, gains, Side.OUTER)
+    prices = repair_prices(problem, bounding, gains)
+    bound = float(prices.bound(problem.rows(Side.OUTER)))
+    return problem, _repair_channel(problem, optimum.columns, bound), prices
 
 
-def _solve(problem: Problem, gains: FloatArray) -> Optimum:
+def _solve(problem: Problem, gains: FloatArray, side: Side) -> Optimum:
     """Solve in floats; the constant channel and its own prices where the solver fails."""
     try:
-        return solve(gains, shape_of(problem.rows(Side.INNER), len(problem.masses)))
+        return solve(gains, shape_of(problem.rows(side), len(problem.masses)))
     except SolverFailure:
-        return plain_optimum(problem, gains)
+        return _plain(problem, gains)
 
 
-def _refined(problem: Problem, weights: Whole) -> Problem:
-    """Add the bounds of guarantees that decide about these columns; the problem itself where none is new or broken."""
-    refined = tuple(own.refine(weights.tolist()) for own in problem.guarantees)
-    if all(one is two or one == two for one, two in zip(refined, problem.guarantees, strict=True)):
-        return problem
-    found = replace(problem, guarantees=refined)
-    if sum(map(sum, _needed(found.rows(Side.INNER), weights))) <= _MET * sum(weights.ravel().tolist()):
-        return problem
-    return found
+def _nearly(rows: Rows, weights: Whole) -> bool:
+    lacking = sum(max(needs, default=0) for needs in _lacks(rows, weights, _constant))
+    return lacking <= _MET * int(weights[:, 0].sum())
 
 
 def shape_of(rows: Rows, secrets: int) -> Shape:
-    """Write a cone as floats, with the least entry and the largest one of a column as auxiliaries where needed."""
-    floor = any(share for _, share in rows.upper)
-    extra = floor + (rows.most is not None)
-    functionals = np.zeros((len(rows.upper) + len(rows.lower) + len(rows.positive) + extra, secrets + extra))
-    for place, (row, share) in enumerate(rows.upper):
+    """Write a cone as floats, with the least entry b and the number m of a column as auxiliaries where needed."""
+    floor, own = any(row.floor for row in rows.upper), rows.most is not None
+    uppers, others = len(rows.upper), rows.lower + rows.positive
+    functionals = np.zeros((uppers + len(others) + floor + own, secrets + floor + own))
+    for place, upper in enumerate(rows.upper):
+        functionals[place, :secrets] = [float(entry) for entry in upper.row]
+        functionals[place, secrets : secrets + floor] = float(upper.floor)
+        functionals[place, secrets + floor :] = float(upper.own)
+    for place, row in enumerate(others, uppers):
         functionals[place, :secrets] = [float(entry) for entry in row]
-        if floor:
-            functionals[place, secrets] = float(share)
-    for place, row in enumerate(rows.lower + rows.positive, len(rows.upper)):
-        functionals[place, :secrets] = [float(entry) for entry in row]
-    ends = np.cumsum([len(rows.upper), len(rows.lower), len(rows.positive), floor, rows.most is not None])
+    for place in range(floor + own):
+        functionals[uppers + len(others) + place, secrets + place] = 1.0
+    ends = np.cumsum([uppers, len(rows.lower), len(rows.positive), floor, own]).tolist()
     groups = [tuple(range(start, end)) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
-    start = []
-    if floor:
-        functionals[groups[3][0], secrets] = 1.0
-        room = min((sum(row) + share - 1) / share for row, share in rows.upper if share)
-        start.append(float(1 - min(room, Fraction(1)) / 2))
-    if rows.most is not None:
-        functionals[groups[4][0], -1] = 1.0
-        start.append(float(1 + rows.most) / 2)
+    start = _inside(rows)
     total = None if rows.most is None else float(rows.most)
-    return Shape(functionals, groups[0] + groups[4], groups[1] + groups[3], groups[2], np.array(start), total)
+    # PMC and LDP keep entries above 0 by themselves
+    signed = not rows.lower and not any(upper.floor and not any(upper.row) for upper in rows.upper)
+    lower, positive = groups[1] + groups[3], groups[2] + groups[4]
+    return Shape(functionals, groups[0], lower, positive, signed, np.array(start), total)
+
+
+def _inside(rows: Rows) -> list[float]:
+    """Choose b and m of the column 1 such that every bound has room."""
+    found = []
+    least = Fraction(1)
+    if any(row.floor for row in rows.upper):
+        least -= (
+            min(min(row.room / row.floor for row in rows.upper if row.floor and not row.own), Fraction(1)) / 2
+        )
+        found.append(float(least))
+    if rows.most is not None:
+        needed = max((1 - sum(row.row) - row.floor * least) / row.own for row in rows.upper if row.own)
+        found.append(float(max(needed, Fraction(0)) + rows.most) / 2)
+    return found
 
 
 def repair_prices(problem: Problem, optimum: Optimum, gains: FloatArray) -> Prices:
     """Raise prices until they prove a bound, in exact arithmetic."""
     rows = problem.rows(Side.OUTER)
     ends = np.cumsum([len(rows.upper), len(rows.lower), len(rows.positive)])
-    own = np.maximum(optimum.multipliers, 0.0)
-    prices = Prices(
-        optimum.prices,
-        max(optimum.total, 0.0),
-        own[:, : ends[0]],
-        own[:, ends[0] : ends[1]],
-        own[:, ends[1] : ends[2]],
-    )
+    upper, lower, positive = np.split(np.maximum(optimum.multipliers, 0.0)[:, : ends[2]], ends[:2], axis=1)
+    owns = np.array([float(row.own) for row in rows.upper])
+    total = float(np.nextafter((upper @ owns).max(initial=0.0) * (1 + 1e-15), np.inf)) if rows.most else 0.0
+    prices = Prices(optimum.prices, max(total, optimum.total), upper, lower, positive)
     masses = np.array([float(mass) for mass in problem.masses])
     size = max(float(np.abs(gains).max()), float(np.abs(optimum.prices).max()), 1e-300)
     raised, step = _shift(rows, gains, masses, prices), 2.0**-50 * size * len(masses)
@@ -194,17 +211,17 @@ def _shift(rows: Rows, gains: FloatArray, masses: FloatArray, prices: Prices) ->
     """Find the least α for which prices w + αp prove a bound, up to rounding, by Newton's method from below."""
     base = gains - prices.secrets
     for part, vectors, sign in (
-        (prices.upper, [row for row, _ in rows.upper], 1.0),
+        (prices.upper, [own.row for own in rows.upper], 1.0),
         (prices.lower, rows.lower, -1.0),
         (prices.positive, rows.positive, 1.0),
     ):
         if len(vectors):
             base = base + sign * part @ np.array([[float(entry) for entry in row] for row in vectors])
-    above = prices.total + prices.upper.sum(axis=1)
-    floors = prices.upper @ np.array([float(share) for _, share in rows.upper])
+    above = prices.upper.sum(axis=1)
+    floors = prices.upper @ np.array([float(own.floor) for own in rows.upper])
     # where all entries count, the first premise is linear, and the second always is
     shift = (base.sum(axis=1) - above + prices.lower.sum(axis=1) + floors) / masses.sum()
-    for _ in range(200):
+    for _ in range(_NEWTON):
         over = base - shift[:, None] * masses
         active = over > 0
         rest = np.where(active, over, 0.0).sum(axis=1) - above
@@ -219,106 +236,127 @@ def _shift(rows: Rows, gains: FloatArray, masses: FloatArray, prices: Prices) ->
 def proves(problem: Problem, prices: Prices) -> bool:
     """Check the theorem's premises in whole numbers."""
     parts = (prices.upper, prices.lower, prices.positive)
-    if not all(np.isfinite(part).all() and (part >= 0).all() for part in parts):
-        return False
-    if not (np.isfinite(prices.secrets).all() and 0 <= prices.total < np.inf):
+    if not all(np.isfinite(part).all() and (part >= 0).all() for part in (*parts, np.array(prices.total))):
         return False
     rows = problem.rows(Side.OUTER)
-    vectors = (
-        [row for row, _ in rows.upper]
-        + [tuple(-entry for entry in row) for row in rows.lower]
-        + list(rows.positive)
-    )
-    gains, gain_unit = whole(problem.weighted())
-    secrets, secret_unit = whole(_exact(prices.secrets))
-    over, unit = gains * secret_unit - secrets[None, :] * gain_unit, gain_unit * secret_unit
-    multipliers, own_unit = whole(_exact(np.concatenate(parts, axis=1)))
-    if vectors:
-        table, row_unit = whole(np.array(vectors, dtype=object))
-        added, added_unit = multipliers @ table, own_unit * row_unit
-        over, unit = over * added_unit + added * unit, unit * added_unit
-    ends = np.cumsum([part.shape[1] for part in parts])
-    upper, lower = multipliers[:, : ends[0]], multipliers[:, ends[0] : ends[1]]
-    most = Fraction(prices.total) if rows.most is not None else Fraction(0)
-    shares = [share for _, share in rows.upper]
+    sizes = len(rows.upper), len(rows.lower), len(rows.positive)
+    outputs, secrets = problem.gains.shape[1], len(problem.masses)
+    if tuple(part.shape for part in parts) != tuple((outputs, size) for size in sizes):
+        return False
+    if prices.secrets.shape != (secrets,) or not np.isfinite(prices.secrets).all():
+        return False
+    over, unit = _excess(problem, rows, prices)
+    upper, own_unit = whole(_exact(prices.upper))
+    lower, low_unit = whole(_exact(prices.lower))
     for entries, high, low in zip(over.tolist(), upper.tolist(), lower.tolist(), strict=True):
-        above = most + Fraction(sum(high), own_unit)
-        floor = sum((part * share for part, share in zip(high, shares, strict=True) if share), Fraction(0))
-        below = (sum(low) + floor) / Fraction(own_unit)
-        if Fraction(sum(entry for entry in entries if entry > 0), unit) > above:
+        above = Fraction(sum(high), own_unit)
+        floor = sum(Fraction(part, own_unit) * row.floor for part, row in zip(high, rows.upper, strict=True))
+        total = sum(Fraction(part, own_unit) * row.own for part, row in zip(high, rows.upper, strict=True))
+        if Fraction(sum(entry for entry in entries if entry > 0), unit) > above or total > prices.total:
             return False
-        if Fraction(sum(entries), unit) > above - below:
+        if Fraction(sum(entries), unit) > above - floor - Fraction(sum(low), low_unit):
             return False
     return True
 
 
-def repair_channel(problem: Problem, columns: FloatArray, bound: float) -> tuple[Problem, Kernel]:
+def _excess(problem: Problem, rows: Rows, prices: Prices) -> tuple[Whole, int]:
+    """Compute c of the theorem for each output, over one denominator."""
+    gains, gain_unit = whole(problem.weighted())
+    secrets, secret_unit = whole(_exact(prices.secrets))
+    over, unit = gains * secret_unit - secrets[None, :] * gain_unit, gain_unit * secret_unit
+    for part, vectors, sign in (
+        (prices.upper, [own.row for own in rows.upper], 1),
+        (prices.lower, rows.lower, -1),
+        (prices.positive, rows.positive, 1),
+    ):
+        if len(vectors):
+            multipliers, own_unit = whole(_exact(part))
+            table, row_unit = whole(np.array(vectors, dtype=object))
+            added, added_unit = sign * (multipliers @ table), own_unit * row_unit
+            over, unit = over * added_unit + added * unit, unit * added_unit
+    return over, unit
+
+
+def _repair_channel(problem: Problem, columns: FloatArray, bound: float) -> Kernel:
     """Make a channel that keeps every bound in whole numbers, as clean as its gain allows."""
-    best: tuple[Problem, Kernel, float] | None = None
+    found = []
     for small in _CLEAN:
-        weights = _weights(np.where(columns > small, columns, 0.0))
-        found, kernel = repaired(problem, weights)
-        gain = float(kernel.gain(found))
-        if best is None or gain > best[2]:
-            best = found, kernel, gain
-        if bound - gain <= _WORTH * abs(bound):
-            break
-    assert best is not None
-    return best[0], best[1]
+        kernel = repaired(problem, whole_weights(np.where(columns > small, columns, 0.0)))
+        found.append((kernel.gain(problem), kernel))
+        if bound - found[-1][0] <= _WORTH * abs(bound):
+            return kernel
+    return max(found, key=lambda own: own[0])[1]
 
 
-def repaired(problem: Problem, weights: Whole) -> tuple[Problem, Kernel]:
-    """Add a constant to each column until it keeps every bound, and to one of them until the total does."""
-    refined = tuple(own.refine(weights.tolist()) for own in problem.guarantees)
-    problem = replace(problem, guarantees=refined)
+def repaired(problem: Problem, weights: Whole) -> Kernel:
+    """Add constants to the columns until they keep every bound of their own, and together the total."""
+    problem = problem.refine(weights)
     rows, scale = problem.rows(Side.INNER), int(weights[:, 0].sum())
-    added = [max(needs, default=0) for needs in _needed(rows, weights)]
-    weights = weights + np.array(added, dtype=object)[:, None]
+    added = np.array([max(needs, default=0) for needs in _lacks(rows, weights, _constant)], dtype=object)
+    weights, scale = weights + added[:, None], scale + int(added.sum())
     if rows.most is not None:
-        over = sum(max(column) for column in weights.tolist()) - rows.most * (scale + sum(added))
+        over = _total(rows, weights) - rows.most * scale
         if over > 0:
-            extra = -int(-over // (rows.most - 1))
+            worst = max(max(-own.room / own.own for own in rows.upper if own.own), Fraction(0))
+            extra = -int(-over // (rows.most - worst))
+            weights = weights.copy()
             weights[int(np.argmax(weights.sum(axis=1)))] += extra
-            added.append(extra)
-    return problem, Kernel(weights, scale + sum(added))
+            scale += extra
+    return Kernel(weights, scale)
 
 
 def keeps(problem: Problem, kernel: Kernel) -> bool:
     """Whether a channel keeps every guarantee, decided in whole numbers with no room."""
-    refined = tuple(own.refine(kernel.weights.tolist()) for own in problem.guarantees)
-    rows = all_rows(refined, problem.masses, Side.INNER)
-    if any(any(needs) for needs in _needed(rows, kernel.weights, lazily=True)):
+    refined = problem.refine(kernel.weights)
+    rows = all_rows(refined.guarantees, refined.masses, Side.INNER)
+    if any(needs for needs in _lacks(rows, kernel.weights, lambda lack, room: 1)):
         return False
-    largest = sum(max(column) for column in kernel.weights.tolist())
-    return rows.most is None or largest <= rows.most * kernel.scale
+    return rows.most is None or _total(rows, kernel.weights) <= rows.most * kernel.scale
 
 
-def _needed(rows: Rows, weights: Whole, *, lazily: bool = False) -> list[list[int]]:
-    """Work out, for each column and bound, which constant it lacks; lazily, whether it lacks one."""
-    vectors = [row for row, _ in rows.upper] + list(rows.lower) + list(rows.positive)
+def _constant(lack: Fraction, room: Fraction) -> int:
+    """Find the least whole constant e with e·room ≥ lack."""
+    return -int(-lack // room)
+
+
+def _lacks(rows: Rows, weights: Whole, measure: Callable[[Fraction, Fraction], int]) -> list[list[int]]:
+    """List, for each column, what its broken bounds lack; bounds with a number m of their own are none."""
+    uppers = [own for own in rows.upper if not own.own]
+    vectors = [own.row for own in uppers] + list(rows.lower) + list(rows.positive)
     if not vectors:
         return [[] for _ in weights]
     table, unit = whole(np.array(vectors, dtype=object))
-    values = (weights @ table.T).tolist()
-    sums = table.sum(axis=1).tolist()
-    shares = [
-        int(share * unit) if (share * unit).denominator == 1 else share * unit for _, share in rows.upper
-    ]
-    uppers, lowers = len(rows.upper), len(rows.lower)
+    values, sums = (weights @ table.T).tolist(), table.sum(axis=1).tolist()
+    floors = [own.floor * unit for own in uppers]
     found = []
     for column, own in zip(weights.tolist(), values, strict=True):
-        high, low, needs = max(column) * unit, min(column) * unit, []
+        high, low, needs = max(column), min(column), []
         for place, value in enumerate(own):
-            if place < uppers:
-                lack, room = high - value - shares[place] * min(column), sums[place] + shares[place] - unit
-            elif place < uppers + lowers:
-                lack, room = value - low, unit - sums[place]
+            if place < len(uppers):
+                lack, room = high * unit - value - floors[place] * low, sums[place] + floors[place] - unit
+            elif place < len(uppers) + len(rows.lower):
+                lack, room = value - low * unit, unit - sums[place]
             else:
                 lack, room = -value, sums[place]
             if lack > 0:
-                needs.append(1 if lazily else -int(-lack // room))
+                needs.append(measure(lack, room))
         found.append(needs)
     return found
+
+
+def _total(rows: Rows, weights: Whole) -> Fraction:
+    """Compute Σ_y m_y, each number m as small as its column allows."""
+    own = [upper for upper in rows.upper if upper.own]
+    table, unit = whole(np.array([upper.row for upper in own], dtype=object))
+    total = Fraction(0)
+    for column, values in zip(weights.tolist(), (weights @ table.T).tolist(), strict=True):
+        high, low = max(column), min(column)
+        lacks = [
+            (high - Fraction(value, unit) - upper.floor * low) / upper.own
+            for value, upper in zip(values, own, strict=True)
+        ]
+        total += max(max(lacks), Fraction(0))
+    return total
 
 
 def constant_kernel(problem: Problem) -> Kernel:
@@ -329,29 +367,21 @@ def constant_kernel(problem: Problem) -> Kernel:
     return Kernel(weights, 1)
 
 
-def plain_prices(problem: Problem) -> Prices:
-    """Price secrets by the best constant output: near the optimum where hardly anything may be released."""
-    gains = np.array(problem.weighted(), dtype=np.float64)
-    return repair_prices(problem, plain_optimum(problem, gains), gains)
-
-
-def plain_optimum(problem: Problem, gains: FloatArray) -> Optimum:
+def _plain(problem: Problem, gains: FloatArray) -> Optimum:
     """Release nothing, with prices v p of what that gains, and multipliers so large that all entries count."""
-    rows, masses = problem.rows(Side.INNER), np.array([float(mass) for mass in problem.masses])
-    best = int(gains.sum(axis=1).argmax())
-    columns, worth = np.zeros_like(gains), gains.sum(axis=1).max()
-    columns[best] = 1.0
+    rows, masses = problem.rows(Side.OUTER), np.array([float(mass) for mass in problem.masses])
+    columns, worth = np.zeros_like(gains), float(gains.sum(axis=1).max())
+    columns[int(gains.sum(axis=1).argmax())] = 1.0
     prices, spread = worth * masses, float(np.abs(gains / masses - worth).max())
     multipliers = np.zeros((len(gains), len(rows.upper) + len(rows.lower) + len(rows.positive)))
-    rooms = [float(sum(row) + share - 1) for row, share in rows.upper] + [
-        float(1 - sum(row)) for row in rows.lower
-    ]
-    total = 0.0
-    if rooms and (rows.most is None or min(rooms) < rows.most - 1):
-        multipliers[:, int(np.argmin(rooms))] = spread
-    elif rows.most is not None:
-        total, prices = spread, prices - spread * masses
-    return Optimum(columns, prices, total, multipliers)
+    rooms = [own.room + own.own * (rows.most or 0) for own in rows.upper]
+    rooms += [1 - sum(row, Fraction(0)) for row in rows.lower]
+    if rooms:
+        tightest = rooms.index(min(rooms))
+        multipliers[:, tightest] = spread
+        if tightest < len(rows.upper) and rows.upper[tightest].own:
+            prices = prices - spread * masses
+    return Optimum(columns, prices, 0.0, multipliers)
 
 
 def whole(values: NDArray[np.object_]) -> tuple[Whole, int]:
@@ -363,13 +393,7 @@ def whole(values: NDArray[np.object_]) -> tuple[Whole, int]:
     return parts.reshape(values.shape), unit
 
 
-def _exact(values: FloatArray) -> NDArray[np.object_]:
-    found = np.empty(values.shape, dtype=object)
-    found.ravel()[:] = [Fraction(value) for value in values.ravel().tolist()]
-    return found
-
-
-def _weights(columns: FloatArray) -> Whole:
+def whole_weights(columns: FloatArray) -> Whole:
     """Round a channel, given by columns, to whole weights whose rows sum to the scale."""
     sums = columns.sum(axis=0)
     shares = np.maximum(columns, 0.0) / np.where(sums > 0, sums, 1.0)
@@ -378,3 +402,9 @@ def _weights(columns: FloatArray) -> Whole:
     for secret, place in enumerate(shares.argmax(axis=0).tolist()):
         weights[place, secret] += rest[secret]
     return weights
+
+
+def _exact(values: FloatArray) -> NDArray[np.object_]:
+    found = np.empty(values.size, dtype=object)
+    found[:] = [Fraction(value) for value in values.ravel().tolist()]
+    return found.reshape(values.shape)
