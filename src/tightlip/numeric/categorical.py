@@ -1,7 +1,7 @@
 """Outcomes drawn from finitely many distributions: exactly, many at a time.
 
-A row with whole weights w₁ … w_m of sum S cuts [0, 1) at c_y/S, c_y = w₁ + … + w_y; y is drawn where a uniform U lies in
-[c_{y−1}/S, c_y/S). Of U no more bits are drawn than it takes to know where it lies:
+A row with whole weights w₁ … w_m of sum S cuts [0, 1) at c_y/S, c_y = w₁ + … + w_y, and y is drawn where a uniform U
+lies in [c_{y−1}/S, c_y/S). Of U no more bits are drawn than it takes to know where it lies:
 
     b bits    a table has the outcome of every cell [j/2ᵇ, (j + 1)/2ᵇ), or that a cut lies inside it
     64 bits   the cells with cuts inside: u = ⌊2⁶⁴U⌋ is compared with ⌊2⁶⁴c_y/S⌋, all of them at once
