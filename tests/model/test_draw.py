@@ -255,6 +255,7 @@ REFUSED = [
     (identity(3), pl.Series([True]), "entry 0 .*True"),
     (identity(3), np.array([1], dtype="M8[ns]"), "entry 0"),
     (identity([True, False]), [True, 1], "entry 1 .*got 1 of type int; write True, of type bool"),
+    (identity([True, False]), [1, 0], "entry 0 .*got 1 of type int; write True, of type bool"),
     (identity([True, False]), np.array([1]), "entry 0 .*write True"),
     (identity([("a", 1)]), [("a", True)], "entry 0"),
     (identity(300), np.append(np.zeros(100_000, dtype=int), 300), "entry 100000 .*got 300"),

@@ -223,13 +223,12 @@ def estimate_frequencies(
     _require_one(counts, released)
     known = as_channel(channel)
     inverse = right_inverse(known, reference)
-    if released is None:
-        name, tallies = "counts", _tallies(counts, known, inverse)
-    else:
-        name, tallies = "released", _tally_releases(released, known, inverse)
+    tallies = (
+        _tallies(counts, known, inverse) if released is None else _tally_releases(released, known, inverse)
+    )
     total = sum(tallies)
     if not total:
-        raise InvalidInput(f"{name} must have a positive sum, got 0; there are no releases to estimate from.")
+        raise InvalidInput("counts must have a positive sum, got 0; there are no releases to estimate from.")
     if known.is_exact:
         values = np.array([Fraction(tally, total) for tally in tallies], dtype=object) @ inverse.weights
     else:
@@ -311,6 +310,10 @@ def _tallies(counts: Any, channel: Channel, inverse: Inverse) -> tuple[int, ...]
 def _tally_releases(released: Any, channel: Channel, inverse: Inverse) -> tuple[int, ...]:
     """Count releases of the possible outcomes, in the channel's order."""
     places = read_column(released, channel.outputs, "released", "outcomes")
+    if not len(places):
+        raise InvalidInput(
+            "released must have at least one entry, got none; there is nothing to estimate from."
+        )
     counts = count_places(places, channel.shape[1])
     never = np.setdiff1d(np.flatnonzero(counts), inverse.possible)
     if len(never):
