@@ -11,6 +11,8 @@ from tightlip.model.matrix import Matrix, is_sparse
 from tightlip.numeric.categorical import Categorical, Weights
 from tightlip.numeric.randomness import RandomSource
 
+_COUNTED = 1000  # values that are counted in the time that one entry of a channel is prepared
+
 
 def draw_outcomes(matrix: Matrix, secrets: Codes, randomness: RandomSource) -> Codes:
     """Draw an outcome of each secret's row, both as places.
@@ -20,14 +22,17 @@ def draw_outcomes(matrix: Matrix, secrets: Codes, randomness: RandomSource) -> C
     >>> draw_outcomes(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([0, 1, 1]), RandomSource())
     array([1, 0, 0], dtype=uint8)
     """
-    present = count_places(secrets, matrix.shape[0]) > 0
-    rows = list(_rows(matrix, np.flatnonzero(present).tolist()))
+    present = np.ones(matrix.shape[0], dtype=bool)
+    if len(secrets) < _COUNTED * matrix.shape[0] * matrix.shape[1]:
+        present = count_places(secrets, matrix.shape[0]) > 0
     if not present.all():  # the others need no table
         secrets = (np.cumsum(present) - 1)[secrets]
+    rows = list(_rows(matrix, np.flatnonzero(present).tolist()))
     return Categorical(rows, matrix.shape[1], draws=len(secrets)).draw(secrets, randomness)
 
 
 def _rows(matrix: Matrix, places: list[int]) -> Iterator[Weights]:
+    """Weights of some rows."""
     outcomes = list(range(matrix.shape[1]))
     for place in places:
         if is_sparse(matrix):
