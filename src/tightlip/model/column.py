@@ -217,7 +217,7 @@ def _read_series(values: Any, owner: Owner) -> Codes:
         if values.dtype in (pl.String, pl.Categorical, pl.Enum):
             different = values.drop_nulls().unique()
             codes = values.replace_strict(
-                different, range(len(different)), default=len(different), return_dtype=pl.Int64
+                different, list(range(len(different))), default=len(different), return_dtype=pl.Int64
             )
             return _read_coded(codes.to_numpy(), [*different.to_list(), None], owner)
     if hasattr(values, "to_pylist"):  # Arrow
