@@ -5,6 +5,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +18,7 @@ from tightlip import Channel, Prior, log_of
 from tightlip.errors import InvalidInput, InvalidLabels, PreconditionFailed, ShapeMismatch, WrongType
 from tightlip.mechanism import randomized_response
 from tightlip.numeric.proportions import chernoff, clopper_pearson
+from tightlip.numeric.randomness import RandomSource
 from tightlip.planning.frequency import (
     estimate_frequencies,
     estimation_variance,
@@ -218,6 +221,58 @@ def test_counts_by_label_in_any_order():
     assert by_label.standard_errors[0] == pytest.approx(math.sqrt(0.24 / 100) * 2)
 
 
+NAMED = Channel(WIDE.matrix, inputs=["a", "b", "c"], outputs=["w", "x", "y", "z"])
+
+
+@pytest.mark.parametrize(
+    "column", [list, tuple, np.array, pd.Series, pl.Series, lambda items: pd.Series(items, dtype="category")]
+)
+def test_releases_are_counted(column):
+    released = ["z", "w", "x", "w", "w", "z"]
+    found = estimate_frequencies(channel=NAMED, released=column(released))
+    wanted = estimate_frequencies({"w": 3, "x": 1, "z": 2}, NAMED)
+    assert found.values.tolist() == wanted.values.tolist()
+    assert found.samples == 6
+    assert found.intervals() == wanted.intervals()
+
+
+def test_releases_that_are_numbers_are_outcomes_and_not_counts():
+    coin = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
+    assert estimate_frequencies([1, 0], coin).samples == 1
+    assert estimate_frequencies(channel=coin, released=[1, 0]).samples == 2
+
+
+@pytest.mark.parametrize("channel", [RESPONSE, WIDE, WIDE_FLOATS, NAMED])
+@pytest.mark.parametrize("samples", [40, 1000])
+def test_simultaneous_intervals_cover_the_population_that_was_drawn_from(channel, samples):
+    """From people to releases to intervals: all frequencies inside, at least 9 times in 10."""
+    rounds, masses = 120, np.array([0.7, 0.25, 0.05])
+    generator, source = np.random.default_rng(20250101), RandomSource(seed_for_tests=17)
+    covered = 0
+    for _ in range(rounds):
+        people = np.array(list(channel.inputs))[generator.choice(3, size=samples, p=masses)]
+        found = estimate_frequencies(channel=channel, released=channel.draw(people, randomness=source))
+        ends = found.intervals("0.9", simultaneous=True)
+        covered += all(
+            low <= mass <= high for low, mass, high in zip(ends.lower, masses, ends.upper, strict=True)
+        )
+    assert covered / rounds >= 0.9 - 3 * math.sqrt(0.09 / rounds)
+
+
+def test_many_releases_find_the_population():
+    """A million people: the estimate is within five standard errors, and the proved interval is short."""
+    masses = np.array([0.5, 0.3, 0.15, 0.04, 0.01])
+    channel = randomized_response(5, log_of(3))
+    people = np.random.default_rng(3).choice(5, size=1_000_000, p=masses)
+    found = estimate_frequencies(
+        channel=channel, released=channel.draw(people, randomness=RandomSource(seed_for_tests=4))
+    )
+    assert (np.abs(np.asarray(found.values, dtype=float) - masses) < 5 * found.standard_errors).all()
+    ends = found.intervals(simultaneous=True)
+    for low, mass, high in zip(ends.lower, masses, ends.upper, strict=True):
+        assert low <= mass <= high < low + 0.01
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
@@ -228,6 +283,48 @@ def test_counts_by_label_in_any_order():
         (lambda: estimate_frequencies([1, float("nan"), 2], RESPONSE), InvalidInput, "finite"),
         (lambda: estimate_frequencies({"x": 1}, RESPONSE), InvalidLabels, "x"),
         (lambda: estimate_frequencies([1, 1], "channel"), WrongType, "Channel"),
+        (lambda: estimate_frequencies([1, 1, 1]), WrongType, "channel must be a Channel, got None"),
+        (lambda: estimate_frequencies(channel=RESPONSE), InvalidInput, "counts or released .*got neither"),
+        (
+            lambda: estimate_frequencies(RESPONSE, released=[0]),
+            InvalidInput,
+            "got both; write .*channel=channel",
+        ),
+        (
+            lambda: estimate_frequencies(channel=RESPONSE, released=[]),
+            InvalidInput,
+            "released must have at least one entry",
+        ),
+        (
+            lambda: estimate_frequencies(channel=RESPONSE, released=[0, 3]),
+            InvalidLabels,
+            "released entry 1 .*got 3",
+        ),
+        (
+            lambda: estimate_frequencies(channel=RESPONSE, released=[True]),
+            InvalidLabels,
+            "write 1, of type int",
+        ),
+        (
+            lambda: estimate_frequencies(channel=NAMED, released=["w", None]),
+            InvalidLabels,
+            "entry 1 .*missing",
+        ),
+        (
+            lambda: estimate_frequencies(channel=NAMED, released="w"),
+            WrongType,
+            "put a single value in a list",
+        ),
+        (
+            lambda: estimate_frequencies(channel=Channel([["1/2", "1/2", 0], [1, 0, 0]]), released=[0, 2]),
+            InvalidInput,
+            r"released entry 1 \(2\) must not occur: this channel never gives that outcome",
+        ),
+        (
+            lambda: estimate_frequencies(channel=Channel([[1, 0], [0, 1], ["1/2", "1/2"]]), released=[0, 1]),
+            PreconditionFailed,
+            "linearly independent rows .*; merge such secrets, or use a channel that tells them apart",
+        ),
         (
             lambda: estimate_frequencies([1, 1, 1], Channel([["1/2", "1/2", 0], [1, 0, 0]])),
             InvalidInput,

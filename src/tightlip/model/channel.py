@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,9 @@ from tightlip.model.prior import Prior, as_prior
 from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import ObjectArray, float_number, numbers, to_floats
 from tightlip.showing import Tabled
+
+if TYPE_CHECKING:
+    from tightlip.numeric.randomness import RandomSource
 
 _MAX_PRODUCT = 200_000_000
 _KEYS = {"inputs", "outputs", "sparse", "adjustment"}
@@ -296,6 +299,43 @@ class Channel(Tabled):
         if len(support) == len(prior):
             return self
         return Channel(self.matrix[support], self.inputs.take(support), self.outputs)
+
+    def draw(self, values: Any, *, randomness: RandomSource | None = None) -> Any:
+        """Release values: draw an outcome for each secret, independently, with exactly this channel's probabilities.
+
+        No float and no modulo rounds a probability; entries that are floats are the rationals of `exact()`.
+
+        Parameters
+        ----------
+        values : column of secrets
+            Labels of inputs: a list, a numpy array, a Series of pandas or polars, an Arrow array. A value is the
+            label that it equals: 1.0 is 1, and "1" and True are not.
+        randomness : RandomSource, optional
+            ChaCha20 with a fresh key by default.
+
+        Returns
+        -------
+        The labels of the outcomes, in the order of the values: a Series, with the same index and name, where the
+        values are one, and else a numpy array.
+
+        Raises
+        ------
+        InvalidInput
+            When a value is no input of the channel, before anything is drawn; the message has its position.
+
+        >>> channel = Channel([["2/3", "1/3"], [0, 1]], inputs=["ill", "well"], outputs=["+", "-"])
+        >>> channel.draw(["well", "well"])
+        array(['-', '-'], dtype='<U1')
+        """
+        from tightlip.model.column import read_column, write_column
+        from tightlip.model.drawing import draw_outcomes
+        from tightlip.numeric.randomness import RandomSource
+
+        if randomness is None:
+            randomness = RandomSource()
+        source = instance(randomness, RandomSource, "randomness", "leave it out for a fresh one")
+        secrets = read_column(values, self.inputs, "values", "inputs")
+        return write_column(draw_outcomes(self.matrix, secrets, source), self.outputs, like=values)
 
     def to_json(self) -> str:
         """Write the channel as JSON text that `from_json` reads back without loss."""

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from tightlip.arguments import choice, flag
 from tightlip.errors import InvalidInput, PreconditionFailed, quoted
 from tightlip.model.channel import Channel, align, as_channel
+from tightlip.model.column import count_places, read_column
 from tightlip.model.labels import Labels, labelled_vector, show
 from tightlip.model.matrix import dense
 from tightlip.model.normalize import non_negative
@@ -183,40 +184,56 @@ class FrequencyEstimate(Shown, Tabled):
 
 
 def estimate_frequencies(
-    counts: Any, channel: Channel, *, reference: Prior | None = None
+    counts: Any = None,
+    channel: Channel | None = None,
+    *,
+    released: Any = None,
+    reference: Prior | None = None,
 ) -> FrequencyEstimate:
-    """Estimate, without bias, how frequent each secret is, from how often each outcome was released.
+    """Estimate, without bias, how frequent each secret is, from what was released.
 
     Parameters
     ----------
-    counts : sequence or mapping
+    counts : sequence or mapping, optional
         The number of releases of each outcome: a list in the channel's order; or a dict, a pandas Series or what
         `value_counts` gives, which are read by label, an outcome that is left out having 0.
     channel : Channel
         The mechanism everyone used; it must tell every two distributions of the secret apart.
+    released : column of outcomes, optional
+        The releases themselves in place of their counts, as `Channel.draw` gives them: a list, a numpy array, a
+        Series of pandas or polars, an Arrow array.
     reference : Prior, optional
         A guess made before the data are seen, for which the variance is smallest; uniform by default. It does not
         bias the estimate, and matters only if there are more outcomes than secrets.
 
     Raises
     ------
+    InvalidInput
+        If both counts and releases are given or neither, or if one is of an outcome that the channel never gives.
     PreconditionFailed
         If some distributions of the secret cannot be told apart; the message names a direction.
 
     >>> from tightlip import Channel
-    >>> estimate_frequencies([60, 40], Channel([["3/4", "1/4"], ["1/4", "3/4"]])).values
+    >>> channel = Channel([["3/4", "1/4"], ["1/4", "3/4"]], outputs=["yes", "no"])
+    >>> estimate_frequencies([60, 40], channel).values
+    array([Fraction(7, 10), Fraction(3, 10)], dtype=object)
+    >>> estimate_frequencies(channel=channel, released=["yes", "no", "yes", "yes", "no"]).values
     array([Fraction(7, 10), Fraction(3, 10)], dtype=object)
     """
-    inverse = right_inverse(channel, reference)
-    tallies = _tallies(counts, channel, inverse)
+    _require_one(counts, released)
+    known = as_channel(channel)
+    inverse = right_inverse(known, reference)
+    tallies = (
+        _tallies(counts, known, inverse) if released is None else _tally_releases(released, known, inverse)
+    )
     total = sum(tallies)
     if not total:
         raise InvalidInput("counts must have a positive sum, got 0; there are no releases to estimate from.")
-    if channel.is_exact:
+    if known.is_exact:
         values = np.array([Fraction(tally, total) for tally in tallies], dtype=object) @ inverse.weights
     else:
         values = np.array([tally / total for tally in tallies]) @ inverse.weights
-    return FrequencyEstimate(channel.inputs, total, np.asarray(values), tallies, inverse)
+    return FrequencyEstimate(known.inputs, total, np.asarray(values), tallies, inverse)
 
 
 def estimation_variance(channel: Channel, prior: Prior) -> FloatArray:
@@ -288,6 +305,34 @@ def _tallies(counts: Any, channel: Channel, inverse: Inverse) -> tuple[int, ...]
                 "this channel never gives that outcome; check the channel or the order."
             )
     return tuple(int(read[place]) for place in inverse.possible)
+
+
+def _tally_releases(released: Any, channel: Channel, inverse: Inverse) -> tuple[int, ...]:
+    """Count releases of the possible outcomes, in the channel's order."""
+    places = read_column(released, channel.outputs, "released", "outcomes")
+    if not len(places):
+        raise InvalidInput(
+            "released must have at least one entry, got none; there is nothing to estimate from."
+        )
+    counts = count_places(places, channel.shape[1])
+    never = np.setdiff1d(np.flatnonzero(counts), inverse.possible)
+    if len(never):
+        first = int(np.isin(places, never).argmax())
+        raise InvalidInput(
+            f"released entry {first} ({quoted(channel.outputs[int(places[first])])}) must not occur: "
+            "this channel never gives that outcome; check that it is the one that everyone used."
+        )
+    return tuple(counts[inverse.possible].tolist())
+
+
+def _require_one(counts: Any, released: Any) -> None:
+    """Refuse both counts and releases, and neither."""
+    if (counts is None) == (released is None):
+        got = "neither" if counts is None else "both"
+        raise InvalidInput(
+            f"either counts or released must be given, got {got}; "
+            "write estimate_frequencies(counts, channel) or estimate_frequencies(channel=channel, released=values)."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,7 +445,7 @@ def _unidentifiable(channel: Channel, direction: NDArray[Any]) -> PreconditionFa
     return PreconditionFailed(
         "channel must have linearly independent rows to estimate frequencies, got rows that are not: "
         f"a shift of {', '.join(parts[:_SECRETS_SHOWN])}{more} leaves every outcome as likely as before; "
-        "merge such secrets or ask for more."
+        "merge such secrets, or use a channel that tells them apart."
     )
 
 

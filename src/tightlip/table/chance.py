@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.errors import InvalidInput
+from tightlip.numeric.categorical import Places, first_above
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.randomness import RandomSource
 from tightlip.table.local import Cell, LocalRecoding
 from tightlip.table.mechanism import ColumnChannel, Value
-
-Places = NDArray[np.intp]
 
 NOTHING = "*"  # what a hidden cell publishes in every column
 _FALSE_ALARM = 1e-9  # the chance that a release which follows its kernel is refused
@@ -110,7 +109,7 @@ class CellKernel(Part):
         ends = np.cumsum(self.weight)
         ends -= np.repeat((ends - self.weight)[self.starts[:-1]], np.diff(self.starts))
         drawn = below(randomness, self.scale, len(source))
-        return self.place[_search(ends, self.starts[source], self.starts[source + 1], drawn)]
+        return self.place[first_above(ends, self.starts[source], self.starts[source + 1], drawn)]
 
     def pairs(self) -> Iterator[tuple[Places, Places, FloatArray]]:
         """List all pairs at once."""
@@ -151,7 +150,7 @@ class NoiseKernel(Part):
         ends = np.cumsum(channel.extra.astype(object))
         first = np.append(0, ends)[channel.starts[:-1]]
         ends -= np.repeat(first, np.diff(channel.starts))
-        entry = _search(ends, channel.starts[own], channel.starts[own + 1], rest)
+        entry = first_above(ends, channel.starts[own], channel.starts[own + 1], rest)
         found[shown[~shared]] = channel.places[entry]
         return found
 
@@ -173,16 +172,6 @@ def below(randomness: RandomSource, bound: int, count: int) -> NDArray[Any]:
     if bound <= _INT64:
         return randomness.below_each(bound, count)
     return np.array([randomness.below(bound) for _ in range(count)], dtype=object)
-
-
-def _search(ends: NDArray[Any], low: Places, high: Places, drawn: NDArray[Any]) -> Places:
-    """The first entry from `low` to before `high` whose end is above what was drawn, for each row."""
-    high = high - 1
-    while (open_ := low < high).any():
-        middle = (low + high) // 2
-        beyond = drawn >= ends[middle]
-        low, high = np.where(open_ & beyond, middle + 1, low), np.where(open_ & ~beyond, middle, high)
-    return low
 
 
 class PairCounts:

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 
 from tightlip.arguments import flag, instance, listed, whole
 from tightlip.errors import InvalidInput, quoted
+from tightlip.numeric.categorical import Places
 from tightlip.numeric.randomness import RandomSource
-from tightlip.table.chance import NOTHING, CellKernel, NoiseKernel, PairCounts, Part, Places
+from tightlip.table.chance import NOTHING, CellKernel, NoiseKernel, PairCounts, Part
 from tightlip.table.counts import (
     GAP_BITS,
     GROUPS_PER_CELL,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightlip.errors import InvalidInput, quoted
-from tightlip.table.chance import Places
+from tightlip.numeric.categorical import Places
 from tightlip.table.forms import Form
 
 Codes = NDArray[np.intp]
