@@ -1,6 +1,7 @@
 from . import certificate as certificate
 from . import contraction as contraction
 from . import convert as convert
+from . import designs as designs
 from . import envelopes as envelopes
 from . import errors as errors
 from . import histogram as histogram
@@ -16,6 +17,7 @@ from .auditing.releasing import release as release
 from .auditing.run import audit as audit
 from .certificate.loading import load as load
 from .contraction.coefficients import dobrushin as dobrushin
+from .designs.run import design as design
 from .envelopes.adversaries import envelope as envelope
 from .envelopes.adversaries import envelope_curve as envelope_curve
 from .envelopes.failure import failure_probability as failure_probability

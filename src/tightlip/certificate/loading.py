@@ -21,6 +21,7 @@ _HOMES = {
     "tightlip recomputation certificate": "tightlip.certificate.recomputation",
     "tightlip statistic leakage certificate": "tightlip.certificate.statistic",
     "tightlip statistic leakage of a map certificate": "tightlip.certificate.statistic_map",
+    "tightlip design certificate": "tightlip.designs.certificate",
     "tightlip release certificate": "tightlip.protection.certificate",
     "tightlip contraction certificate": "tightlip.contraction.certificate",
     "tightlip contraction by pairs certificate": "tightlip.contraction.certificate",

@@ -1,1 +1,9 @@
 """The best mechanism under a guarantee, with a proof that it is the best."""
+
+from __future__ import annotations
+
+from tightlip.designs.certificate import DesignCertificate
+from tightlip.designs.result import Binding, Design
+from tightlip.designs.run import design
+
+__all__ = ["Binding", "Design", "DesignCertificate", "design"]

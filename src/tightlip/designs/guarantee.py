@@ -395,21 +395,23 @@ class MaximalLeakage(Guarantee):
 class Envelope(Guarantee):
     """An envelope of at most ε at δ: no post-processing leaks more than ε with probability above δ.
 
-    Channels are found with one threshold θ for all secrets, which suffices; a bound on all channels takes the maximal
-    leakage that the envelope implies, e^ε (1 + δ).
+    Channels are found with one threshold θ for all secrets, which suffices, or without one, as PML of the same level
+    does; a bound on all channels takes the maximal leakage that the envelope implies, e^ε (1 + δ).
     """
 
     key = "envelope"
     epsilon: Level
     delta: Fraction
-    threshold: Fraction = Fraction(1)
+    threshold: Fraction | None = None
 
     def rows(self, masses: Vector, side: Side, room: Fraction = Fraction(0)) -> Rows:
         """Bound what exceeds the threshold; from outside, the sum of the columns' largest entries."""
         factor = ratio(self.epsilon, side, room)
-        if side is Side.OUTER or self.threshold >= factor:
+        if side is Side.OUTER:
             nothing = (Fraction(0),) * len(masses)
             return Rows(upper=(Upper(nothing, own=Fraction(1)),), most=factor * (1 + self.delta))
+        if self.threshold is None or not 1 <= self.threshold < factor:
+            return Rows(upper=(Upper(_times(masses, factor)),))
         row = Upper(_times(masses, self.threshold), own=factor - self.threshold)
         return Rows(upper=(row,), most=self.delta)
 
@@ -427,7 +429,7 @@ class Envelope(Guarantee):
             "kind": self.key,
             "epsilon": _text(self.epsilon),
             "delta": number_to_json(self.delta),
-            "threshold": number_to_json(self.threshold),
+            "threshold": None if self.threshold is None else number_to_json(self.threshold),
         }
 
     @property
@@ -438,8 +440,17 @@ class Envelope(Guarantee):
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Envelope:
         """Read what `to_dict` gave."""
-        delta, threshold = (Fraction(number(record[name], name)) for name in ("delta", "threshold"))
-        return cls(_required(record["epsilon"]), delta, threshold)
+        threshold = record["threshold"]
+        return cls(
+            _required(record["epsilon"]),
+            Fraction(number(record["delta"], "delta")),
+            None if threshold is None else Fraction(number(threshold, "threshold")),
+        )
+
+    def thresholds(self, count: int) -> list[Fraction]:
+        """List thresholds from 1 to e^ε, evenly, to try."""
+        factor = ratio(self.epsilon, Side.INNER)
+        return [1 + (factor - 1) * Fraction(step, count) for step in range(count)]
 
 
 def all_rows(

@@ -37,6 +37,8 @@ _CORRECTIONS = 4  # of one step; each costs a solution with the same factor
 _REACH = 0.3  # how much further a corrected step is to go
 _GAIN = 0.03  # of both lengths together, without which a correction is not worth it
 _INNER = 0.1  # products between a tenth and ten times the aim are left alone
+_REFINED = 2  # corrections of the solutions of small systems by what they miss
+_APART = 1e-3  # of an entry: differences above keep most of their digits
 _CLEARLY = 0.97  # of the error before: less is no progress
 _ROUGH = 0.1  # a relative error beyond which nothing was found
 _SMALL = 1e-9  # of the largest gain; below it an optimum counts as 0
@@ -52,6 +54,7 @@ class Shape:
     functionals : F, a row for each functional over (k, a)
     upper, lower, positive : which functionals bound k from above and from below, and which must be at least 0
     signed : whether entries must be kept above 0 by a bound of their own
+    room : how much of a column's entry its bounds leave, at least: what an error costs to repair
     start : auxiliary numbers of the column 1, such that every bound has room
     total : T, for the last auxiliary number, or None
     """
@@ -61,6 +64,7 @@ class Shape:
     lower: tuple[int, ...]
     positive: tuple[int, ...]
     signed: bool
+    room: float
     start: FloatArray
     total: float | None = None
 
@@ -97,7 +101,7 @@ def solve(gains: FloatArray, shape: Shape, *, tolerance: float = 1e-10) -> Optim
     with np.errstate(all="ignore"):
         for _ in range(_ROUNDS):
             gap, worth = state.complementarity(), max(abs(float((scaled * state.columns).sum())), _SMALL)
-            better = channel.offer(state, gap / worth + state.missing())
+            better = channel.offer(state, gap / worth + state.missing() / shape.room)
             better |= prices.offer(state, (gap + state.unpriced(scaled)) / worth)
             stalls = 0 if better else stalls + 1
             if max(channel.error, prices.error) <= tolerance or stalls >= _STALLS:
@@ -106,9 +110,9 @@ def solve(gains: FloatArray, shape: Shape, *, tolerance: float = 1e-10) -> Optim
                 state = state.improve(scaled)
             except (np.linalg.LinAlgError, ValueError):
                 break
-    if not max(channel.error, prices.error) < _ROUGH:
-        raise SolverFailure("the interior point stopped before it came near an optimum.")
-    return Optimum(channel.state.columns, *prices.state.prices_of(scale))
+        if not max(channel.error, prices.error) < _ROUGH:
+            raise SolverFailure("the interior point stopped before it came near an optimum.")
+        return Optimum(channel.state.columns, *prices.state.prices_of(scaled, scale))
 
 
 @dataclass(slots=True, eq=False)
@@ -166,8 +170,13 @@ class _State:
         return sum(float((s * x).sum()) for s, x in zip(self.slacks, self.weights, strict=True))
 
     def missing(self) -> float:
-        """Tell how far the columns are from summing to 1."""
-        return float(np.abs(1 - self.columns.sum(axis=0)).max())
+        """Tell how far the columns are from summing to 1, and from their slacks, which rounding drives apart."""
+        values = _functionals(self.shape, self.columns, self.auxiliary)
+        apart = [
+            float(np.abs(_slack(group, self.columns, values) - slack).max())
+            for group, slack in zip(self.groups, self.slacks, strict=False)
+        ]
+        return max(float(np.abs(1 - self.columns.sum(axis=0)).max()), *apart)
 
     def unpriced(self, gains: FloatArray) -> float:
         """Tell how far prices and multipliers are from dual feasible."""
@@ -265,15 +274,19 @@ class _State:
             slacks.append(loose - self.slacks[-1] / self.weights[-1] * prices[secrets:])
         return _Step(columns, auxiliary, prices, slacks, weights)
 
-    def prices_of(self, scale: float) -> tuple[FloatArray, float, FloatArray]:
-        """Return prices, that of the total, and the multipliers summed over each functional's bounds."""
+    def prices_of(self, gains: FloatArray, scale: float) -> tuple[FloatArray, float, FloatArray]:
+        """Return prices, that of the total, and the multipliers summed over each functional's bounds.
+
+        Prices are raised by what entries lack of dual feasibility.
+        """
         sums = np.zeros((len(self.columns), len(self.shape.functionals)))
         for (sign, place), weight in zip(self.groups, self.weights, strict=False):
             if place is not None:
                 sums[:, place] += weight.sum(axis=1) if sign else weight
         secrets = self.columns.shape[1]
         total = float(self.prices[-1]) * scale if self.shape.total is not None else 0.0
-        return self.prices[:secrets] * scale, total, sums * scale
+        lacking = self._stationarity(gains, self.weights, self.prices)[0].max(axis=0)
+        return (self.prices[:secrets] + np.maximum(lacking, 0.0)) * scale, total, sums * scale
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -296,8 +309,10 @@ class _System:
 
     state: _State
     curvature: list[FloatArray]
+    diagonal: FloatArray
     inverse: FloatArray
     spread: FloatArray
+    inner: FloatArray
     small: FloatArray
     factor: Any
     give: float | None
@@ -357,18 +372,21 @@ class _System:
         unit = np.zeros((outputs, free.shape[1], secrets))
         unit[every, np.arange(free.shape[1])[None, :], free] = 1.0
         scaled = np.concatenate([scaled, unit], axis=1)
-        return cls._factored(state, inverse, scaled, np.linalg.inv(small), curvature)
+        return cls._factored(state, diagonal, inverse, scaled, small, curvature)
 
     @classmethod
     def _factored(
         cls,
         state: _State,
+        diagonal: FloatArray,
         inverse: FloatArray,
         scaled: FloatArray,
-        small: FloatArray,
+        inner: FloatArray,
         curvature: Sequence[FloatArray],
     ) -> _System:
         from scipy.linalg import cho_factor
+
+        small = _inverse(inner)
 
         outputs, size, secrets = scaled.shape
         flat = scaled.transpose(2, 0, 1).reshape(secrets, outputs * size)
@@ -386,7 +404,7 @@ class _System:
             factor = cho_factor(matrix)
         except np.linalg.LinAlgError:
             factor = cho_factor(matrix + np.eye(len(matrix)) * (_LEVEL * np.trace(matrix)))
-        return cls(state, list(curvature), inverse, scaled, small, factor, give)
+        return cls(state, list(curvature), diagonal, inverse, scaled, inner, small, factor, give)
 
     def solve(
         self, on_columns: FloatArray, on_auxiliary: FloatArray, wanted: FloatArray
@@ -422,7 +440,10 @@ class _System:
         """Solve the outputs' own equations for ξ."""
         right = np.einsum("yqn,yn->yq", self.spread, on_columns)
         right[:, : on_auxiliary.shape[1]] += on_auxiliary
-        return np.asarray(np.einsum("yqr,yr->yq", self.small, right))
+        found = np.einsum("yqr,yr->yq", self.small, right)
+        for _ in range(_REFINED):
+            found += np.einsum("yqr,yr->yq", self.small, right - np.einsum("yqr,yr->yq", self.inner, found))
+        return np.asarray(found)
 
     def _slacks(self, columns: FloatArray, right: FloatArray, inner: FloatArray) -> list[FloatArray]:
         """Compute how slacks move: ℓ − k is the small difference of large numbers, so it is solved for itself.
@@ -451,9 +472,23 @@ class _System:
                     if other != place:
                         level = 0.0 if other is None else values[:, [other]]
                         pull += own * (level - values[:, [place]])
-                moved = np.where(self.inverse == 0, columns - values[:, [place]], pull * self.inverse)
+                apart = columns - values[:, [place]]
+                # entries that were taken out, if they have no bound near: nothing cancels then
+                plain = (self.inverse == 0) & (np.abs(apart) > _APART * np.abs(columns))
+                moved = np.where(plain, apart, pull / self.diagonal)
                 found.append(sign * moved)
         return found
+
+
+def _inverse(matrices: FloatArray) -> FloatArray:
+    """Invert small symmetric matrices, balanced first: their entries differ by many orders of magnitude."""
+    sizes = np.abs(matrices).max(axis=2)
+    scale = 1 / np.sqrt(np.where(sizes > 0, sizes, 1.0))
+    for _ in range(2):
+        sizes = np.abs(matrices * scale[:, :, None] * scale[:, None, :]).max(axis=2)
+        scale = scale / np.sqrt(np.where(sizes > 0, sizes, 1.0))
+    balanced = matrices * scale[:, :, None] * scale[:, None, :]
+    return np.asarray(np.linalg.inv(balanced) * scale[:, :, None] * scale[:, None, :])
 
 
 def _functionals(shape: Shape, columns: FloatArray, auxiliary: FloatArray) -> FloatArray:

@@ -37,6 +37,7 @@ from tightlip.designs.guarantee import Guarantee, Rows, Side, Vector, all_rows
 from tightlip.designs.interior import Optimum, Shape, solve
 from tightlip.errors import SolverFailure
 from tightlip.numeric.parse import FloatArray
+from tightlip.numeric.rounding import float_above
 
 Whole = NDArray[np.object_]
 
@@ -171,7 +172,11 @@ def shape_of(rows: Rows, secrets: int) -> Shape:
     # PMC and LDP keep entries above 0 by themselves
     signed = not rows.lower and not any(upper.floor and not any(upper.row) for upper in rows.upper)
     lower, positive = groups[1] + groups[3], groups[2] + groups[4]
-    return Shape(functionals, groups[0], lower, positive, signed, np.array(start), total)
+    rooms = [own.room for own in rows.upper if not own.own] + [
+        1 - sum(row, Fraction(0)) for row in rows.lower
+    ]
+    room = float(min([*rooms, *(sum(row, Fraction(0)) for row in rows.positive)], default=Fraction(1)))
+    return Shape(functionals, groups[0], lower, positive, signed, min(room, 1.0), np.array(start), total)
 
 
 def _inside(rows: Rows) -> list[float]:
@@ -357,6 +362,14 @@ def _total(rows: Rows, weights: Whole) -> Fraction:
         ]
         total += max(max(lacks), Fraction(0))
     return total
+
+
+def truth_prices(problem: Problem) -> Prices:
+    """Price each secret by its best output: a bound whatever the guarantees."""
+    rows, outputs = problem.rows(Side.OUTER), problem.gains.shape[1]
+    best = [float_above(max(row)) for row in problem.weighted().T.tolist()]
+    parts = (np.zeros((outputs, len(own))) for own in (rows.upper, rows.lower, rows.positive))
+    return Prices(np.array(best), 0.0, *parts)
 
 
 def constant_kernel(problem: Problem) -> Kernel:

@@ -1,0 +1,161 @@
+"""Mechanisms in closed form, where the best one is known without a solver. Proofs are in docs/design.md.
+
+    truth        the best output for each secret, where the guarantees allow it
+    constant     nothing, where they allow nothing else
+    greatest     where the allowed columns are the mixtures of n of them: two secrets, PMC, PML with
+                 e^ε ≤ 1/(1 − p_min). Every allowed channel is a post-processing of the one made of these columns, so
+                 it is best for everything, followed by the best output for each of its outcomes
+    symmetric    the prior is uniform and so are loss and guarantees: the truth with the largest probability allowed,
+                 all other outputs alike (randomised response, under LDP)
+
+All are exact, and offered only where they are proved to keep the guarantees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from tightlip.designs.guarantee import Alip, Rows, Side, Vector
+from tightlip.designs.linear import Kernel, Problem, Whole, constant_kernel, keeps, whole
+
+
+def candidates(problem: Problem) -> Iterator[tuple[str, Kernel]]:
+    """List mechanisms in closed form that keep the guarantees, the most telling first."""
+    best = truth(problem)
+    if keeps(problem, best):
+        yield "truth", best
+        return
+    columns = greatest(problem)
+    if columns is not None:
+        kernel = _followed(problem, columns)
+        if keeps(problem, kernel):
+            yield "greatest mechanism, followed by the best output", kernel
+    kernel_or_none = symmetric(problem)
+    if kernel_or_none is not None and keeps(problem, kernel_or_none):
+        yield "symmetric mechanism", kernel_or_none
+    yield "nothing is released", constant_kernel(problem)
+
+
+def truth(problem: Problem) -> Kernel:
+    """Publish the best output for each secret."""
+    weights = np.zeros(problem.gains.T.shape, dtype=object)
+    for secret, row in enumerate(problem.gains.tolist()):
+        weights[row.index(max(row)), secret] = 1
+    return Kernel(weights, 1)
+
+
+def greatest(problem: Problem) -> list[Vector] | None:
+    """Find columns, summing to 1, of whose mixtures the cone consists; None where they are not known."""
+    rows, masses = problem.rows(Side.INNER), problem.masses
+    if rows.most is not None:
+        return None
+    if len(masses) == 2:
+        return _two_secrets(rows)
+    if len(problem.guarantees) != 1:
+        return None
+    own = problem.guarantees[0]
+    if not isinstance(own, Alip) or own.about is not None:
+        return None
+    if own.upper is None:
+        share = rows.lower[0][0] / masses[0]
+        return [
+            tuple(share * mass + (1 - share) * (place == secret) for place in range(len(masses)))
+            for secret, mass in enumerate(masses)
+        ]
+    factor = rows.upper[0].row[0] / masses[0]
+    if own.lower is None and factor * (1 - min(masses)) <= 1:
+        return [
+            tuple(
+                factor * mass if place != secret else 1 - factor * (1 - mass) for place in range(len(masses))
+            )
+            for secret, mass in enumerate(masses)
+        ]
+    return None
+
+
+def _two_secrets(rows: Rows) -> list[Vector] | None:
+    """Find the two extreme columns: (1, least ratio) and (least ratio, 1), scaled to sum to 1."""
+    low, high = _least_ratio(rows, 0), _least_ratio(rows, 1)
+    if low is None or high is None or low * high == 1:
+        return None
+    first, second = (1 - high) / (1 - low * high), (1 - low) / (1 - low * high)
+    return [(first, first * low), (second * high, second)]
+
+
+def _least_ratio(rows: Rows, large: int) -> Fraction | None:
+    """Find the smallest allowed z of a column with entry 1 at `large` and z ≤ 1 at the other; None where there is none.
+
+    Every bound is linear in z on [0, 1] and holds at z = 1.
+    """
+    small, found = 1 - large, Fraction(0)
+    for own in rows.upper:
+        # 1 ≤ u + (u' + φ) z
+        slope = own.row[small] + own.floor
+        if own.row[large] < 1:
+            if slope <= 0:
+                return None
+            found = max(found, (1 - own.row[large]) / slope)
+    for row in rows.lower:
+        # z ≥ l + l' z
+        if row[small] >= 1:
+            return None
+        found = max(found, row[large] / (1 - row[small]))
+    for row in rows.positive:
+        # r + r' z ≥ 0
+        if row[large] < 0:
+            if row[small] <= 0:
+                return None
+            found = max(found, -row[large] / row[small])
+    return found if found <= 1 else None
+
+
+def _followed(problem: Problem, columns: list[Vector]) -> Kernel:
+    """Publish, for each column, the output with the largest gain; columns with the same output are merged."""
+    gains = problem.weighted()
+    sums = np.zeros(gains.shape, dtype=object)
+    for column in columns:
+        worths = (gains * np.array(column, dtype=object)).sum(axis=1).tolist()
+        sums[worths.index(max(worths))] += np.array(column, dtype=object)
+    weights, scale = whole(sums + Fraction(0))
+    return Kernel(weights, scale)
+
+
+def symmetric(problem: Problem) -> Kernel | None:
+    """Tell the truth as often as allowed, anything else alike; None where prior, gains or bounds are not uniform."""
+    size = len(problem.masses)
+    if size < 2 or not _is_symmetric(problem):
+        return None
+    rows, most = problem.rows(Side.INNER), Fraction(1)
+    for own in rows.upper:
+        each = own.row[0] if not own.own else None
+        if each is None:
+            # k_x ≤ θ/n + (t − θ) m, Σ m ≤ T: every column has the same m
+            assert rows.most is not None
+            most = min(most, own.row[0] + own.own * rows.most / size)
+        else:
+            most = min(most, (each * (size - 1) + own.floor) / (size - 1 + own.floor))
+    for row in rows.lower:
+        most = min(most, 1 - (size - 1) * row[0])
+    if most < Fraction(1, size):
+        return None
+    other = (1 - most) / (size - 1)
+    weights = np.full((size, size), other, dtype=object)
+    np.fill_diagonal(weights, most)
+    ints, scale = whole(weights)
+    return Kernel(ints, scale)
+
+
+def _is_symmetric(problem: Problem) -> bool:
+    """Whether prior, gains and every bound stay the same when secrets change places."""
+    size, rows = len(problem.masses), problem.rows(Side.INNER)
+    gains: Whole = problem.gains
+    if gains.shape != (size, size) or rows.positive or len(set(problem.masses)) != 1:
+        return False
+    diagonal = set(np.diagonal(gains).tolist())
+    others = {gains[x, y] for x in range(size) for y in range(size) if x != y}
+    if len(diagonal) != 1 or len(others) > 1 or max(others) > max(diagonal):
+        return False
+    return all(len(set(own.row)) == 1 for own in rows.upper) and all(len(set(row)) == 1 for row in rows.lower)

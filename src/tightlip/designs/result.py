@@ -1,0 +1,124 @@
+"""A designed mechanism: the channel, what it is worth, and a bound on what any other is worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tightlip.designs.certificate import DesignCertificate
+from tightlip.designs.guarantee import Guarantee, Rows, Side, all_rows
+from tightlip.designs.utility import Utility
+from tightlip.model.channel import Channel
+from tightlip.model.labels import Label
+from tightlip.model.matrix import dense
+from tightlip.model.prior import Prior
+from tightlip.numeric.display import format_about
+from tightlip.numeric.proved import Proved
+from tightlip.showing import Charted, Tabled
+
+_TIGHT = 1e-6  # of a column's largest entry: what lies this near to a bound is at it
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A bound that an output reaches.
+
+    Attributes
+    ----------
+    output : the output
+    probability : how often it is published
+    guarantee : the guarantee that binds
+    secrets : those whose probability of this output is as large, or as small, as it allows
+    """
+
+    output: Label
+    probability: float
+    guarantee: str
+    secrets: tuple[Label, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Design(Proved, Charted, Tabled):
+    """A mechanism under guarantees, and a proof of how near it is to the best one.
+
+    Attributes
+    ----------
+    channel : the mechanism, in rationals; it keeps every guarantee exactly
+    prior : of the secrets
+    guarantees : what it keeps, and against whom
+    utility : what it is good for
+    value : what the channel reaches: its expected loss rounded up, its gain or information rounded down
+    bound : what no channel under these guarantees can beat, rounded to the safe side
+    lower, upper : the two, in order
+    gap, relative_gap : their distance, and as a share of the value
+    method : how the channel was found
+    certificate : the proof of both
+    """
+
+    channel: Channel
+    prior: Prior
+    guarantees: tuple[Guarantee, ...]
+    utility: Utility
+    lower: float
+    upper: float
+    method: str
+    certificate: DesignCertificate = field(repr=False)
+
+    @property
+    def value(self) -> float:
+        """What the channel reaches."""
+        return self.upper if self.utility.minimised else self.lower
+
+    @property
+    def bound(self) -> float:
+        """What no channel under these guarantees can beat."""
+        return self.lower if self.utility.minimised else self.upper
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap as a share of the value; 0 where there is none."""
+        return self.gap / abs(self.value) if self.value else (0.0 if not self.gap else np.inf)
+
+    def binding(self) -> list[Binding]:
+        """List which outputs and secrets are at the bound of which guarantee, the likeliest outputs first."""
+        matrix = dense(self.channel.floats)
+        masses = self.prior.floats / self.prior.floats.sum()
+        found: list[Binding] = []
+        for own in self.guarantees:
+            rows = all_rows([own], tuple(self.prior.exact().masses), Side.INNER)
+            for place, output in enumerate(self.channel.outputs):
+                column = matrix[:, place]
+                at = [self.channel.inputs[secret] for secret in _at_bounds(rows, column)]
+                if at:
+                    found.append(Binding(output, float(masses @ column), own.words(), tuple(at)))
+        return sorted(found, key=lambda one: -one.probability)
+
+    def __repr__(self) -> str:
+        beat = "at least" if self.utility.minimised else "at most"
+        words = "; ".join(own.words() for own in self.guarantees)
+        secrets, outputs = self.channel.shape
+        return (
+            f"Design({self.utility.words()} {format_about(self.value)}, {beat} {format_about(self.bound)} possible; "
+            f"{words}; {secrets} secrets → {outputs} outputs, by {self.method})"
+        )
+
+
+def _at_bounds(rows: Rows, column: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[int]:
+    """List the secrets whose entry of a column is at a bound; for bounds of the whole column, all of them."""
+    largest, least = float(column.max()), float(column.min())
+    room = _TIGHT * largest
+    at: set[int] = set()
+    if largest - least <= room:
+        return []
+    for own in rows.upper:
+        limit = float(np.array(own.row, dtype=np.float64) @ column) + float(own.floor) * least
+        if not own.own and largest >= limit - room:
+            at.update(np.flatnonzero(column >= limit - room).tolist())
+    for row in rows.lower:
+        limit = float(np.array(row, dtype=np.float64) @ column)
+        at.update(np.flatnonzero(column <= limit + room).tolist())
+    for row in rows.positive:
+        if float(np.array(row, dtype=np.float64) @ column) <= room:
+            at.update(np.flatnonzero(column > room).tolist())
+    return sorted(at)

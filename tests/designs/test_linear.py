@@ -1,0 +1,198 @@
+"""Linear designs against the program written out, in every guarantee and several together."""
+
+from fractions import Fraction
+
+import design_oracle as oracle
+import numpy as np
+import pytest
+
+import tightlip as tl
+from tightlip.designs import design
+from tightlip.designs.guarantee import Side
+from tightlip.designs.linear import Kernel, Prices, keeps, proves
+from tightlip.errors import CertificateInvalid
+from tightlip.robust import PriorBall, PriorList, PriorPolytope, PriorSet
+
+KINDS = ("pml", "pmc", "ldp", "lip", "alip", "min_mass", "maximal_leakage", "several", "secret", "priors")
+
+
+def _case(kind, seed):
+    """Draw a prior, gains, the arguments of `design`, rows for the oracle, and a total."""
+    rng = np.random.default_rng([seed, KINDS.index(kind)])
+    size, outputs, level = int(rng.integers(2, 6)), int(rng.integers(1, 6)), float(rng.uniform(0.05, 2.0))
+    masses = rng.dirichlet(np.ones(size))
+    gains = rng.normal(size=(size, outputs))
+    rows, total = oracle.rows_of, None
+    if kind in ("pml", "pmc", "ldp"):
+        return masses, gains, {kind: level}, rows(kind, masses, level), total
+    if kind == "lip":
+        both = np.concatenate([rows("pml", masses, level), rows("pmc", masses, level)])
+        return masses, gains, {"lip": level}, both, total
+    if kind == "alip":
+        both = np.concatenate([rows("pml", masses, level), rows("pmc", masses, level / 2)])
+        return masses, gains, {"alip": (level / 2, level)}, both, total
+    if kind == "min_mass":
+        c = float(rng.uniform(0.1, 1.0) / size)
+        return masses, gains, {"pml": level, "min_mass": c}, rows(kind, masses, level, c=c), total
+    if kind == "maximal_leakage":
+        return masses, gains, {kind: level}, np.zeros((1, size)), np.exp(level)
+    if kind == "several":
+        both = np.concatenate([rows("pml", masses, level), rows("ldp", masses, 1.5 * level)])
+        several = {"pml": level, "ldp": 1.5 * level, "maximal_leakage": 0.8 * level}
+        return masses, gains, several, both, np.exp(0.8 * level)
+    if kind == "secret":
+        given, weights = rng.dirichlet(np.ones(size), size=3), rng.dirichlet(np.ones(3))
+        masses = weights @ given
+        about = tl.Channel(given)
+        return masses, gains, {"pml": level, "secret": about}, rows(kind, masses, level, given=given), total
+    listed = rng.dirichlet(np.ones(size), size=3)
+    several = {"pml": level, "priors": PriorList([tl.Prior(own) for own in listed])}
+    return masses, gains, several, rows(kind, masses, level, priors=listed), total
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(6))
+def test_equals_the_program_written_out(kind, seed):
+    masses, gains, guarantees, rows, total = _case(kind, seed)
+    found = design(tl.Prior(masses), gain=gains, **guarantees)
+    best = oracle.best_gain(masses, gains, rows, total)
+    scale = np.abs(gains).max()
+    assert found.lower <= best + 1e-7 * scale
+    assert found.upper >= best - 1e-7 * scale
+    assert found.gap <= 1e-6 * scale
+    found.verify()
+
+
+@pytest.mark.parametrize("kind", ["pml", "pmc", "ldp", "several"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_mixture_of_extreme_columns_is_no_better(kind, seed):
+    masses, gains, guarantees, rows, total = _case(kind, seed)
+    if total is not None:
+        guarantees.pop("maximal_leakage")
+    columns = oracle.vertices(masses, rows)
+    worths = (columns @ (masses[:, None] * gains)).max(axis=1)
+    best = oracle.best_mixture(masses, worths, columns)
+    found = design(tl.Prior(masses), gain=gains, **guarantees)
+    assert found.value == pytest.approx(best, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_measured_levels_are_kept(seed):
+    rng = np.random.default_rng(seed)
+    prior, level = tl.Prior(rng.dirichlet(np.ones(7))), float(rng.uniform(0.1, 2))
+    loss = rng.random((7, 7))
+    for name, measure in (
+        ("pml", lambda own: tl.pml(own, prior).worst),
+        ("pmc", lambda own: tl.pmc(own, prior).worst),
+        ("ldp", lambda own: tl.ldp(own)),
+        ("lip", lambda own: tl.lip(own, prior)),
+        ("maximal_leakage", lambda own: tl.maximal_leakage(own, prior)),
+    ):
+        found = design(prior, loss=loss, **{name: level})
+        assert float(measure(found.channel)) <= level
+    found = design(prior, loss=loss, pml=level, min_mass=0.05)
+    assert float(tl.leakage_capacity(found.channel, min_mass=0.05).value) <= level
+    found = design(prior, loss=loss, alip=(level, level / 2))
+    measured = tl.alip(found.channel, prior)
+    assert float(measured.lower) <= level
+    assert float(measured.upper) <= level / 2
+
+
+def test_an_exact_prior_and_level_give_an_exact_guarantee():
+    prior = tl.Prior(["1/2", "3/10", "1/5"])
+    found = design(prior, pml=tl.log_of("3/2"), loss="hamming")
+    assert tl.pml(found.channel, prior).worst.ratio <= Fraction(3, 2)
+    assert sum(found.channel.matrix[0]) == 1
+
+
+@pytest.mark.parametrize(
+    "priors",
+    [
+        PriorBall(tl.Prior(["1/5", "3/10", "1/10", "2/5"]), "1/5"),
+        PriorPolytope([[1, 0, 0, 0], [0, -1, 0, 0]], ["3/10", "-1/5"], min_mass="1/20"),
+        PriorSet(min_mass="1/10"),
+    ],
+)
+def test_sets_of_priors(priors):
+    prior = tl.Prior(["1/5", "3/10", "1/10", "2/5"])
+    loss = [[0, 1, 2, 3], [1, 0, 1, 2], [2, 1, 0, 1], [3, 2, 1, 0]]
+    found = design(prior, pml=0.4, priors=priors, loss=loss)
+    found.verify()
+    assert float(tl.leakage_capacity(found.channel, prior_set=priors).value) <= 0.4
+    assert found.gap <= 1e-6
+    # a set says more than the prior alone, and less than no knowledge
+    assert design(prior, pml=0.4, loss=loss).value <= found.value + 1e-6
+    assert found.value <= design(prior, ldp=0.4, loss=loss).value + 1e-6
+
+
+def test_an_envelope_gains_over_pml_and_is_proved_to_gain_no_more():
+    rng = np.random.default_rng(5)
+    prior, gain = tl.Prior(rng.dirichlet(np.ones(6))), rng.random((6, 6))
+    plain = design(prior, gain=gain, pml=0.5)
+    found = design(prior, gain=gain, envelope=(0.5, "1/10"))
+    found.verify()
+    assert tl.envelope(found.channel, prior, "1/10").upper <= 0.5 + 1e-9
+    assert plain.value - 1e-9 <= found.value <= found.bound
+    assert found.bound <= design(prior, gain=gain, maximal_leakage=0.5 + np.log(1.1)).bound + 1e-6
+
+
+def test_every_part_of_a_proof_counts():
+    prior = tl.Prior(["1/2", "3/10", "1/5"])
+    found = design(prior, pml=0.5, gain=[[3, 1, 0], [0, 2, 1], [1, 0, 4]])
+    proof = found.certificate
+    problem = found.utility.problem(proof.masses, proof.guarantees)
+    assert keeps(problem, proof.kernel)
+    assert proves(problem, proof.proof)
+    heavier = proof.kernel.weights.copy()
+    heavier[0, 0] += 10**9
+    heavier[1, 0] -= 10**9
+    assert not keeps(problem, Kernel(heavier, proof.kernel.scale))
+    prices = proof.proof
+    for name in ("secrets", "upper"):
+        parts = {own: getattr(prices, own) for own in ("secrets", "total", "upper", "lower", "positive")}
+        parts[name] = parts[name] * (1 - 1e-6)
+        assert not proves(problem, Prices(**parts))
+
+
+@pytest.mark.parametrize("change", ["weights", "claim", "proof", "guarantees", "scale", "utility", "prior"])
+def test_a_changed_file_is_refused(change, tmp_path):
+    import json
+
+    found = design(tl.Prior(["1/2", "3/10", "1/5"]), ldp=0.5, loss="hamming")
+    place = tmp_path / "proof.json"
+    found.save(place)
+    tl.load(place).verify()
+    record = json.loads(place.read_text())
+    if change == "weights":
+        record["weights"][0][0] += 1
+        record["weights"][1][0] -= 1
+    elif change == "claim":
+        record["claim"] = [record["claim"][0] + 1e-6, record["claim"][1]]
+    elif change == "proof":
+        record["proof"]["secrets"][0] -= 1e-6
+    elif change == "guarantees":
+        record["guarantees"][0]["epsilon"] = "1/4"
+    elif change == "scale":
+        record["scale"] += 1
+    elif change == "utility":
+        record["utility"]["matrix"][0][1] = "1/2"
+    else:
+        record["prior"] = ["2/5", "2/5", "1/5"]
+    place.write_text(json.dumps(record))
+    with pytest.raises(CertificateInvalid):
+        tl.load(place).verify()
+
+
+def test_no_price_proves_less_than_a_channel_gains():
+    # weak duality in rationals: whatever prices prove, admissible channels stay below
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        size = int(rng.integers(2, 5))
+        prior, gain = tl.Prior(rng.dirichlet(np.ones(size))), rng.normal(size=(size, 3))
+        one = design(prior, pml=0.3, ldp=1.0, gain=gain)
+        proof = one.certificate
+        problem = one.utility.problem(proof.masses, proof.guarantees)
+        shaken = proof.proof.secrets + rng.normal(size=size) * 0.05
+        prices = Prices(shaken, 0.0, *(getattr(proof.proof, own) for own in ("upper", "lower", "positive")))
+        if proves(problem, prices):
+            assert prices.bound(problem.rows(Side.OUTER)) >= proof.kernel.gain(problem)
