@@ -23,6 +23,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -431,9 +432,7 @@ class ChannelMechanism(ColumnMechanism):
             raise InvalidInput(
                 self._refused(unknown, len(values))
             )  # without values, which few people may have
-        rows = self.kernel.matrix[[known[value] for value in values]]
-        possible = np.flatnonzero((rows != 0).any(axis=0)).tolist()
-        return ColumnChannel.of([self.kernel.outputs[at] for at in possible], rows[:, possible].tolist())
+        return _rows_of(self.kernel, tuple(known[value] for value in values))
 
     def _refused(self, unknown: Sequence[Value], count: int) -> str:
         said = "the channel must have an input for every value that occurs"
@@ -451,6 +450,14 @@ class ChannelMechanism(ColumnMechanism):
     def acts_on(self, values: Collection[Value]) -> bool:
         """A single value too is published as an outcome."""
         return True
+
+
+@lru_cache(maxsize=4)  # an audit applies the same mechanism to the same values again and again
+def _rows_of(kernel: Channel, places: tuple[int, ...]) -> ColumnChannel:
+    """Some rows of a channel, and the outcomes that they can have."""
+    rows = kernel.matrix[list(places)]
+    possible = np.flatnonzero((rows != 0).any(axis=0)).tolist()
+    return ColumnChannel.of([kernel.outputs[at] for at in possible], rows[:, possible].tolist())
 
 
 def channel_of_file(path: Path) -> tuple[Channel, str]:
