@@ -167,7 +167,7 @@ def test_the_file_stays_in_the_folder_of_the_policy(tmp_path):
         ('""', "cannot be read: Is a directory"),
         ('{file = "mechanism.json", sha = "0"}', "must be a table of file and sha256"),
         ("{file = 3}", "must be a table of file and sha256"),
-        ('{file = "mechanism.json", sha256 = 3}', r"channel\.sha256 must be text, got 3"),
+        ('{file = "mechanism.json", sha256 = 3}', "sha256 of a channel must be text, got 3"),
         ('{file = "mechanism.json", sha256 = "00"}', "is not the one that its policy was written with"),
         ('{channel = [["1/2"]], inputs = ["f"], outputs = ["x"]}', "must sum to 1"),
         ('{channel = [["1"]], inputs = ["f"]}', "outputs of a channel on a column must be named"),

@@ -327,8 +327,8 @@ class ChannelMechanism(ColumnMechanism):
     renames = True
 
     kernel: Channel
-    path: Path | None = field(default=None, compare=False)
-    sha256: str | None = field(default=None, compare=False, repr=False)
+    path: Path | None = field(default=None, init=False, compare=False)
+    sha256: str | None = field(default=None, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         given = as_channel(self.kernel)
@@ -358,6 +358,8 @@ class ChannelMechanism(ColumnMechanism):
             When the file cannot be read, has no channel, or has another digest.
         """
         place = read_path(path, "path")
+        if sha256 is not None and not isinstance(sha256, str):
+            raise WrongType(f"sha256 of a channel must be text, got {quoted(sha256)}; leave it out.")
         channel, digest = channel_of_file(place)
         if sha256 not in (None, digest):
             raise InvalidInput(
@@ -365,9 +367,12 @@ class ChannelMechanism(ColumnMechanism):
                 "the file that it has now, and write down that one's sha256."
             )
         try:
-            return cls(channel, place, digest)
+            found = cls(channel)
         except TightlipError as error:
             raise type(error)(f"mechanism file {place}: {error}") from error
+        for name, value in {"path": place, "sha256": digest}.items():
+            object.__setattr__(found, name, value)
+        return found
 
     @classmethod
     def located(cls, setting: Any, find: Callable[[str], Path]) -> Any:
@@ -391,14 +396,11 @@ class ChannelMechanism(ColumnMechanism):
             )
         if "file" not in setting:
             return cls(Channel.from_dict(setting))
-        file, digest = setting["file"], setting.get("sha256")
-        if {*setting} - {"file", "sha256"} or not isinstance(file, (str, Path)):
+        if {*setting} - {"file", "sha256"} or not isinstance(setting["file"], (str, Path)):
             raise WrongType(
                 f"channel must be a table of file and sha256, got {quoted(setting)}; drop the rest."
             )
-        if digest is not None and not isinstance(digest, str):
-            raise WrongType(f"channel.sha256 must be text, got {quoted(digest)}; leave it out.")
-        return cls.from_file(file, sha256=digest)
+        return cls.from_file(setting["file"], sha256=setting.get("sha256"))
 
     def setting(self) -> dict[str, Any]:
         """Return the channel written out, as a channel file has it; missing is "(missing)"."""
