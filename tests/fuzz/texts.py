@@ -42,7 +42,7 @@ def fuzz_policy(random, folder):
     if policy is None:
         assert hurt
         return
-    given = tomllib.loads(data.decode())["release"]
+    given = tomllib.loads(data.decode("utf-8-sig"))["release"]
     assert [item.column for item in policy.release] == list(given)
     path.write_text(policy_toml(policy), encoding="utf-8", newline="")
     assert Policy.from_toml(path) == policy

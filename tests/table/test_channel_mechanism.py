@@ -202,7 +202,7 @@ def test_what_is_no_channel_on_a_column_is_refused(tmp_path, setting, message):
 
 
 def test_what_is_given_in_python_is_checked_alike():
-    with pytest.raises(WrongType, match="channel must be a Channel"):
+    with pytest.raises(WrongType, match="kernel must be a Channel"):
         ChannelMechanism(ROWS)
     wide = tl.Channel(np.full((1, MOST_ENTRIES + 1), 1 / (MOST_ENTRIES + 1)), outputs=range(MOST_ENTRIES + 1))
     with pytest.raises(InvalidInput, match=r"at most 1000000 entries, got 1 × 1000001; recode"):

@@ -331,7 +331,7 @@ class ChannelMechanism(ColumnMechanism):
     sha256: str | None = field(default=None, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        given = as_channel(self.kernel)
+        given = as_channel(self.kernel, "kernel")
         if given.shape[0] * given.shape[1] > MOST_ENTRIES:
             raise InvalidInput(
                 f"a channel on a column must have at most {MOST_ENTRIES} entries, got {given.shape[0]} × "
