@@ -179,7 +179,7 @@ def test_samples_and_protect_refuse_it_in_words():
         InvalidInput, match="a sample can bound randomised response only, got a channel from 3 values"
     ):
         tl.audit(TABLE, policy=plan, sample=SampleMode())
-    with pytest.raises(InvalidInput, match='protect releases true values, got a channel .* on "age"; leave'):
+    with pytest.raises(InvalidInput, match=r'protect releases true values, got a channel .* on "age"; leave'):
         tl.protect(TABLE, policy=plan, budget="3x")
 
 

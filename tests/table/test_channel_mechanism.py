@@ -1,4 +1,4 @@
-"""A channel as the mechanism of a column: labels as values, files, policies in and out, what is refused, what is drawn."""
+"""A channel as the mechanism of a column: labels as values, files, policies in and out, refusals, draws."""
 
 import hashlib
 import json
@@ -19,6 +19,7 @@ from tightlip.errors import CertificateInvalid, InvalidInput, WrongType
 from tightlip.numeric.randomness import RandomSource
 from tightlip.table import ChannelMechanism, Policy, Prefix, RandomizedResponse, Released, policy_toml
 from tightlip.table.chance import NoiseKernel
+from tightlip.table.kinds import code_label
 from tightlip.table.mechanism import MOST_ENTRIES, ColumnChannel
 from tightlip.table.policy_file import read_released
 from tightlip.table.publish import publish
@@ -93,7 +94,7 @@ def channels(draw):
     exact = [[Fraction(entry, sum(row)) for entry in row] for row in rows]
     if draw(st.booleans()):
         exact = [[float(entry) for entry in row] for row in exact]
-    as_text = {"unique_by": lambda label: "(missing)" if label is None else str(label).lower()}
+    as_text = {"unique_by": lambda label: None if label is None else code_label(label, "label")}
     names = [draw(st.lists(labels, min_size=size, max_size=size, **as_text)) for size in shape]
     return tl.Channel(exact, *names)
 
@@ -102,13 +103,7 @@ def channels(draw):
 @settings(max_examples=60, deadline=None)
 def test_what_is_written_reads_back(tmp_path_factory, channel, in_file):
     folder = tmp_path_factory.mktemp("policy")
-    try:
-        mechanism = ChannelMechanism(channel)
-    except InvalidInput as error:  # 2.0 and "2"
-        assert "must differ as text" in str(error)
-        return
-    if in_file:
-        mechanism = ChannelMechanism.from_file(saved(folder, channel))
+    mechanism = ChannelMechanism.from_file(saved(folder, channel)) if in_file else ChannelMechanism(channel)
     policy = Policy("ill", [Released("sex", Prefix(2), mechanism)])
     policy.save(folder / "plan.toml")
     assert Policy.from_toml(folder / "plan.toml") == policy

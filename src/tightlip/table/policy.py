@@ -18,6 +18,7 @@ from typing import Any
 from tightlip import arguments
 from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.model.channel import Channel
 from tightlip.numeric.parse import number
 from tightlip.reading import read_bytes
 from tightlip.table.budget import Rule, read_rules
@@ -117,12 +118,19 @@ class Released:
     """
 
     column: str
-    recoding: Recoding = Keep()  # noqa: RUF009 (frozen, so it can be shared)
-    mechanism: ColumnMechanism | None = None
+    recoding: Recoding
+    mechanism: ColumnMechanism | None
 
-    def __post_init__(self) -> None:
-        _require_name(self.column, "release")
-        object.__setattr__(self, "mechanism", as_mechanism(self.mechanism, self.column))
+    def __init__(
+        self,
+        column: str,
+        recoding: Recoding = Keep(),  # noqa: B008 (frozen, so it can be shared)
+        mechanism: ColumnMechanism | Channel | None = None,
+    ) -> None:
+        _require_name(column, "release")
+        object.__setattr__(self, "column", column)
+        object.__setattr__(self, "recoding", recoding)
+        object.__setattr__(self, "mechanism", as_mechanism(mechanism, column))
 
     def words(self) -> str:
         """In words."""
