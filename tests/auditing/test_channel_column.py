@@ -255,3 +255,25 @@ def test_the_digest_of_a_policy_is_of_the_whole_channel():
 def test_the_secret_is_not_written_beside_it(tmp_path, plan):
     with pytest.raises(InvalidInput, match="with_secret must not be set for a random release"):
         tl.release(TABLE, plan, tmp_path / "safe.csv", with_secret=True)
+
+
+@pytest.mark.parametrize("other", [False, True])
+def test_coarser_values_must_be_inputs(other):
+    """Rare jobs are joined as "other" only if the channel has that input; each change meets the budget on the table."""
+    jobs = [f"job {at}" for at in range(6)]
+    table = pa.table(
+        {
+            "job": [job for at, job in enumerate(jobs) for _ in range(12 + 20 * at)],
+            "ill": [("flu" if nr < 3 + at else "none") for at in range(6) for nr in range(12 + 20 * at)],
+        }
+    )
+    inputs = [*jobs, "other"] if other else jobs
+    size = len(inputs)
+    rows = [[Fraction(9 * (x == y) + 1, size + 9) for y in range(size)] for x in range(size)]
+    plan = Policy("ill", [Released("job", mechanism=tl.Channel(rows, inputs, inputs))])
+    found = tl.audit(table, policy=plan, budget="1.4x")
+    assert found.verdict is False
+    joined = [remedy for remedy in found.remedies if "other" in change_words(plan, remedy)]
+    assert bool(joined) == other
+    for remedy in found.remedies:
+        assert tl.audit(table, policy=remedy.policy, budget="1.4x").verdict is True
