@@ -357,6 +357,8 @@ def tables() -> Iterator[Call]:
     table.write_text("sex,ill\nF,yes\nM,no\nM,yes\nM,no\n")
     levels.write_text("a,b\nc,b\n")
     (folder / "policy.toml").write_text('secret = "ill"\nrelease = ["sex"]\n')
+    mechanism = tl.Channel([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["f", "m"], outputs=["f", "m"])
+    mechanism.save(folder / "mechanism.json", force=True)
     opened = tl.open_table(table)
     counts = tl.table.count_cells(opened, POLICY)
     found = tl.audit(table, "ill", ["sex"])
@@ -515,6 +517,12 @@ def tables() -> Iterator[Call]:
             {"column": "sex", "recoding": tl.table.Keep(), "mechanism": None},
         ),
         Call("table.RandomizedResponse", tl.table.RandomizedResponse, {"epsilon": 1}),
+        Call("table.ChannelMechanism", tl.table.ChannelMechanism, {"kernel": mechanism}),
+        Call(
+            "ChannelMechanism.from_file",
+            tl.table.ChannelMechanism.from_file,
+            {"path": folder / "mechanism.json", "sha256": None},
+        ),
         Call("table.Bins", tl.table.Bins, {"width": 10, "origin": 0}),
         Call("table.Bins of edges", tl.table.Bins, {"edges": [0, 1, 2]}),
         Call("table.TopCode", tl.table.TopCode, {"at": 90}),

@@ -68,12 +68,22 @@ def read_text(path: Path, name: str | None = None, *, most: int = SMALL) -> str:
     InvalidInput
         When it is no regular file, cannot be read, is too large or not UTF-8.
     """
+    return text_of(read_bytes(path, name, most=most), name or str(path))
+
+
+def read_bytes(path: Path, name: str | None = None, *, most: int = SMALL) -> bytes:
+    """Read a file as it is; see `read_text`."""
     name = _shown(name or str(path))
     with open_regular(path, name) as file:
         try:
-            content = _read(file, name, most)
+            return _read(file, name, most)
         except OSError as error:
             raise InvalidInput(f"{name} cannot be read: {_reason(error)}; check the path.") from error
+
+
+def text_of(content: bytes, name: str) -> str:
+    """Decode what was read of a file, UTF-8 with or without a byte order mark; `name` is what messages call it."""
+    name = _shown(name)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -188,7 +188,7 @@ def test_a_column_has_one_mechanism(tmp_path):
     ):
         Policy.from_toml(path)
     with pytest.raises(
-        WrongType, match=r'mechanism of column "a" must be a ColumnMechanism, got 0\.5; write'
+        WrongType, match=r'mechanism of column "a" must be a ColumnMechanism or a Channel, got 0\.5; write'
     ):
         Released("a", mechanism=0.5)
 

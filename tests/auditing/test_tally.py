@@ -1,7 +1,6 @@
 """Counts to numbers: every measure of a tally equals the definition in rationals."""
 
 from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from tightlip.auditing.counted import Counted, proportional_groups
 from tightlip.auditing.leakage import cell_pmc, cell_pml, local_privacy_of, maximal_leakage_of
 from tightlip.auditing.tally import Tally, group_rows, sum_by
 from tightlip.errors import InvalidInput
-from tightlip.table.mechanism import ColumnChannel, RandomizedResponse
+from tightlip.table.mechanism import RandomizedResponse
 
 ROWS = st.lists(
     st.tuples(st.sampled_from("xyz"), st.sampled_from("abc"), st.sampled_from(["0", "1", None])),
@@ -31,7 +30,12 @@ def counted_of(rows, secrets=1):
 
 def response(odds):
     """Randomised response at any odds, also larger ones than a plan may have."""
-    return SimpleNamespace(channel=lambda values: ColumnChannel.response(values, Fraction(odds)))
+
+    class Response(RandomizedResponse):
+        def response_odds(self):
+            return Fraction(odds)
+
+    return Response(0)
 
 
 def by_cell(counted, leak):

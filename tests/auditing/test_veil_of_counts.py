@@ -9,7 +9,7 @@ from contract.warnings_of_engines import IGNORED
 from tightlip.auditing.leakage import tail_levels
 from tightlip.report.audit_record import audit_report
 from tightlip.report.disclosure import level_above
-from tightlip.table.policy import MISSING
+from tightlip.table.kinds import MISSING
 
 pytestmark = IGNORED
 

@@ -2,9 +2,11 @@
 
 import random
 
+import numpy as np
 import pyarrow.parquet
 import pytest
 
+import tightlip as tl
 from contract.warnings_of_engines import IGNORED
 from tightlip.cli.main import main
 
@@ -84,6 +86,30 @@ def test_noise_does_not_make_a_rare_value_common(capsys, table, tmp_path):
     given = command(table, "--randomize", "job=1", "--json", release="job")
     text = everything(capsys, tmp_path, *given)
     assert "nurse" in text
+    require_hidden(text)
+
+
+@pytest.mark.parametrize("names", [RARE["job"], "told"])
+def test_a_channel_does_not_tell_a_rare_value(capsys, table, tmp_path, names):
+    """Its file may be named; what is in it, and an outcome that few people have, may not."""
+    jobs = ["nurse", "baker", "judge", "smith"]
+    rows = np.vstack([np.full((4, 5), 0.1) + 0.5 * np.eye(4, 5), [[0, 0, 0, 0.1, 0.9]]])
+    channel = tl.Channel(rows, inputs=[*jobs, RARE["job"]], outputs=[*jobs, names])
+    channel.save(tmp_path / "mechanism.json")
+    page = tmp_path / "report.html"
+    for randomised in (f"job=channel {tmp_path / 'mechanism.json'}", "job=1"):
+        options = ("--randomize", randomised, "--budget", "1.02x", "--json", "--html", page)
+        text = everything(capsys, tmp_path, *command(table, *options, release="job,zip"))
+        assert text.startswith("status 1"), text
+        assert "nurse" in text
+        require_hidden(text)
+    channel.save(tmp_path / "mechanism.json", force=True)
+    text = everything(
+        capsys,
+        tmp_path,
+        *command(table, "--randomize", f"zip=channel {tmp_path / 'mechanism.json'}", release="job,zip"),
+    )
+    assert text.startswith("status 2"), text
     require_hidden(text)
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pyarrow.parquet
 
+import tightlip as tl
 from contract.people import ROWS, UNORDERED
 from contract.warnings_of_engines import IGNORED
 from tightlip.table.counts import count_cells
@@ -99,3 +100,29 @@ def test_random_recodings_and_noise_stay_within_their_support(table, engine, tmp
     noisy = Policy("disease", [Released("member", Keep(), RandomizedResponse(1.0)), "job"], min_count=3)
     publish(table, noisy, tmp_path / "noisy.csv", seed_for_tests=1)
     assert len((tmp_path / "noisy.csv").read_text().splitlines()) == len(ROWS) + 1
+
+
+def input_of(value):
+    """A label of a channel: numbers, booleans and None as they are, others as text."""
+    return value if value is None or isinstance(value, int | float) else str(value)
+
+
+def test_a_channel_knows_values_of_every_kind_by_their_labels(table, engine, tmp_path):
+    """Numbers, booleans, dates and missing values alike; each outcome tells which input it came from."""
+    names = ["job", "age", "member", "born", "weight"]
+    labels = {name: list(dict.fromkeys(input_of(row[name]) for row in ROWS)) for name in names}
+    noise = {
+        name: tl.Channel(
+            [[("1/2" if at // 2 == place else 0) for at in range(2 * len(own))] for place in range(len(own))],
+            inputs=own,
+            outputs=[f"{place} {side}" for place in range(len(own)) for side in "ab"],
+        )
+        for name, own in labels.items()
+    }
+    policy = Policy("disease", [Released(name, Keep(), own) for name, own in noise.items()])
+    publish(table, policy, tmp_path / "safe.parquet", keep=["id"])
+    by_id = {row["id"]: row for row in ROWS}
+    for row in pyarrow.parquet.read_table(tmp_path / "safe.parquet").to_pylist():
+        own = by_id[row["id"]]
+        for name in names:
+            assert row[name][:-2] == str(labels[name].index(input_of(own[name])))

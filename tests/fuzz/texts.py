@@ -22,6 +22,7 @@ _RELEASED = [
     "[release.zip]\nprefix = 3\n",
     '[release.sex]\nrandomized_response = "log 3"\n',
     "[release.smoker]\nbottom = 40\nrandomized_response = 1.5\n",
+    '[release.ward]\nchannel = {inputs = ["a", "(missing)"], outputs = ["x"], channel = [["1"], [1]]}\n',
     "[release.job]\nsuppress = true\n",
     '[release.town]\nmapping = { Bern = "CH", "Köln" = "DE" }\notherwise = "?"\n',
     "[release.visits]\ntop = 20\n",
@@ -41,7 +42,7 @@ def fuzz_policy(random, folder):
     if policy is None:
         assert hurt
         return
-    given = tomllib.loads(data.decode())["release"]
+    given = tomllib.loads(data.decode("utf-8-sig"))["release"]
     assert [item.column for item in policy.release] == list(given)
     path.write_text(policy_toml(policy), encoding="utf-8", newline="")
     assert Policy.from_toml(path) == policy

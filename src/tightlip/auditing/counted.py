@@ -251,14 +251,17 @@ class Counted:
         return replace(self, codes=self.codes[first], holders=holders, tally=tally)
 
     def randomise(self, mechanisms: Mapping[str, ColumnMechanism]) -> Counted:
-        """Apply mechanisms to some columns; a column of one value has nothing to hide."""
+        """Apply mechanisms to some columns."""
         tally, codes, values, entropy = self.tally, self.codes, list(self.values), 0.0
+        likeliest: dict[int, NDArray[np.intp]] = {}
         for place, column in enumerate(self.columns):
-            if column in mechanisms and len(self.values[place]) > 1:
-                channel = mechanisms[column].channel(self.values[place])
-                entropy += float(self._shares(place) @ channel.entropies())
+            mechanism, own = mechanisms.get(column), self.values[place]
+            if mechanism is not None and mechanism.acts_on(own):
+                channel, shares = mechanism.on(column, own), self._shares(place)
+                entropy += float(shares @ channel.entropies())
                 tally, codes = randomise_column(tally, codes, place, channel)
                 values[place] = channel.outcomes
+                likeliest |= {place: channel.likeliest(shares)} if mechanism.renames else {}
         if codes is self.codes:
             return self
         return replace(
@@ -266,7 +269,7 @@ class Counted:
             tally=tally,
             codes=codes,
             values=tuple(values),
-            holders=self._holders(codes, values),
+            holders=self._holders(codes, values, likeliest),
             noise_entropy=entropy,
         )
 
@@ -277,17 +280,34 @@ class Counted:
         counts = sum_by(codes[shown], self.tally.of_cell[shown], len(self.values[place]))
         return divide(counts, self.tally.total)
 
-    def _holders(self, codes: NDArray[np.int64], values: Sequence[tuple[Value, ...]]) -> NDArray[np.int64]:
-        """How many people of this release have the values of each cell of another one."""
-        own = np.column_stack(
-            [
-                _places(old, new)[column]
-                for old, new, column in zip(self.values, values, self.codes.T, strict=True)
-            ]
-        )
-        _, kind = group_rows(np.vstack([own, codes]))
-        before = np.bincount(kind[: len(own)], self.tally.of_cell, kind.max() + 1)
-        return before[kind[len(own) :]].astype(np.int64)
+    def _holders(
+        self,
+        codes: NDArray[np.int64],
+        values: Sequence[tuple[Value, ...]],
+        likeliest: Mapping[int, NDArray[np.intp]],
+    ) -> NDArray[np.int64]:
+        """How many people of this release have the values of each cell of another one.
+
+        Outcomes of some columns have names of their own. They stand for the values that make them likeliest, and for
+        those that they are called like; the fewer people count.
+        """
+        named = [_places(old, new) for old, new in zip(self.values, values, strict=True)]
+        meant = [
+            np.append(likeliest[at], SUPPRESSED) if at in likeliest else own for at, own in enumerate(named)
+        ]
+        called = [
+            np.where(own < len(old), own, other)
+            for own, old, other in zip(named, self.values, meant, strict=True)
+        ]
+        held = self._people_at(codes, meant)
+        return np.minimum(held, self._people_at(codes, called)) if likeliest else held
+
+    def _people_at(self, codes: NDArray[np.int64], places: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+        """How many people of this release are in the cells that codes of another one have, given its places here."""
+        own = np.column_stack([place[column] for place, column in zip(places, codes.T, strict=True)])
+        _, kind = group_rows(np.vstack([self.codes, own]))
+        before = np.bincount(kind[: len(self.codes)], self.tally.of_cell, kind.max() + 1)
+        return before[kind[len(self.codes) :]].astype(np.int64)
 
     def holders_of(self, cell: int) -> int:
         """Count the people who have the values of one cell, before noise."""
@@ -305,9 +325,9 @@ class Counted:
 
 
 def _places(old: Sequence[Value], new: Sequence[Value]) -> NDArray[np.int64]:
-    """Where each old value is among new ones, beyond their end where it is not; −1, for a hidden one, stays."""
-    known = {value: place for place, value in enumerate(new)}
-    return np.array([*(known.get(value, len(new)) for value in old), -1], dtype=np.int64)
+    """Where each new value is among old ones, beyond their end where it is not; −1, for a hidden one, stays."""
+    known = {value: place for place, value in enumerate(old)}
+    return np.array([*(known.get(value, len(old)) for value in new), SUPPRESSED], dtype=np.int64)
 
 
 def _by_column(

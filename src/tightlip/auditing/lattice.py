@@ -510,8 +510,12 @@ class Lattice:
 def _items(
     item: Released, kind: str, counted: Counted, declared: Declared | None
 ) -> list[tuple[Released, tuple[Value, ...]]]:
-    """The coarser levels that still say something."""
-    levels = [level for level in coarser(item, kind, counted, declared) if len(set(level.labels)) > 1]
+    """The coarser levels that still say something, and that the column's mechanism is for."""
+    levels = [
+        level
+        for level in coarser(item, kind, counted, declared)
+        if len(set(level.labels)) > 1 and (item.mechanism is None or item.mechanism.takes(level.labels))
+    ]
     return [(replace(item, recoding=level.recoding), level.labels) for level in levels]
 
 

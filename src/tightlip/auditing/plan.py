@@ -15,8 +15,9 @@ from tightlip.auditing.leakage import cell_pml
 from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.quantity import Nats, largest
 from tightlip.table.budget import Rule as Asked
+from tightlip.table.kinds import MISSING
 from tightlip.table.mechanism import ColumnMechanism
-from tightlip.table.policy import MISSING, Policy
+from tightlip.table.policy import Policy
 
 Subject = tuple[str, ...]
 SKIPPED = ("columns", "envelope", "remedies", "protect")

@@ -286,10 +286,12 @@ def versions() -> dict[str, str]:
 
 
 def policy_digest(policy: Policy) -> str:
-    """Hash what a policy says, and what its local recoding publishes for each cell."""
+    """Hash what a policy says, its mechanisms in full, and what its local recoding publishes for each cell."""
     said: list[Any] = [policy.secret, [item.words() for item in policy.release], policy.min_count]
     meant = meant_rows(policy)
     said += [] if meant is None else [policy_toml(meant)]
+    kernels = [item.mechanism.setting() for item in policy.release if item.mechanism is not None]
+    said += [kernels] if kernels else []
     local = policy.local
     if local is not None:
         said += [local.columns, local.cells, local.published, local.scale]

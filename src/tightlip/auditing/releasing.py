@@ -31,7 +31,7 @@ from tightlip.table.chain import steps_of
 from tightlip.table.counts import count_cells
 from tightlip.table.local import file_digest
 from tightlip.table.outputs import output_of
-from tightlip.table.policy import Policy
+from tightlip.table.policy import Policy, mechanism_files, require_mechanism_files
 from tightlip.table.publish import Published, publish
 from tightlip.table.source import Table, open_table
 
@@ -148,6 +148,7 @@ def write_release(
     output = output_of(path, out_table)
     beside = output.receipt if receipt is None else read_path(receipt, "receipt")
     require_apart([output.path, beside], _inputs(table, policy, facts))
+    require_mechanism_files(policy)
     force = flag(options["force"], "force")
     with (
         nullcontext(table) if isinstance(table, Table) else open_table(table) as opened,
@@ -163,6 +164,7 @@ def write_release(
         made: list[Receipt] = []
 
         def sign(published: Published) -> None:
+            require_mechanism_files(policy)
             made.append(_receipt(policy, published, leakage, digest, facts, beside.parent))
             partial.write_text(made[0].to_json(), encoding="utf-8")
 
@@ -183,6 +185,7 @@ def _inputs(table: Any, policy: Policy, facts: Facts) -> dict[str, list[str | Pa
         "the table": [table if isinstance(table, (str, Path)) else None],
         "the local recoding": [None if policy.local is None else policy.local.path],
         "a mapping": [hierarchy.path for hierarchy in hierarchies if hierarchy is not None],
+        "a mechanism": [path for path, _ in mechanism_files(policy).values()],
         "a file of this release": [*facts.files.values()],
     }
 
@@ -193,6 +196,8 @@ def _receipt(
     files = {what: (path, file_digest(path)) for what, path in facts.files.items()}
     if policy.local is not None and policy.local.path is not None:
         files["local recoding"] = policy.local.path, file_digest(policy.local.path)
+    for column, read in mechanism_files(policy).items():
+        files[f"mechanism of {column}"] = read
     return Receipt(
         asked_of(policy) | dict(facts.asked),
         proved_of(leakage, published.deterministic) | dict(facts.proved),

@@ -54,7 +54,11 @@ def load(path: Any) -> Certificate | ChannelFile:
         When it is a certificate that was changed.
     """
     place = read_path(path, "path")
-    name, text = str(place), read_text(place, most=LARGE)
+    return load_text(read_text(place, most=LARGE), str(place))
+
+
+def load_text(text: str, name: str) -> Certificate | ChannelFile:
+    """Read a channel file or a certificate, given its text; `name` is what messages call it. See `load`."""
     record = parse_json(text, name)
     if isinstance(record, dict) and "format" in record:
         return certificate_of(text, name)

@@ -131,7 +131,9 @@ Suppress = Annotated[
 Randomize = Annotated[
     Settings,
     _planned(
-        metavar="COLUMN=LEVEL", help=f"Randomised response at a level, in nats without unit: sex=1.5{_REPEAT}"
+        metavar="COLUMN=LEVEL",
+        help="Randomised response at a level, in nats without unit: sex=1.5; or a mechanism of your own: "
+        f"'sex=channel mechanism.json'{_REPEAT}",
     ),
 ]
 Nominal = Annotated[
@@ -352,6 +354,7 @@ class Outputs:
 def inputs_of(table: str, policy: Path | None, plan: Policy) -> dict[str, list[str]]:
     """The files that an audit reads, by what they are."""
     from tightlip.table.chain import steps_of
+    from tightlip.table.policy import mechanism_files
 
     steps = [step for recoding in plan.recodings for step in steps_of(recoding)]
     hierarchies = [getattr(step, "hierarchy", None) for step in steps]
@@ -359,4 +362,5 @@ def inputs_of(table: str, policy: Path | None, plan: Policy) -> dict[str, list[s
         "the table": [table],
         "the policy": [] if policy is None else [str(policy)],
         "a mapping": [str(hierarchy.path) for hierarchy in hierarchies if hierarchy is not None],
+        "a mechanism": [str(path) for path, _ in mechanism_files(plan).values()],
     }

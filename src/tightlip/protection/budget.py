@@ -20,7 +20,8 @@ from tightlip.envelopes.result import read_delta
 from tightlip.errors import InvalidInput, quoted
 from tightlip.protection.limits import Kind, Limit, Limits
 from tightlip.table.budget import Rule, read_rules
-from tightlip.table.policy import MISSING, Policy, require_known
+from tightlip.table.kinds import MISSING
+from tightlip.table.policy import Policy, require_known
 
 Subject = tuple[str, ...]
 

@@ -284,8 +284,8 @@ def remedy_toml(
 ) -> str | None:
     """Write the changed plan as TOML for a file in some folder; None where it would tell what may not be shown.
 
-    What a remedy adds names only values that ten people or more have. A mapping that is written out in the plan itself,
-    and a list of values in order, may name others, so the text is withheld unless values may be shown.
+    What a remedy adds names only values that ten people or more have. A mapping or a channel that is written out in
+    the plan itself, and a list of values in order, may name others, so the text is withheld unless values may be shown.
     """
     plan, changed = (zip(own.columns, own.recodings, strict=True) for own in (audit.policy, remedy.policy))
     written = {
@@ -296,6 +296,8 @@ def remedy_toml(
     }
     kept = {(column, step) for column, recoding in changed for step in steps_of(recoding)}
     in_order = any(isinstance(scale, tuple) for scale in audit.policy.scales.values())
-    if not show_values and (in_order or written & kept):
+    noise = (item.mechanism for item in remedy.policy.release)
+    in_noise = any(one is not None and one.names_values(Path(folder)) for one in noise)
+    if not show_values and (in_order or in_noise or written & kept):
         return None
     return policy_toml(remedy.policy, folder)

@@ -30,7 +30,7 @@ from tightlip.table.chain import Chain
 from tightlip.table.condition import Condition
 from tightlip.table.counts import count_cells
 from tightlip.table.mapping import Mapping
-from tightlip.table.mechanism import ColumnMechanism, RandomizedResponse
+from tightlip.table.mechanism import ChannelMechanism, ColumnMechanism, RandomizedResponse
 from tightlip.table.policy import Policy, Released, Secret
 from tightlip.table.policy_file import policy_toml
 from tightlip.table.recoding import Bins, BottomCode, Keep, Prefix, Suppress, TopCode
@@ -41,6 +41,7 @@ __all__ = [
     "Bins",
     "BottomCode",
     "Chain",
+    "ChannelMechanism",
     "ColumnMechanism",
     "Condition",
     "Keep",

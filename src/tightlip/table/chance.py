@@ -121,7 +121,7 @@ class CellKernel(Part):
 class NoiseKernel(Part):
     """Noise on one column: from what all values share with probability Σ base/total, else from a value's own extra.
 
-    The last source is that of hidden cells, which publish the last outcome.
+    The last source is that of hidden cells, which publish nothing, "*"; so may the channel.
     """
 
     channel: ColumnChannel
@@ -129,8 +129,13 @@ class NoiseKernel(Part):
     @classmethod
     def of(cls, column: int, values: Sequence[Value], channel: ColumnChannel, own: Places) -> NoiseKernel:
         """Publish a column through a channel of its values; `own` has the value of each cell, −1 where it is hidden."""
-        outcomes = [*((outcome,) for outcome in channel.outcomes), (NOTHING,)]
+        outcomes = dict.fromkeys([*((outcome,) for outcome in channel.outcomes), (NOTHING,)])
         return cls((column,), tuple(outcomes), np.where(own < 0, len(values), own), channel)
+
+    @property
+    def nothing(self) -> int:
+        """The outcome of hidden cells."""
+        return self.outcomes.index((NOTHING,))
 
     @property
     def deterministic(self) -> bool:
@@ -140,7 +145,7 @@ class NoiseKernel(Part):
     def draw(self, source: Places, randomness: RandomSource) -> Places:
         """Draw an outcome for each row, given its source."""
         channel, hidden = self.channel, len(self.channel.starts) - 1
-        found = np.full(len(source), len(channel.outcomes), dtype=np.intp)
+        found = np.full(len(source), self.nothing, dtype=np.intp)
         shown = np.flatnonzero(source < hidden)
         drawn = below(randomness, channel.total, len(shown))
         base = np.cumsum(channel.base.astype(object))
@@ -155,7 +160,7 @@ class NoiseKernel(Part):
         return found
 
     def pairs(self) -> Iterator[tuple[Places, Places, FloatArray]]:
-        """List the pairs of one value at a time; of hidden cells the last one."""
+        """List the pairs of one value at a time; of hidden cells at last."""
         channel = self.channel
         for value in range(len(channel.starts) - 1):
             own = slice(channel.starts[value], channel.starts[value + 1])
@@ -164,7 +169,7 @@ class NoiseKernel(Part):
             possible = np.flatnonzero(weight > 0)
             chance = np.asarray(weight[possible] / channel.total, dtype=np.float64)
             yield np.full(len(possible), value), possible, chance
-        yield np.array([len(channel.starts) - 1]), np.array([len(channel.outcomes)]), np.ones(1)
+        yield np.array([len(channel.starts) - 1]), np.array([self.nothing]), np.ones(1)
 
 
 def below(randomness: RandomSource, bound: int, count: int) -> NDArray[Any]:

@@ -21,9 +21,9 @@ from tightlip.table.chain import keeps_values, steps_of
 from tightlip.table.condition import conditions_text
 from tightlip.table.embedded import ROW
 from tightlip.table.failure import engine_work
-from tightlip.table.kinds import Kind, is_value
+from tightlip.table.kinds import MISSING, Kind, is_value
 from tightlip.table.mapping import Mapping
-from tightlip.table.policy import MISSING, OTHER, Policy, Secret, require_known
+from tightlip.table.policy import OTHER, Policy, Secret, require_known
 from tightlip.table.recoding import Keep, Recoding
 from tightlip.table.scale import Declared, require_listed, require_scale
 from tightlip.table.source import Table

@@ -63,7 +63,7 @@ def keywords(
     prefix, top, bottom : COLUMN=NUMBER
     mapping : COLUMN=FILE or COLUMN=FILE:LEVEL
     suppress : COLUMN
-    randomize : COLUMN=LEVEL of randomised response, or "COLUMN=MECHANISM SETTING"
+    randomize : COLUMN=LEVEL of randomised response, or "COLUMN=MECHANISM SETTING", as "sex=channel mechanism.json"
     missing : COLUMN=CODE,CODE,…
     not_secret : VALUE, or COLUMN=VALUE,VALUE,…
     nominal, ordinal, numeric : COLUMN,COLUMN,… of that scale

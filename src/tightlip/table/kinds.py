@@ -23,10 +23,12 @@ from functools import reduce
 from operator import or_
 from typing import Any, Literal
 
-from tightlip.errors import InvalidInput, quoted
+from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric import parse
 
 Kind = Literal["text", "integer", "real", "boolean", "date"]
+MISSING = "(missing)"
+"""How a plan names missing values, as reports show them."""
 
 ISO_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _SAFE_DIGITS = 15  # of a decimal that engines read as the nearest float
@@ -98,6 +100,23 @@ def plain_label(value: Any, kind: Kind) -> str:
         return str(value)
     real = float(value)
     return str(int(real)) if real.is_integer() and abs(real) < 2**53 else repr(real)
+
+
+def code_label(value: Any, argument: str) -> str:
+    """Write what a plan names as the label of a value: text as it is, numbers and booleans as they are shown.
+
+    >>> code_label(2.0, "missing"), code_label(True, "missing"), code_label("N", "missing")
+    ('2', 'true', 'N')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return plain_label(value, "integer")
+    if isinstance(value, float):
+        return plain_label(parse.number(value, argument), "real")
+    raise WrongType(f"{argument} must be values as text or numbers, got {quoted(value)}; put it in quotes.")
 
 
 def bound_literal(value: float, kind: Kind) -> Any:

@@ -18,9 +18,16 @@ from typing import Any, TypedDict
 
 from tightlip.arguments import is_list, listed
 from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.model.channel import Channel
 from tightlip.table.budget import read_rules, replace_rules
 from tightlip.table.condition import read_conditions
-from tightlip.table.mechanism import MECHANISMS, flag_setting
+from tightlip.table.mechanism import (
+    MECHANISMS,
+    ChannelMechanism,
+    ColumnMechanism,
+    RandomizedResponse,
+    flag_setting,
+)
 from tightlip.table.policy import (
     Policy,
     Released,
@@ -95,7 +102,8 @@ def planned(
     nominal, ordinal, numeric : names of columns of that scale
     recodings : keywords of columns, released or secret, and what is done to them
         bins={"age": 10} or {"age": [18, 65]}, prefix={"zip": 3}, top={"age": 90}, bottom={"age": 18},
-        mapping={"job": "jobs.csv:2"} or {"job": {"nurse": "care"}}, suppress=["name"], randomize={"sex": "log(3)"};
+        mapping={"job": "jobs.csv:2"} or {"job": {"nurse": "care"}}, suppress=["name"], randomize={"sex": "log(3)"}
+        or {"sex": channel} or {"sex": "channel mechanism.json"};
         several of one column are in a row, whatever the policy has of it
     flag : what stands before a keyword in messages
 
@@ -241,8 +249,19 @@ def _setting(keyword: str, value: Any) -> dict[str, Any]:
             {"mapping": file, "level": int(level)} if colon and level.isdecimal() else {"mapping": str(value)}
         )
     if keyword == "randomize":
-        return dict(flag_setting(value)) if isinstance(value, str) else {"randomized_response": value}
+        return _mechanism_setting(value)
     return {keyword: value}
+
+
+def _mechanism_setting(value: Any) -> dict[str, Any]:
+    """A flag's text, a mechanism, a channel or the path of one; else a level of randomised response."""
+    if isinstance(value, str):
+        return dict(flag_setting(value))
+    if isinstance(value, ColumnMechanism):
+        return {value.key: value}
+    if isinstance(value, (Channel, Path)):
+        return {ChannelMechanism.key: str(value) if isinstance(value, Path) else value}
+    return {RandomizedResponse.key: value}
 
 
 def _recode_secret(item: Secret, settings: dict[str, Any]) -> Secret:

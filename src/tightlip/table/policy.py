@@ -8,6 +8,7 @@ every condition of `where` are kept; columns are recoded; of a secret with named
 from __future__ import annotations
 
 import difflib
+import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,20 +18,20 @@ from typing import Any
 from tightlip import arguments
 from tightlip.arguments import listed
 from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.model.channel import Channel
 from tightlip.numeric.parse import number
+from tightlip.reading import read_bytes
 from tightlip.table.budget import Rule, read_rules
 from tightlip.table.condition import Condition, read_conditions
-from tightlip.table.kinds import plain_label
+from tightlip.table.kinds import MISSING, code_label
 from tightlip.table.local import LocalRecoding
-from tightlip.table.mechanism import ColumnMechanism, require_mechanism
+from tightlip.table.mechanism import ColumnMechanism, as_mechanism
 from tightlip.table.recoding import Keep, Recoding
 from tightlip.table.scale import Scales, require_fit
 
 MOST_PEOPLE = 10**18  # a policy may hold a number of millions of digits, and engines count in 64 bits
 OTHER = "(other)"
 """What all values count as that are not among the named values of a secret."""
-MISSING = "(missing)"
-"""How a plan names missing values of a secret, as reports show them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,19 +111,26 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """One released column: its recoding, then a mechanism on the recoded value.
+    """One released column: its recoding, then a mechanism on the recoded value; a `Channel` is one on its values.
 
     >>> Released("age").words()
     'age as it is'
     """
 
     column: str
-    recoding: Recoding = Keep()  # noqa: RUF009 (frozen, so it can be shared)
-    mechanism: ColumnMechanism | None = None
+    recoding: Recoding
+    mechanism: ColumnMechanism | None
 
-    def __post_init__(self) -> None:
-        _require_name(self.column, "release")
-        require_mechanism(self.mechanism, self.column)
+    def __init__(
+        self,
+        column: str,
+        recoding: Recoding = Keep(),  # noqa: B008 (frozen, so it can be shared)
+        mechanism: ColumnMechanism | Channel | None = None,
+    ) -> None:
+        _require_name(column, "release")
+        object.__setattr__(self, "column", column)
+        object.__setattr__(self, "recoding", recoding)
+        object.__setattr__(self, "mechanism", as_mechanism(mechanism, column))
 
     def words(self) -> str:
         """In words."""
@@ -263,7 +271,8 @@ class Policy:
     def from_toml(cls, path: str | Path, *, mappings_anywhere: bool = False) -> Policy:
         """Read a policy file; the format is described in docs/policy.md.
 
-        Its mapping files must be in its folder or below, wherever links lead, unless `mappings_anywhere` is set.
+        Its files of mappings and channels must be in its folder or below, wherever links lead, unless
+        `mappings_anywhere` is set.
         """
         from tightlip.table.policy_file import read_policy
 
@@ -312,6 +321,30 @@ def _require_local(local: object, policy: Policy) -> None:
         raise InvalidInput("a local recoding must stand alone, got min_count too; drop one.")
 
 
+def mechanism_files(policy: Policy) -> dict[str, tuple[Path, str]]:
+    """Map the columns whose mechanism was read from a file to that file, and the digest that it had."""
+    found = {
+        item.column: (item.mechanism.path, item.mechanism.sha256) for item in policy.release if item.mechanism
+    }
+    return {column: (path, digest) for column, (path, digest) in found.items() if path and digest}
+
+
+def require_mechanism_files(policy: Policy) -> None:
+    """Refuse a policy of which a mechanism's file is no longer what was read: a release would be of another.
+
+    Raises
+    ------
+    InvalidInput
+        When a file was changed, or is gone.
+    """
+    for column, (path, digest) in mechanism_files(policy).items():
+        if hashlib.sha256(read_bytes(path, f"mechanism file {path}")).hexdigest() != digest:
+            raise InvalidInput(
+                f"mechanism file {path} of column {quoted(column)} has changed since it was read; read the policy "
+                "again, and audit it."
+            )
+
+
 def require_known(name: str, known: Collection[str], what: str) -> None:
     """Refuse a name that is not there, and suggest those that look like it."""
     if name in known:
@@ -331,21 +364,7 @@ def read_codes(values: Any, argument: str) -> tuple[str, ...]:
     ('-9', 'N', '2', 'true')
     """
     several = [values] if isinstance(values, (str, int, float)) else listed(values, argument, "values")
-    return tuple(dict.fromkeys(_read_code(value, argument) for value in several))
-
-
-def _read_code(value: Any, argument: str) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (int, float)):
-        return plain_label(number(value, argument) if isinstance(value, float) else value, _kind(value))
-    raise WrongType(f"{argument} must be values as text or numbers, got {quoted(value)}; put it in quotes.")
-
-
-def _kind(value: float) -> Any:
-    return "integer" if isinstance(value, int) else "real"
+    return tuple(dict.fromkeys(code_label(value, argument) for value in several))
 
 
 def read_secrets(secret: Any, argument: str = "secret") -> tuple[Secret, ...]:

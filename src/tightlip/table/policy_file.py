@@ -21,7 +21,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import singledispatch
+from functools import partial, singledispatch
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,7 @@ _MODIFIERS = {  # in the order in which they are applied
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """Where mapping files are looked for, and whether those outside of it may be read too."""
+    """Where files of mappings and channels are looked for, and whether those outside of it may be read too."""
 
     path: Path
     anywhere: bool
@@ -88,12 +88,12 @@ class Folder:
 
 
 def read_policy(path: Path, *, mappings_anywhere: bool = False) -> Policy:
-    """Read a policy file; mapping files are looked for beside it.
+    """Read a policy file; files of mappings and channels are looked for beside it.
 
     Parameters
     ----------
     path : a TOML file
-    mappings_anywhere : whether it may name mapping files that are not in its folder or a folder below; a policy comes
+    mappings_anywhere : whether it may name such files that are not in its folder or a folder below; a policy comes
         from others perhaps, and parts of what it names appear in reports and messages
 
     Raises
@@ -175,7 +175,7 @@ def read_released(column: str, settings: Any, folder: Folder | None) -> Released
     """Read one released column from its settings, as they stand in a policy file."""
     place = f"release.{column}"
     recoding = read_recoding(place, settings, folder, (*MECHANISMS,))
-    return Released(column, recoding, read_mechanism(settings, place))
+    return Released(column, recoding, read_mechanism(settings, place, partial(_find, folder)))
 
 
 def read_recoding(place: str, settings: Any, folder: Folder | None, others: Iterable[str] = ()) -> Recoding:
@@ -263,8 +263,8 @@ _READERS: dict[str, Callable[[_Settings], Recoding]] = {
 def policy_toml(policy: Policy, folder: str | Path = ".") -> str:
     """Write the policy as TOML for a file in some folder.
 
-    A mapping from a file below the folder names that file as seen from there. Other mappings are written out with all
-    their values, since a policy's files are below its folder.
+    A mapping or a channel from a file below the folder names that file as seen from there, of a channel with its
+    digest. Others are written out with all their values, since a policy's files are below its folder.
 
     >>> print(policy_toml(Policy("ill", [Released("age", Bins(width=10)), "sex"], min_count=5)))
     secret = ["ill"]
@@ -333,10 +333,12 @@ def _scale(scale: Declared) -> str:
 
 
 def _inline(given: Any) -> str:
-    """Text, lists and mappings of it as they stand in a line of TOML."""
+    """Text, numbers, lists and mappings of them as they stand in a line of TOML."""
     if isinstance(given, dict):
         return f"{{{', '.join(f'{_key(name)} = {_inline(own)}' for name, own in given.items())}}}"
-    return f"[{', '.join(map(_inline, given))}]" if isinstance(given, list) else _text(given)
+    if isinstance(given, list):
+        return f"[{', '.join(map(_inline, given))}]"
+    return _text(given) if isinstance(given, str) else number_text(given)
 
 
 def _local_lines(local: LocalRecoding, folder: Path) -> list[str]:
@@ -361,9 +363,7 @@ def save_policy(policy: Policy, path: Path, *, force: bool = False) -> None:
 def _settings(item: Released, folder: Path) -> list[str]:
     found = [f"{key} = {value}" for key, value in recoding_settings(item.recoding, folder).items()]
     if item.mechanism is not None:
-        setting = item.mechanism.setting()
-        shown = _text(setting) if isinstance(setting, str) else number_text(setting)
-        found.append(f"{item.mechanism.key} = {shown}")
+        found.append(f"{item.mechanism.key} = {_inline(item.mechanism.setting_in(folder))}")
     return found
 
 

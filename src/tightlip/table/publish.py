@@ -243,11 +243,10 @@ def parts_of(policy: Policy, counts: CellCounts) -> tuple[Part, ...]:
     parts: list[Part] = []
     for place, item in enumerate(policy.release):
         values = tuple(dict.fromkeys(cell[place] for cell in counts.cells))
-        # a column of one value has nothing to hide
-        if item.mechanism is not None and len(values) > 1:
+        if item.mechanism is not None and item.mechanism.acts_on(values):
             known = {value: at for at, value in enumerate(values)}
             own = np.array([known[cell[place]] for cell in counts.cells], dtype=np.intp)
-            channel = item.mechanism.channel(values)
+            channel = item.mechanism.on(item.column, values)
             parts.append(NoiseKernel.of(place, values, channel, np.where(hidden, -1, own)))
     noisy = {column for part in parts for column in part.columns}
     plain = [place for place in range(len(columns)) if place not in noisy]
