@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from tightlip.designs.certificate import DesignCertificate
+from tightlip.designs.curve import DesignCurve, DesignPoint, SmallestBudget, curve, smallest_budget
 from tightlip.designs.result import Binding, Design
 from tightlip.designs.run import design
 
-__all__ = ["Binding", "Design", "DesignCertificate", "design"]
+__all__ = [
+    "Binding",
+    "Design",
+    "DesignCertificate",
+    "DesignCurve",
+    "DesignPoint",
+    "SmallestBudget",
+    "curve",
+    "design",
+    "smallest_budget",
+]

@@ -114,13 +114,12 @@ def _least_ratio(rows: Rows, large: int) -> Fraction | None:
 
 def _followed(problem: Problem, columns: list[Vector]) -> Kernel:
     """Publish, for each column, the output with the largest gain; columns with the same output are merged."""
-    gains = problem.weighted()
-    sums = np.zeros(gains.shape, dtype=object)
-    for column in columns:
-        worths = (gains * np.array(column, dtype=object)).sum(axis=1).tolist()
-        sums[worths.index(max(worths))] += np.array(column, dtype=object)
-    weights, scale = whole(sums + Fraction(0))
-    return Kernel(weights, scale)
+    # whichever output is chosen, the channel keeps its guarantees, so floats may choose
+    worths = np.array(problem.weighted(), dtype=np.float64) @ np.array(columns, dtype=np.float64).T
+    sums = np.full(problem.gains.T.shape, Fraction(0), dtype=object)
+    for column, output in zip(columns, worths.argmax(axis=0).tolist(), strict=True):
+        sums[output] += np.array(column, dtype=object)
+    return Kernel(*whole(sums))
 
 
 def symmetric(problem: Problem) -> Kernel | None:

@@ -45,6 +45,9 @@ Vector = tuple[Fraction, ...]
 Level = float | Fraction
 
 
+_ARGUMENTS = {"min_mass": "pml", "prior_set": "pml"}  # what stands beside `pml`, by the guarantee's key
+
+
 class Side(Enum):
     """Whether a level is taken from below, for a channel, or from above, for a bound on all channels."""
 
@@ -133,6 +136,10 @@ class Guarantee(ABC):
     def from_dict(cls, record: dict[str, Any]) -> Guarantee:
         """Read what `to_dict` gave."""
 
+    def level_named(self, name: str) -> Level | None:
+        """Return its level, where it is of the guarantee that an argument of that name gives."""
+        return getattr(self, "epsilon", None) if name in (self.key, _ARGUMENTS.get(self.key)) else None
+
     def refine(self, columns: Sequence[Sequence[int]]) -> Guarantee:
         """Add what decides about these columns, where the cone has too many bounds to write out."""
         return self
@@ -177,6 +184,12 @@ class Alip(Guarantee):
         positive = [] if above is None else [_less(above, row) for row in given]
         positive += [] if below is None else [_less(row, below) for row in given]
         return Rows(positive=tuple(positive))
+
+    def level_named(self, name: str) -> Level | None:
+        """Return the level of pml, pmc or lip, whichever this is."""
+        own = {(False, True): "pml", (True, False): "pmc", (True, True): "lip"}
+        which = own[self.lower is not None, self.upper is not None]
+        return (self.lower if self.upper is None else self.upper) if which == name else None
 
     def words(self) -> str:
         """Say the bound in words."""

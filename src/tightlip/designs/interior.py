@@ -18,8 +18,8 @@ What comes back is a suggestion: `linear` repairs the channel and proves the pri
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,13 +33,16 @@ _STALLS = 8  # rounds without a smaller error: rounding has the last word
 _FREE = (
     2  # entries of a column that no bound holds: the largest of the diagonal's inverse, which would cancel
 )
-_CORRECTIONS = 4  # of one step; each costs a solution with the same factor
+_CORRECTIONS = 2  # of one step; each costs a solution with the same factor
 _REACH = 0.3  # how much further a corrected step is to go
 _GAIN = 0.03  # of both lengths together, without which a correction is not worth it
 _INNER = 0.1  # products between a tenth and ten times the aim are left alone
+_PASSES = 4  # solutions of Newton's equations, each with prices refined by what the last one missed
+_SUMMED = 1e-13  # what columns may miss of their sums
 _REFINED = 2  # corrections of the solutions of small systems by what they miss
 _APART = 1e-3  # of an entry: differences above keep most of their digits
 _CLEARLY = 0.97  # of the error before: less is no progress
+_EARLY = 0.1  # relative error of an iterate that another program can begin with
 _ROUGH = 0.1  # a relative error beyond which nothing was found
 _SMALL = 1e-9  # of the largest gain; below it an optimum counts as 0
 _LEVEL = 1e-13  # of the trace, added to a matrix that rounding made indefinite
@@ -95,15 +98,37 @@ def solve(gains: FloatArray, shape: Shape, *, tolerance: float = 1e-10) -> Optim
     SolverFailure
         When not even a rough solution was reached.
     """
+    return _run(gains, _State.start(gains, shape), tolerance)[0]
+
+
+def follow(gains: FloatArray, shapes: Iterable[Shape], *, tolerance: float) -> Iterator[Optimum | None]:
+    """Solve the program for shapes that become looser, each from an early iterate of the one before.
+
+    An early iterate keeps away from all bounds, also when these move; a late one is stuck at them. None stands for a
+    program that was not solved.
+    """
+    early: _State | None = None
+    for shape in shapes:
+        begin = None if early is None else early.under(shape)
+        try:
+            found, early = _run(gains, begin or _State.start(gains, shape), tolerance)
+        except SolverFailure:
+            found, early = None, None
+        yield found
+
+
+def _run(gains: FloatArray, state: _State, tolerance: float) -> tuple[Optimum, _State]:
+    """Improve an iterate until it is good enough; also return the first one that was near an optimum."""
     scale = float(np.abs(gains).max()) or 1.0
-    scaled, state = gains / scale, _State.start(gains.shape[0], gains.shape[1], shape)
+    scaled, early = gains / scale, state
     channel, prices, stalls = _Best(state), _Best(state), 0
     with np.errstate(all="ignore"):
         for _ in range(_ROUNDS):
             gap, worth = state.complementarity(), max(abs(float((scaled * state.columns).sum())), _SMALL)
-            better = channel.offer(state, gap / worth + state.missing() / shape.room)
+            better = channel.offer(state, gap / worth + state.missing() / state.shape.room)
             better |= prices.offer(state, (gap + state.unpriced(scaled)) / worth)
             stalls = 0 if better else stalls + 1
+            early = state if prices.error > _EARLY else early
             if max(channel.error, prices.error) <= tolerance or stalls >= _STALLS:
                 break
             try:
@@ -112,7 +137,7 @@ def solve(gains: FloatArray, shape: Shape, *, tolerance: float = 1e-10) -> Optim
                 break
         if not max(channel.error, prices.error) < _ROUGH:
             raise SolverFailure("the interior point stopped before it came near an optimum.")
-        return Optimum(channel.state.columns, *prices.state.prices_of(scaled, scale))
+        return Optimum(channel.state.columns, *prices.state.prices_of(scaled, scale)), early
 
 
 @dataclass(slots=True, eq=False)
@@ -147,8 +172,9 @@ class _State:
     weights: list[FloatArray]
 
     @classmethod
-    def start(cls, outputs: int, secrets: int, shape: Shape) -> _State:
+    def start(cls, gains: FloatArray, shape: Shape) -> _State:
         """Begin with the constant channel, which has room everywhere."""
+        outputs, secrets = gains.shape
         groups: list[tuple[int, int | None]] = [(1, None)] if shape.signed else []
         groups += [(-1, i) for i in shape.upper]
         groups += [(1, i) for i in shape.lower]
@@ -164,6 +190,14 @@ class _State:
         if shape.total is not None:
             prices = np.append(prices, weights[-1])
         return cls(shape, tuple(groups), columns, auxiliary, prices, slacks, weights)
+
+    def under(self, shape: Shape) -> _State | None:
+        """Take the same iterate under other bounds; None where it breaks one."""
+        values = _functionals(shape, self.columns, self.auxiliary)
+        slacks = [_slack(group, self.columns, values) for group in self.groups]
+        if shape.total is not None:
+            slacks.append(np.array([shape.total - self.auxiliary[:, -1].sum()]))
+        return replace(self, shape=shape, slacks=slacks) if min(own.min() for own in slacks) > 0 else None
 
     def complementarity(self) -> float:
         """Sum slack times multiplier over all bounds: the gap, if both sides are feasible."""
@@ -409,32 +443,25 @@ class _System:
     def solve(
         self, on_columns: FloatArray, on_auxiliary: FloatArray, wanted: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray, list[FloatArray]]:
-        """Solve for columns, auxiliaries, prices and slacks; the sums of columns are refined twice."""
+        """Solve for columns, auxiliaries, prices and slacks; prices are refined until columns sum to 1."""
         from scipy.linalg import cho_solve
 
-        secrets = on_columns.shape[1]
-        prices = np.zeros(len(wanted))
-        for _ in range(3):
-            right = on_auxiliary.copy()
+        secrets, prices = on_columns.shape[1], np.zeros(len(wanted))
+        for _ in range(_PASSES):
+            right, rest = on_auxiliary.copy(), on_columns - prices[:secrets]
             if self.give is not None:
                 right[:, -1] -= prices[-1]
-            inner = self._inner(on_columns - prices[:secrets], right)
-            columns = (on_columns - prices[:secrets]) * self.inverse + np.einsum(
-                "yqn,yq->yn", self.spread, inner
-            )
+            inner = self._inner(rest, right)
+            columns = rest * self.inverse + np.einsum("yqn,yq->yn", self.spread, inner)
             auxiliary = inner[:, : right.shape[1]]
             reached = columns.sum(axis=0)
             if self.give is not None:
                 # the slack of the total moves with its price
                 reached = np.append(reached, auxiliary[:, -1].sum() - self.give * prices[-1])
-            change = cho_solve(self.factor, reached - wanted)
-            prices = prices + change
-        return (
-            columns,
-            auxiliary,
-            prices - change,
-            self._slacks(columns, on_columns - (prices - change)[:secrets], inner),
-        )
+            used, prices = prices, prices + cho_solve(self.factor, reached - wanted)
+            if np.abs(reached - wanted).max() <= _SUMMED:
+                break
+        return columns, auxiliary, used, self._slacks(columns, rest, inner)
 
     def _inner(self, on_columns: FloatArray, on_auxiliary: FloatArray) -> FloatArray:
         """Solve the outputs' own equations for ξ."""

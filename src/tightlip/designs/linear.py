@@ -121,7 +121,7 @@ def find(problem: Problem) -> tuple[Problem, Kernel, Prices]:
     gains = np.array(problem.weighted(), dtype=np.float64)
     problem = problem.refine(np.ones((1, len(problem.masses)), dtype=object))
     if problem.silent:
-        return problem, constant_kernel(problem), repair_prices(problem, _plain(problem, gains), gains)
+        return problem, constant_kernel(problem), repair_prices(problem, plain_optimum(problem, gains), gains)
     optimum = _solve(problem, gains, Side.INNER)
     for _ in range(_CUTS):
         weights = whole_weights(optimum.columns)
@@ -144,7 +144,7 @@ def _solve(problem: Problem, gains: FloatArray, side: Side) -> Optimum:
     try:
         return solve(gains, shape_of(problem.rows(side), len(problem.masses)))
     except SolverFailure:
-        return _plain(problem, gains)
+        return plain_optimum(problem, gains)
 
 
 def _nearly(rows: Rows, weights: Whole) -> bool:
@@ -197,14 +197,10 @@ def _inside(rows: Rows) -> list[float]:
 def repair_prices(problem: Problem, optimum: Optimum, gains: FloatArray) -> Prices:
     """Raise prices until they prove a bound, in exact arithmetic."""
     rows = problem.rows(Side.OUTER)
-    ends = np.cumsum([len(rows.upper), len(rows.lower), len(rows.positive)])
-    upper, lower, positive = np.split(np.maximum(optimum.multipliers, 0.0)[:, : ends[2]], ends[:2], axis=1)
-    owns = np.array([float(row.own) for row in rows.upper])
-    total = float(np.nextafter((upper @ owns).max(initial=0.0) * (1 + 1e-15), np.inf)) if rows.most else 0.0
-    prices = Prices(optimum.prices, max(total, optimum.total), upper, lower, positive)
+    prices = split_prices(rows, optimum)
     masses = np.array([float(mass) for mass in problem.masses])
     size = max(float(np.abs(gains).max()), float(np.abs(optimum.prices).max()), 1e-300)
-    raised, step = _shift(rows, gains, masses, prices), 2.0**-50 * size * len(masses)
+    raised, step = least_shift(rows, gains, masses, prices), 2.0**-50 * size * len(masses)
     while True:
         found = replace(prices, secrets=prices.secrets + raised * masses)
         if proves(problem, found):
@@ -212,7 +208,16 @@ def repair_prices(problem: Problem, optimum: Optimum, gains: FloatArray) -> Pric
         raised, step = raised + step, 2 * step
 
 
-def _shift(rows: Rows, gains: FloatArray, masses: FloatArray, prices: Prices) -> float:
+def split_prices(rows: Rows, optimum: Optimum) -> Prices:
+    """Sort a solver's multipliers by the bounds they are of; the price of the total covers them."""
+    ends = np.cumsum([len(rows.upper), len(rows.lower), len(rows.positive)])
+    upper, lower, positive = np.split(np.maximum(optimum.multipliers, 0.0)[:, : ends[2]], ends[:2], axis=1)
+    owns = np.array([float(row.own) for row in rows.upper])
+    total = float(np.nextafter((upper @ owns).max(initial=0.0) * (1 + 1e-15), np.inf)) if rows.most else 0.0
+    return Prices(optimum.prices, max(total, optimum.total), upper, lower, positive)
+
+
+def least_shift(rows: Rows, gains: FloatArray, masses: FloatArray, prices: Prices) -> float:
     """Find the least α for which prices w + αp prove a bound, up to rounding, by Newton's method from below."""
     base = gains - prices.secrets
     for part, vectors, sign in (
@@ -380,7 +385,7 @@ def constant_kernel(problem: Problem) -> Kernel:
     return Kernel(weights, 1)
 
 
-def _plain(problem: Problem, gains: FloatArray) -> Optimum:
+def plain_optimum(problem: Problem, gains: FloatArray) -> Optimum:
     """Release nothing, with prices v p of what that gains, and multipliers so large that all entries count."""
     rows, masses = problem.rows(Side.OUTER), np.array([float(mass) for mass in problem.masses])
     columns, worth = np.zeros_like(gains), float(gains.sum(axis=1).max())

@@ -34,6 +34,8 @@ from tightlip.model.prior_set import PriorBall, PriorList, PriorPolytope
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import exact_level
 
+GUARANTEES = ("pml", "ldp", "pmc", "lip", "alip", "maximal_leakage", "envelope")
+
 _MOST_MEMORY = 12e9  # bytes; beyond, a design is refused with what it would take
 _ARRAYS = 40  # of the size of the channel, that the interior point holds at once
 _FLOPS = 4e9  # a second, of one core
@@ -104,19 +106,20 @@ def design(
     """
     task = read_task(
         prior,
-        levels={
-            "pml": pml,
-            "ldp": ldp,
-            "pmc": pmc,
-            "lip": lip,
-            "alip": alip,
-            "maximal_leakage": maximal_leakage,
-            "envelope": envelope,
-        },
+        pml=pml,
+        ldp=ldp,
+        pmc=pmc,
+        lip=lip,
+        alip=alip,
+        maximal_leakage=maximal_leakage,
+        envelope=envelope,
         min_mass=min_mass,
         priors=priors,
         secret=secret,
-        utility=read_utility(prior, loss=loss, gain=gain, utility=utility, outputs=outputs),
+        loss=loss,
+        gain=gain,
+        utility=utility,
+        outputs=outputs,
     )
     return task.solve()
 
@@ -133,6 +136,12 @@ class Task:
     def room(self) -> Fraction:
         """How far channels stay inside: floats are measured with floats."""
         return Fraction(0) if self.prior.is_exact else ROOM
+
+    def under(self, **asked: Any) -> Task:
+        """Take the same prior and utility under other guarantees, as `design` has them."""
+        levels = {name: asked.get(name) for name in GUARANTEES}
+        beside = {name: asked.get(name) for name in ("min_mass", "priors", "secret")}
+        return replace(self, guarantees=read_guarantees(self.prior, levels, **beside))
 
     def solve(self) -> Design:
         """Find the mechanism and prove it."""
@@ -170,20 +179,34 @@ class Task:
 def read_task(
     prior: Prior,
     *,
-    levels: Mapping[str, Any],
-    utility: Utility,
     min_mass: Any = None,
     priors: Any = None,
     secret: Channel | None = None,
+    loss: Any = None,
+    gain: Any = None,
+    utility: str | None = None,
+    outputs: Iterable[Label] | None = None,
+    **levels: Any,
 ) -> Task:
-    """Read a prior, guarantees and a utility."""
+    """Read a prior, guarantees and a utility, as `design` has them."""
+    unknown = [name for name in levels if name not in GUARANTEES]
+    if unknown:
+        raise InvalidInput(
+            f"guarantees must be some of {', '.join(GUARANTEES)}, got {quoted(unknown[0])}; write pml=1.0."
+        )
+    read = read_utility(prior, loss=loss, gain=gain, utility=utility, outputs=outputs)
     guarantees = read_guarantees(prior, levels, min_mass=min_mass, priors=priors, secret=secret)
-    _require_size(len(prior), utility, guarantees)
-    return Task(prior, guarantees, utility)
+    _require_size(len(prior), read, guarantees)
+    return Task(prior, guarantees, read)
 
 
 def read_utility(
-    prior: Prior, *, loss: Any, gain: Any, utility: Any, outputs: Iterable[Label] | None = None
+    prior: Prior,
+    *,
+    loss: Any = None,
+    gain: Any = None,
+    utility: Any = None,
+    outputs: Iterable[Label] | None = None,
 ) -> Utility:
     """Read what a mechanism is to be good for."""
     _check_prior(prior)
@@ -232,7 +255,7 @@ def read_guarantees(
         found.append(_read_envelope(levels["envelope"]))
     if not found:
         raise InvalidInput(
-            f"a guarantee must be given: one of {', '.join(levels)}, got none; write pml=1.0, or ldp=1.0."
+            f"a guarantee must be given: one of {', '.join(GUARANTEES)}, got none; write pml=1.0, or ldp=1.0."
         )
     return tuple(found)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -25,6 +25,7 @@ import numpy as np
 from tightlip.designs.closed import candidates
 from tightlip.designs.guarantee import Guarantee, Side, Vector
 from tightlip.designs.linear import Kernel, Prices, Problem, Whole, find, proves, truth_prices
+from tightlip.designs.tracing import trace
 from tightlip.errors import CertificateInvalid, InvalidInput, quoted
 from tightlip.model.jsonio import number_to_json
 from tightlip.model.labels import (
@@ -97,6 +98,15 @@ class Utility(ABC):
     @abstractmethod
     def bound(self, masses: Vector, guarantees: tuple[Guarantee, ...], proof: Any) -> float:
         """Bound the worth of every channel that keeps the guarantees, by a proof that is checked; rounded up."""
+
+    @abstractmethod
+    def trace(
+        self,
+        masses: Vector,
+        guarantees: Sequence[tuple[Guarantee, ...]],
+        room: Fraction,
+    ) -> list[tuple[float, float]]:
+        """Bound the best worth from both sides under each of several guarantees, which differ in a rising level."""
 
     @abstractmethod
     def outputs(self, kernel: Kernel) -> Labels:
@@ -180,6 +190,15 @@ class Linear(Utility):
         if not isinstance(proof, Prices) or not proves(problem, proof):
             raise CertificateInvalid("the prices prove no bound: an output gains more than they allow.")
         return float_above(proof.bound(problem.rows(Side.OUTER)))
+
+    def trace(
+        self,
+        masses: Vector,
+        guarantees: Sequence[tuple[Guarantee, ...]],
+        room: Fraction,
+    ) -> list[tuple[float, float]]:
+        """Solve the levels one after the other."""
+        return trace([self.problem(masses, own, room) for own in guarantees])
 
     def outputs(self, kernel: Kernel) -> Labels:
         """Return the labels of the matrix."""

@@ -1,0 +1,331 @@
+"""Trade-offs: what can be reached at every level of one guarantee, and the least level at which something can be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tightlip.arguments import listed
+from tightlip.designs.guarantee import Guarantee, Level
+from tightlip.designs.result import Design
+from tightlip.designs.run import Task, read_task, read_utility
+from tightlip.designs.utility import Utility
+from tightlip.errors import CertificateInvalid, InvalidInput, quoted
+from tightlip.model.prior import Prior
+from tightlip.numeric.parse import number
+from tightlip.showing import Charted, Shown, Tabled
+
+LEVELS = ("pml", "ldp", "pmc", "lip", "maximal_leakage")
+"""The guarantees that have one level, of which there can be a trade-off."""
+
+_STEPS = 60  # of the search for a level
+_FINE = 1e-6  # of the level: how near the ends of a smallest budget come
+_LARGEST = 64.0  # nats; a loss that is not met below is met at no level that protects anybody
+
+
+@dataclass(frozen=True, slots=True)
+class DesignPoint:
+    """What can be reached at one level.
+
+    Attributes
+    ----------
+    level : of the guarantee, in nats
+    value : what some mechanism reaches, rounded to the safe side
+    bound : what none can beat
+    """
+
+    level: Level
+    value: float
+    bound: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DesignCurve(Charted, Tabled):
+    """Level of a guarantee against the best value.
+
+    Attributes
+    ----------
+    guarantee : which guarantee has the levels: "pml", "ldp", …
+    utility : what mechanisms are good for
+    others : guarantees that hold at every level
+    points : by rising level; both ends are sound at each
+    """
+
+    guarantee: str
+    utility: Utility
+    others: tuple[Guarantee, ...]
+    points: tuple[DesignPoint, ...]
+
+    @property
+    def gap(self) -> float:
+        """The largest distance between value and bound."""
+        return max(abs(point.bound - point.value) for point in self.points)
+
+    def __repr__(self) -> str:
+        low, high = self.points[0], self.points[-1]
+        return (
+            f"DesignCurve({self.utility.words()} {low.value:.6g} to {high.value:.6g} at {len(self.points)} levels of "
+            f"{self.guarantee}, {float(low.level):.4g} to {float(high.level):.4g} nats; within {self.gap:.2g})"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SmallestBudget(Shown):
+    """The least level of a guarantee at which something can be reached, between two proved ends.
+
+    Attributes
+    ----------
+    guarantee : which guarantee has the level
+    target : what is to be reached: a loss of at most, or a gain or information of at least this
+    lower : a level at which it is proved that no mechanism reaches it; 0 where none is needed
+    upper : a level at which `design` does
+    design : the mechanism at `upper`
+    refuted : the design at `lower`, whose bound proves that; None where `lower` is 0
+    """
+
+    guarantee: str
+    target: float
+    lower: float
+    upper: float
+    design: Design
+    refuted: Design | None
+
+    @property
+    def value(self) -> float:
+        """The level at which the target is met."""
+        return self.upper
+
+    def verify(self) -> None:
+        """Check both designs, and that they say this.
+
+        Raises
+        ------
+        CertificateInvalid
+            Naming what fails.
+        """
+        self.design.verify()
+        if not _reaches(self.design.utility, self.design.value, self.target):
+            raise CertificateInvalid(f"the mechanism reaches {self.design.value!r}, not {self.target!r}.")
+        if self.refuted is not None:
+            self.refuted.verify()
+            if _reaches(self.refuted.utility, self.refuted.bound, self.target):
+                raise CertificateInvalid(f"mechanisms at the lower level may reach {self.refuted.bound!r}.")
+
+    def __repr__(self) -> str:
+        beat = "at most" if self.design.utility.minimised else "at least"
+        return (
+            f"SmallestBudget({self.guarantee} {self.upper:.7g} nats, no less than {self.lower:.7g}, for "
+            f"{self.design.utility.words()} of {beat} {self.target:.6g})"
+        )
+
+
+def curve(prior: Prior, **asked: Any) -> DesignCurve:
+    """Trace the best value over levels of one guarantee, in one run.
+
+    The levels are solved one after the other, each from the one before, and less exactly than by `design`, which gives
+    a mechanism and a certificate at any of them. Both ends are sound at every level, with roundings on the safe side.
+
+    Parameters
+    ----------
+    prior : Prior
+    **asked : as for `design`, with a list of levels for one of pml, ldp, pmc, lip and maximal_leakage
+
+    Returns
+    -------
+    DesignCurve
+
+    Raises
+    ------
+    InvalidInput
+        When not exactly one guarantee has a list of levels.
+
+    >>> from tightlip import Prior
+    >>> found = curve(Prior(["1/2", "3/10", "1/5"]), ldp=[0.5, 1.0, 2.0], loss="hamming")
+    >>> [round(point.value, 3) for point in found.points]
+    [0.5, 0.415, 0.213]
+    """
+    lists = [
+        name for name in LEVELS if isinstance(asked.get(name), Iterable) and not isinstance(asked[name], str)
+    ]
+    if len(lists) != 1:
+        raise InvalidInput(
+            f"one of {', '.join(LEVELS)} must have a list of levels, got {' and '.join(lists) or 'none'}; "
+            "write ldp=[0.5, 1, 2]."
+        )
+    (name,) = lists
+    wanted = listed(asked[name], name, "levels")
+    if not wanted:
+        raise InvalidInput(f"{name} must have levels, got an empty list; write {name}=[0.5, 1, 2].")
+    first = read_task(prior, **{**asked, name: wanted[0]})
+    tasks = [first, *(first.under(**{**asked, name: level}) for level in wanted[1:])]
+    varied = [_level_of(task, name) for task in tasks]
+    order = sorted(range(len(tasks)), key=lambda place: float(varied[place]))
+    return _trace(name, [varied[place] for place in order], [tasks[place] for place in order])
+
+
+def _trace(name: str, levels: list[Level], tasks: list[Task]) -> DesignCurve:
+    first = tasks[0]
+    masses = tuple(first.prior.exact().masses)
+    ends = first.utility.trace(masses, [task.guarantees for task in tasks], first.room)
+    sign = -1 if first.utility.minimised else 1
+    points = [
+        DesignPoint(level, sign * worth + 0.0, sign * bound + 0.0)
+        for level, (worth, bound) in zip(levels, ends, strict=True)
+    ]
+    others = tuple(own for own in first.guarantees if own.level_named(name) is None)
+    return DesignCurve(name, first.utility, others, tuple(points))
+
+
+def smallest_budget(
+    prior: Prior,
+    guarantee: str = "pml",
+    *,
+    loss_at_most: Any = None,
+    gain_at_least: Any = None,
+    at_least: Any = None,
+    **asked: Any,
+) -> SmallestBudget:
+    """Find the least level of a guarantee at which a loss, gain or information can be reached, between proved ends.
+
+    Parameters
+    ----------
+    prior : Prior
+    guarantee : "pml", "ldp", "pmc", "lip" or "maximal_leakage"
+    loss_at_most, gain_at_least, at_least : the target, of a loss, a gain or a utility
+    **asked : as for `design`: the utility, and guarantees that hold besides
+
+    Returns
+    -------
+    SmallestBudget
+
+    Raises
+    ------
+    InvalidInput
+        When no level reaches the target, saying what stands in the way and by how much.
+
+    >>> from tightlip import Prior
+    >>> found = smallest_budget(Prior.uniform(4), "ldp", loss="hamming", loss_at_most=0.5)
+    >>> round(found.upper, 4)
+    1.0986
+    """
+    if guarantee not in LEVELS:
+        raise InvalidInput(f"guarantee must be one of {', '.join(LEVELS)}, got {quoted(guarantee)}.")
+    if asked.get(guarantee) is not None:
+        raise InvalidInput(f"{guarantee} must not be given: it is what is looked for; leave it out.")
+    asked.pop(guarantee, None)
+    utility = read_utility(
+        prior, **{name: asked.get(name) for name in ("loss", "gain", "utility", "outputs")}
+    )
+    target = _target(
+        utility, asked, loss_at_most=loss_at_most, gain_at_least=gain_at_least, at_least=at_least
+    )
+
+    first = read_task(prior, **{**asked, guarantee: 0.0})
+
+    def at(level: float) -> Design:
+        return first.under(**{**asked, guarantee: level}).solve()
+
+    nothing = first.solve()
+    if _reaches(utility, nothing.value, target):
+        return SmallestBudget(guarantee, target, 0.0, 0.0, nothing, None)
+    low, high = _bracket(at, utility, target, guarantee, prior, asked)
+    return _search(at, guarantee, target, low, high)
+
+
+def _search(
+    at: Callable[[float], Design], guarantee: str, target: float, low: float, high: float
+) -> SmallestBudget:
+    """Find the level where the value meets the target, and take the nearest proved ones on both sides."""
+    from scipy.optimize import toms748
+
+    tried: dict[float, Design] = {}
+
+    def off(level: float) -> float:
+        level = float(level)
+        tried[level] = at(level)
+        return (tried[level].value + tried[level].bound) / 2 - target
+
+    if off(low) * off(high) < 0:
+        met = toms748(off, low, high, rtol=_FINE / 4, xtol=1e-12, maxiter=_STEPS, disp=False)
+        for side in (1 - _FINE / 2, 1 + _FINE / 2):
+            off(met * side)
+    reached = [level for level, own in tried.items() if _reaches(own.utility, own.value, target)]
+    upper = min(reached)
+    refuted = [
+        level
+        for level, own in tried.items()
+        if level < upper and not _reaches(own.utility, own.bound, target)
+    ]
+    lower = max(refuted, default=0.0)
+    return SmallestBudget(guarantee, target, lower, upper, tried[upper], tried[lower] if lower else None)
+
+
+def _bracket(
+    at: Callable[[float], Design],
+    utility: Utility,
+    target: float,
+    guarantee: str,
+    prior: Prior,
+    asked: Mapping[str, Any],
+) -> tuple[float, float]:
+    """Double the level until the target is met; refuse targets that no level meets."""
+    low, high = 0.0, 0.5
+    while high <= _LARGEST:
+        found = at(high)
+        if _reaches(utility, found.value, target):
+            return low, high
+        if not _reaches(utility, found.bound, target):
+            low = high
+        high *= 2
+    raise InvalidInput(_conflict(found, target, guarantee, prior, asked))
+
+
+def _conflict(found: Design, target: float, guarantee: str, prior: Prior, asked: Mapping[str, Any]) -> str:
+    """Say which guarantees a target conflicts with, and by how much."""
+    beat = "less" if found.utility.minimised else "more"
+    others = [name for name in (*LEVELS, "alip", "envelope") if asked.get(name) is not None]
+    blamed = []
+    for name in others:
+        rest = {own: value for own, value in asked.items() if own != name}
+        alone = read_task(prior, **{**rest, guarantee: _LARGEST}).solve()
+        if _reaches(found.utility, alone.value, target):
+            blamed.append(name)
+    if blamed or others:
+        why = f"under {' and '.join(blamed or others)} no mechanism reaches {beat} than {found.bound:.6g} at any level"
+        remedy = f"loosen {' or '.join(blamed or others)}"
+    else:
+        why = f"no mechanism at all reaches {beat} than {found.bound:.6g}"
+        remedy = "ask for less"
+    return (
+        f"the target must be one that some level of {guarantee} reaches, got {target:.6g}; {why}, which is "
+        f"{abs(found.bound - target):.3g} away; {remedy}."
+    )
+
+
+def _target(utility: Utility, asked: Mapping[str, Any], **given: Any) -> float:
+    """Read what is to be reached, under the name that fits the utility."""
+    fits = "at_least"
+    if asked.get("loss") is not None:
+        fits = "loss_at_most"
+    elif asked.get("gain") is not None:
+        fits = "gain_at_least"
+    named = [name for name, value in given.items() if value is not None]
+    if named != [fits]:
+        raise InvalidInput(
+            f"{fits} must be given for {utility.words()}, got {' and '.join(named) or 'none'}; write {fits}=0.1."
+        )
+    return float(number(given[fits], fits))
+
+
+def _reaches(utility: Utility, value: float, target: float) -> bool:
+    return value <= target if utility.minimised else value >= target
+
+
+def _level_of(task: Task, name: str) -> Level:
+    """Return the level that a task has for a guarantee of that name."""
+    for own in task.guarantees:
+        found = own.level_named(name)
+        if found is not None:
+            return found
+    raise AssertionError(name)
