@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from tightlip.designs.certificate import DesignCertificate
+from tightlip.designs.comparison import ComparedMechanism, DesignComparison, compare
 from tightlip.designs.curve import DesignCurve, DesignPoint, SmallestBudget, curve, smallest_budget
 from tightlip.designs.result import Binding, Design
 from tightlip.designs.run import design
 
 __all__ = [
     "Binding",
+    "ComparedMechanism",
     "Design",
     "DesignCertificate",
+    "DesignComparison",
     "DesignCurve",
     "DesignPoint",
     "SmallestBudget",
+    "compare",
     "curve",
     "design",
     "smallest_budget",

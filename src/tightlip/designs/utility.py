@@ -24,7 +24,7 @@ import numpy as np
 
 from tightlip.designs.closed import candidates
 from tightlip.designs.guarantee import Guarantee, Side, Vector
-from tightlip.designs.linear import Kernel, Prices, Problem, Whole, find, proves, truth_prices
+from tightlip.designs.linear import Kernel, Prices, Problem, Whole, find, proves, truth_prices, whole
 from tightlip.designs.tracing import trace
 from tightlip.errors import CertificateInvalid, InvalidInput, quoted
 from tightlip.model.jsonio import number_to_json
@@ -94,6 +94,10 @@ class Utility(ABC):
     @abstractmethod
     def worth(self, masses: Vector, kernel: Kernel) -> float:
         """Evaluate a channel, rounded down."""
+
+    @abstractmethod
+    def potential(self, masses: Vector, kernel: Kernel) -> float:
+        """Evaluate a channel with outcomes of its own, whatever they are best taken for, rounded down."""
 
     @abstractmethod
     def bound(self, masses: Vector, guarantees: tuple[Guarantee, ...], proof: Any) -> float:
@@ -183,6 +187,12 @@ class Linear(Utility):
     def worth(self, masses: Vector, kernel: Kernel) -> float:
         """Compute the expected gain, rounded down."""
         return float_below(kernel.gain(self.problem(masses, ())))
+
+    def potential(self, masses: Vector, kernel: Kernel) -> float:
+        """Compute the expected gain with the best output for each outcome, rounded down."""
+        values, unit = whole(self.problem(masses, ()).weighted())
+        best = (values @ kernel.weights.T).max(axis=0).tolist()
+        return float_below(Fraction(sum(best), unit * kernel.scale))
 
     def bound(self, masses: Vector, guarantees: tuple[Guarantee, ...], proof: Any) -> float:
         """Check the prices and sum them, rounded up."""

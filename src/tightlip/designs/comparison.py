@@ -1,0 +1,137 @@
+"""Given mechanisms beside the best one: which guarantees they keep, and what share of the possible they reach."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tightlip.designs.linear import Kernel, Problem, keeps, whole
+from tightlip.designs.result import Design
+from tightlip.designs.run import read_task
+from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.measures.local import ldp
+from tightlip.measures.maximal import maximal_leakage
+from tightlip.measures.pointwise import pmc, pml
+from tightlip.model.channel import Channel, as_channel
+from tightlip.model.labels import match
+from tightlip.model.matrix import dense
+from tightlip.model.prior import Prior
+from tightlip.numeric.quantity import Nats
+from tightlip.showing import Charted, Tabled
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedMechanism:
+    """A given mechanism.
+
+    Attributes
+    ----------
+    name : as given
+    keeps : whether it keeps every guarantee, decided in rationals
+    value : what it reaches, of losses and gains with the best output for each of its outcomes; rounded as a design's
+    share : the share of the possible that it reaches: 0 is releasing nothing, 1 the bound; rounded down, and None where
+        nothing is as good as anything
+    levels : its PML, PMC, LDP and maximal leakage, in nats
+    """
+
+    name: str
+    keeps: bool
+    value: float
+    share: float | None
+    levels: dict[str, Nats]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DesignComparison(Charted, Tabled):
+    """Given mechanisms beside the best one.
+
+    Attributes
+    ----------
+    best : the design under the guarantees
+    nothing : the value of releasing nothing
+    mechanisms : the given ones, in their order
+    """
+
+    best: Design
+    nothing: float
+    mechanisms: tuple[ComparedMechanism, ...]
+
+    def __repr__(self) -> str:
+        parts = [
+            f"{own.name} {'' if own.share is None else f'{own.share:.1%} of the possible'}"
+            f"{'' if own.keeps else ' (breaks a guarantee)'}"
+            for own in self.mechanisms
+        ]
+        return f"DesignComparison({self.best.utility.words()}: {'; '.join(parts)})"
+
+
+def compare(mechanisms: Mapping[str, Channel], prior: Prior, **asked: Any) -> DesignComparison:
+    """Compare given mechanisms with the best one under guarantees.
+
+    Parameters
+    ----------
+    mechanisms : channels by name, their inputs the secrets of the prior
+    prior : Prior
+    **asked : as for `design`: guarantees and the utility
+
+    Returns
+    -------
+    DesignComparison
+
+    Raises
+    ------
+    InvalidInput
+        When a mechanism is not about the prior's secrets.
+
+    >>> from tightlip import Prior, log_of, mechanism
+    >>> prior = Prior(["1/2", "3/10", "1/5"])
+    >>> given = {"randomised response": mechanism.randomized_response(3, log_of(2))}
+    >>> compare(given, prior, ldp=log_of(2), loss="absolute").mechanisms[0].keeps
+    True
+    """
+    if not isinstance(mechanisms, Mapping) or not mechanisms:
+        raise WrongType(
+            f"mechanisms must be a mapping from names to channels, got {quoted(mechanisms)}; "
+            'write {"mine": channel}.'
+        )
+    task = read_task(prior, **asked)
+    best = task.solve()
+    masses = tuple(prior.exact().masses)
+    silent = Kernel(np.ones((1, len(masses)), dtype=object), 1)
+    nothing, sign = task.utility.potential(masses, silent), -1 if task.utility.minimised else 1
+    possible = sign * best.bound - nothing
+    found = []
+    for name, channel in mechanisms.items():
+        kernel = _kernel(name, channel, prior)
+        worth = task.utility.potential(masses, kernel)
+        empty = np.zeros((len(masses), len(kernel.weights)), dtype=object)
+        share = (worth - nothing) / possible if possible > 0 else None
+        found.append(
+            ComparedMechanism(
+                str(name),
+                keeps(Problem(masses, empty, task.guarantees), kernel),
+                sign * worth,
+                share,
+                {
+                    "pml": pml(channel, prior).worst,
+                    "pmc": pmc(channel, prior).worst,
+                    "ldp": ldp(channel),
+                    "maximal_leakage": maximal_leakage(channel, prior),
+                },
+            )
+        )
+    return DesignComparison(best, sign * nothing, tuple(found))
+
+
+def _kernel(name: object, channel: object, prior: Prior) -> Kernel:
+    """Write a channel in whole numbers, in the order of the prior."""
+    given = as_channel(channel, f"mechanisms[{quoted(name)}]").exact()
+    try:
+        order = match(prior.labels, given.inputs, f"inputs of {quoted(name)}", "the prior's labels")
+    except InvalidInput as error:
+        raise InvalidInput(f"mechanism {quoted(name)} must be about the prior's secrets: {error}") from error
+    rows = dense(given.matrix)
+    return Kernel(*whole(np.array((rows if order is None else rows[order]).T, dtype=object)))
