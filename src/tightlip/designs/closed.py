@@ -19,12 +19,12 @@ from fractions import Fraction
 import numpy as np
 
 from tightlip.designs.guarantee import Alip, Rows, Side, Vector
-from tightlip.designs.linear import Kernel, Problem, Whole, constant_kernel, keeps, whole
+from tightlip.designs.linear import Kernel, Problem, Whole, constant_kernel, keeps, truth_kernel, whole
 
 
 def candidates(problem: Problem) -> Iterator[tuple[str, Kernel]]:
     """List mechanisms in closed form that keep the guarantees, the most telling first."""
-    best = truth(problem)
+    best = truth_kernel(problem)
     if keeps(problem, best):
         yield "truth", best
         return
@@ -37,14 +37,6 @@ def candidates(problem: Problem) -> Iterator[tuple[str, Kernel]]:
     if kernel_or_none is not None and keeps(problem, kernel_or_none):
         yield "symmetric mechanism", kernel_or_none
     yield "nothing is released", constant_kernel(problem)
-
-
-def truth(problem: Problem) -> Kernel:
-    """Publish the best output for each secret."""
-    weights = np.zeros(problem.gains.T.shape, dtype=object)
-    for secret, row in enumerate(problem.gains.tolist()):
-        weights[row.index(max(row)), secret] = 1
-    return Kernel(weights, 1)
 
 
 def greatest(problem: Problem) -> list[Vector] | None:

@@ -47,6 +47,7 @@ ROOM = Fraction(
 )  # for measuring with floats: more than the roundings of sums over thousands of secrets
 _CLEAN = (1e-7, 1e-9, 1e-11, 0.0)  # entries below are nothing, if that costs no gain worth mentioning
 _WORTH = 2e-8  # of the gain: what a cleaner channel may cost
+_OPEN = 1e-6  # of the gain: a gap beyond which other prices are tried
 _CUTS = 40  # rounds of adding priors of a set; each adds one for each output at most
 _MET = 1e-9  # of the probability: how much an added prior may lack before the next round
 _NEWTON = 200  # steps to the least shift of prices; it takes as many as entries change sides, a few
@@ -134,9 +135,16 @@ def find(problem: Problem) -> tuple[Problem, Kernel, Prices]:
         own.own for own in problem.rows(Side.OUTER).upper
     ]:
         bounding = _solve(problem, gains, Side.OUTER)
+    outer = problem.rows(Side.OUTER)
     prices = repair_prices(problem, bounding, gains)
-    bound = float(prices.bound(problem.rows(Side.OUTER)))
-    return problem, _repair_channel(problem, optimum.columns, bound), prices
+    kernel = _repair_channel(problem, optimum.columns, float(prices.bound(outer)))
+    if prices.bound(outer) - kernel.gain(problem) > _OPEN * abs(prices.bound(outer)):
+        # at levels so small or so large that rounding leaves the solver little, nothing or the truth is nearly the best
+        plain = repair_prices(problem, plain_optimum(problem, gains), gains)
+        prices = min(prices, plain, truth_prices(problem), key=lambda own: own.bound(outer))
+        told = repaired(problem, truth_kernel(problem).weights * SCALE)
+        kernel = max(kernel, told, key=lambda own: own.gain(problem))
+    return problem, kernel, prices
 
 
 def _solve(problem: Problem, gains: FloatArray, side: Side) -> Optimum:
@@ -367,6 +375,14 @@ def _total(rows: Rows, weights: Whole) -> Fraction:
         ]
         total += max(max(lacks), Fraction(0))
     return total
+
+
+def truth_kernel(problem: Problem) -> Kernel:
+    """Publish the best output for each secret."""
+    weights = np.zeros(problem.gains.T.shape, dtype=object)
+    for secret, row in enumerate(problem.gains.tolist()):
+        weights[row.index(max(row)), secret] = 1
+    return Kernel(weights, 1)
 
 
 def truth_prices(problem: Problem) -> Prices:

@@ -38,9 +38,17 @@ def trace(problems: Sequence[Problem]) -> list[tuple[float, float]]:
     found = []
     for problem, rows, optimum in zip(problems, inner, optima, strict=True):
         outer, own = problem.rows(Side.OUTER), optimum or plain_optimum(problem, gains)
-        gain = sound_gain(rows, gains, own.columns)
+        gain = _constant_gain(gains)
+        if optimum is not None:
+            gain = max(gain, sound_gain(rows, gains, own.columns))
         found.append((gain, max(sound_bound(outer, gains, masses, split_prices(outer, own)), gain)))
     return _monotone(found)
+
+
+def _constant_gain(gains: FloatArray) -> float:
+    """Bound from below what releasing nothing gains."""
+    slack = gamma(gains.shape[1] + 4)
+    return float((gains.sum(axis=1) - 2 * slack * np.abs(gains).sum(axis=1)).max())
 
 
 def _monotone(ends: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -1,0 +1,181 @@
+"""What `design` refuses, and how it reads what it is given."""
+
+import numpy as np
+import pytest
+
+import tightlip as tl
+from tightlip.designs import compare, curve, design, smallest_budget
+from tightlip.errors import InvalidInput, InvalidPrior
+from tightlip.robust import PriorBall
+
+PRIOR = tl.Prior({"a": 0.5, "b": 0.3, "c": 0.2})
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"loss": "hamming"}, "a guarantee must be given"),
+        ({"pml": 1.0}, "one of loss, gain and utility"),
+        ({"pml": 1.0, "loss": "hamming", "gain": "hamming"}, "loss and gain"),
+        ({"pml": 1.0, "loss": [[0, 1, np.nan]] * 3}, "finite"),
+        ({"pml": 1.0, "loss": [[0, 1], [1, 0]]}, "one row for each of 3"),
+        ({"pml": -1.0, "loss": "hamming"}, "pml"),
+        ({"pml": float("nan"), "loss": "hamming"}, "pml"),
+        ({"pml": float("inf"), "loss": "hamming"}, "pml"),
+        ({"alip": 1.0, "loss": "hamming"}, "alip must be a pair"),
+        ({"envelope": (1.0, 0), "loss": "hamming"}, "envelope"),
+        ({"envelope": (1.0, 0.1), "maximal_leakage": 1.0, "loss": "hamming"}, "maximal_leakage and envelope"),
+        ({"min_mass": 0.1, "ldp": 1.0, "loss": "hamming"}, "min_mass must stand beside pml"),
+        ({"min_mass": 0.5, "pml": 1.0, "loss": "hamming"}, "min_mass"),
+        ({"pml": 1.0, "loss": "absolute"}, "labels that are numbers"),
+        ({"pml": 1.0, "gain": "absolute"}, "loss"),
+        ({"pml": 1.0, "loss": "nonsense"}, "hamming"),
+        ({"pml": 1.0, "loss": "top-9"}, "top-9"),
+        ({"pml": 1.0, "priors": 3, "loss": "hamming"}, "priors must be"),
+        ({"pml": 1.0, "utility": "nonsense"}, "utility must be"),
+        ({"pml": 1.0, "secret": tl.Channel([[1, 0, 0], [0, 1, 0]]), "loss": "hamming"}, "secret"),
+        (
+            {
+                "pml": 0.0,
+                "secret": tl.Channel([[1, 0, 0], [0, 1, 0], [0, 0, 1]], outputs=list("abc")),
+                "loss": "hamming",
+            },
+            "positive",
+        ),
+    ],
+)
+def test_refusals_name_the_argument(asked, words):
+    with pytest.raises(InvalidInput, match=words):
+        design(PRIOR, **asked)
+
+
+def test_a_prior_with_zeros_is_refused_with_the_secret():
+    with pytest.raises(InvalidPrior, match=r"0 for .*b.*restricted"):
+        design(tl.Prior({"a": 0.5, "b": 0.0, "c": 0.5}), pml=1.0, loss="hamming")
+
+
+def test_a_secret_whose_mixtures_are_not_the_prior_is_refused():
+    about = tl.Channel([[1, 0, 0], [0, 1, 0]], outputs=["a", "b", "c"])
+    with pytest.raises(InvalidInput, match="mixture"):
+        design(PRIOR, pml=1.0, secret=about, loss="hamming")
+
+
+def test_huge_designs_are_refused_with_what_they_take():
+    prior = tl.Prior.uniform(9000)
+    with pytest.raises(InvalidInput, match=r"GB and [0-9]+ minutes"):
+        design(prior, ldp=1.0, loss="hamming")
+
+
+def test_labels_decide_not_positions():
+    import pandas as pd
+
+    frame = pd.DataFrame([[0, 2], [5, 1], [3, 0]], index=["c", "a", "b"], columns=["yes", "no"])
+    found = design(PRIOR, ldp=1.0, loss=frame)
+    same = design(PRIOR, ldp=1.0, loss=[[5, 1], [3, 0], [0, 2]], outputs=["yes", "no"])
+    assert found.value == same.value
+    assert set(found.channel.outputs) <= {"yes", "no"}
+    assert list(found.channel.inputs) == ["a", "b", "c"]
+
+
+def test_exact_numbers_stay_exact():
+    found = design(tl.Prior(["1/3", "2/3"]), ldp="log(3)", loss=[["1/3", "1"], ["1", "1/7"]])
+    assert found.channel.is_exact
+    assert all(entry.denominator < 10 for entry in found.channel.matrix.ravel())
+
+
+def test_tiny_and_large_levels_and_masses():
+    for asked in ({"pml": 1e-12}, {"ldp": 1e-7}, {"pmc": 1e-9}, {"pml": 30}, {"ldp": 40}, {"lip": 1e-5}):
+        found = design(tl.Prior([1e-9, 0.3, 0.7 - 1e-9]), loss="hamming", **asked)
+        found.verify()
+        assert found.gap <= 1e-6
+
+
+def test_a_prior_set_over_other_secrets_is_refused():
+    with pytest.raises(InvalidInput):
+        design(PRIOR, pml=1.0, priors=PriorBall(tl.Prior([0.5, 0.5]), 0.1), loss="hamming")
+
+
+def test_a_target_that_conflicts_names_the_guarantee_and_the_distance():
+    with pytest.raises(InvalidInput, match=r"under ldp .*away; loosen ldp"):
+        smallest_budget(PRIOR, "pml", ldp=0.1, loss="hamming", loss_at_most=0.1)
+    with pytest.raises(InvalidInput, match="no mechanism at all"):
+        smallest_budget(PRIOR, "pml", loss=[[1, 2], [3, 1], [2, 2]], loss_at_most=0.5)
+    with pytest.raises(InvalidInput, match="loss_at_most must be given"):
+        smallest_budget(PRIOR, "pml", loss="hamming", gain_at_least=0.5)
+    with pytest.raises(InvalidInput, match="what is looked for"):
+        smallest_budget(PRIOR, "pml", pml=1.0, loss="hamming", loss_at_most=0.3)
+
+
+def test_the_smallest_budget_has_two_proved_ends():
+    found = smallest_budget(PRIOR, "pml", loss="hamming", loss_at_most=0.25)
+    found.verify()
+    assert found.lower <= found.upper <= found.lower * (1 + 2e-6)
+    assert design(PRIOR, pml=found.upper, loss="hamming").value <= 0.25
+    assert design(PRIOR, pml=found.lower, loss="hamming").bound > 0.25
+    assert smallest_budget(PRIOR, "ldp", loss="hamming", loss_at_most=0.9).upper == 0
+
+
+def test_smallest_budget_is_the_inverse_of_design():
+    for name in ("pml", "ldp", "pmc", "lip", "maximal_leakage"):
+        value = design(PRIOR, loss="hamming", **{name: 0.4}).value
+        if value == design(PRIOR, loss="hamming", **{name: 0.0}).value:
+            continue
+        found = smallest_budget(PRIOR, name, loss="hamming", loss_at_most=value)
+        assert found.upper == pytest.approx(0.4, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["pml", "ldp", "pmc", "lip", "maximal_leakage"])
+def test_curves_enclose_the_designs(name):
+    rng = np.random.default_rng(1)
+    prior, loss = tl.Prior(rng.dirichlet(np.ones(6))), rng.random((6, 5))
+    levels = [0.0, 0.05, 0.3, 0.7, 1.2, 2.0, 3.5, 6.0]
+    found = curve(prior, loss=loss, **{name: levels[::-1]})
+    assert [float(point.level) for point in found.points] == levels
+    for point in found.points:
+        one = design(prior, loss=loss, **{name: point.level})
+        assert point.bound <= one.value
+        assert one.bound <= point.value
+        assert point.value - point.bound <= 2e-3
+    values = [point.value for point in found.points]
+    assert values == sorted(values, reverse=True)
+
+
+def test_curves_of_sets_and_several_guarantees():
+    found = curve(PRIOR, pml=[0.2, 0.6, 1.0], ldp=1.5, min_mass=0.1, loss="hamming")
+    assert [own.key for own in found.others] == ["ldp"]
+    for point in found.points:
+        one = design(PRIOR, pml=point.level, ldp=1.5, min_mass=0.1, loss="hamming")
+        assert point.bound <= one.value
+        assert one.bound <= point.value
+
+
+@pytest.mark.parametrize("asked", [{"ldp": 1.0}, {"ldp": [1.0], "pml": [1.0]}, {"ldp": []}])
+def test_a_curve_needs_one_list(asked):
+    with pytest.raises(InvalidInput, match="levels"):
+        curve(PRIOR, loss="hamming", **asked)
+
+
+def test_compare_tells_shares_of_the_possible():
+    given = {
+        "response": tl.mechanism.randomized_response(["a", "b", "c"], tl.log_of(2)),
+        "nothing": tl.mechanism.constant(["a", "b", "c"]),
+        "truth": tl.mechanism.identity(["a", "b", "c"]),
+    }
+    found = compare(given, PRIOR, ldp=tl.log_of(2), gain="hamming")
+    response, nothing, truth = found.mechanisms
+    assert [own.keeps for own in found.mechanisms] == [True, True, False]
+    assert 0 <= response.share <= 1
+    assert nothing.share == 0
+    assert truth.share > 1
+    assert response.levels["ldp"] == pytest.approx(np.log(2))
+    with pytest.raises(InvalidInput, match="prior's secrets"):
+        compare({"other": tl.mechanism.identity(2)}, PRIOR, ldp=1.0, gain="hamming")
+
+
+def test_what_binds():
+    found = design(PRIOR, ldp=tl.log_of(3), gain=[[1, 0, 0], [0, 2, 0], [0, 0, 3]])
+    bound = found.binding()
+    assert bound
+    for one in bound:
+        column = found.channel.floats[:, list(found.channel.outputs).index(one.output)]
+        assert column.max() == pytest.approx(3 * column.min(), rel=1e-5)
