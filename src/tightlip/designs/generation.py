@@ -1,0 +1,370 @@
+"""Column generation for f-informations: the best mixture of extreme columns, in floats.
+
+    maximise Σ_i λ_i φ(v_i)   over columns v_i of the cone with p·v_i = 1, λ ≥ 0, Σ_i λ_i v_i = 1
+
+has as many columns as there are sets of secrets. A master program holds some of them; its prices w ask for columns with
+φ(v) > w·v, which knapsacks find (`pricing` has the formulas). The first columns are sets of the best mass, chosen at
+random: where secrets are many, their mixtures are optimal to many digits. Prices between the master's and those of the
+best bound so far keep it from wandering.
+
+What comes back is a suggestion: `information` repairs the channel, and `pricing` proves what the prices say.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from tightlip.designs.f_information import Information
+from tightlip.designs.pricing import Box, Curve, Floor
+from tightlip.designs.subset_sums import Grid, Knapsack, chosen
+from tightlip.numeric.linear_program import new_solver, run
+from tightlip.numeric.parse import FloatArray
+
+CLOSE = 1e-8  # relative gap at which the search ends
+_ROUNDS = 60  # of the master program; each takes some hundredths of a second at a hundred secrets
+_DRAWS = 2  # random sets for each secret to start with; twice as many columns as rows make mixtures easy
+_NOISE = 1e-3  # of the prices, so that random sets differ: sets stray from the best mass by as little
+_SETS = 12  # of each pricing that are added to the master
+_MIX = 0.5  # of the best prices so far in those that are tried first
+_WORTH = 1e-10  # a reduced cost, relative to the optimum, that is no improvement
+_TRIES = 6  # pricings in a row with prices that vary at random before none is taken to be left
+
+
+class Search(ABC):
+    """Where columns of one kind of cone come from."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def start(self, draws: np.random.Generator) -> FloatArray:
+        """Make columns to begin with."""
+
+    @abstractmethod
+    def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
+        """Find columns with φ(v) − w·v large, and about how large it can be."""
+
+
+def generate(
+    search: Search, utility: Information, masses: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Find columns, their shares in the best mixture, and prices."""
+    draws, secrets = np.random.default_rng(0), len(masses)
+    master = _Master(utility, masses)
+    master.add(np.concatenate([np.ones((1, secrets)), search.start(draws)]))
+    best, bound, tries, noise = np.zeros(secrets), np.inf, 0, 0.0
+    for _ in range(_ROUNDS):
+        value, prices = master.solve()
+        if np.isfinite(bound) and bound - value <= CLOSE * max(bound, 0.0):
+            break
+        mix = _MIX if np.isfinite(bound) else 0.0
+        asked = (mix * best + (1 - mix) * prices) * (1 + noise * draws.standard_normal(secrets))
+        columns, beyond = search.price(asked)
+        if asked.sum() + beyond < bound:
+            best, bound = asked + beyond * masses, float(asked.sum() + beyond)
+        worths = utility.of_columns(columns, masses) - columns @ prices
+        better = worths > _WORTH * max(value, 1e-300)
+        tries = 0 if better.any() else tries + 1
+        # first the master's own prices, then prices near them
+        noise = 0.0 if tries < 2 else _NOISE * 0.1**tries
+        if tries >= _TRIES:
+            break
+        master.add(columns[better])
+    value, prices = master.solve()
+    return (*master.mixture(), best if np.isfinite(bound) else prices)
+
+
+class _Master:
+    """The program over the columns so far; HiGHS goes on from its last basis."""
+
+    def __init__(self, utility: Information, masses: FloatArray) -> None:
+        self._utility, self._masses, self._solver = utility, masses, new_solver(1e-9)
+        self._columns, self._shares = np.zeros((0, len(masses))), np.zeros(0)
+        self._known: set[bytes] = set()
+        for _ in masses:
+            self._solver.addRow(1.0, 1.0, 0, np.array([], dtype=np.int32), np.array([]))
+
+    def add(self, columns: FloatArray) -> None:
+        """Add columns that are not there yet."""
+        import highspy
+
+        fresh = []
+        for column in columns:
+            key = np.round(column, 12).tobytes()
+            if key not in self._known:
+                self._known.add(key)
+                fresh.append(column)
+        if not fresh:
+            return
+        added = np.array(fresh)
+        entries = np.nonzero(added)
+        starts = np.searchsorted(entries[0], np.arange(len(added))).astype(np.int32)
+        self._solver.addCols(
+            len(added),
+            -self._utility.of_columns(added, self._masses),
+            np.zeros(len(added)),
+            np.full(len(added), highspy.kHighsInf),
+            len(entries[0]),
+            starts,
+            entries[1].astype(np.int32),
+            added[entries],
+        )
+        self._columns = np.concatenate([self._columns, added])
+
+    def solve(self) -> tuple[float, FloatArray]:
+        """Return the value and the prices of the secrets."""
+        found = run(self._solver, "the master program")
+        self._shares = found.primal
+        return -found.cost, -found.duals
+
+    def mixture(self) -> tuple[FloatArray, FloatArray]:
+        """Return the columns in use and their shares, solved once more for digits that the solver does not give."""
+        used = self._shares > 1e-11 * self._shares.max()
+        columns, shares = self._columns[used], self._shares[used]
+        better: Any = np.linalg.lstsq(columns.T, np.ones(len(self._masses)), rcond=None)[0]
+        if len(shares) <= len(self._masses) and better.min() >= 0:
+            shares = better
+        return columns, shares
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listed(Search):
+    """All extreme columns of a cone, where they are few."""
+
+    columns: FloatArray
+    utility: Information
+    masses: FloatArray
+
+    def start(self, draws: np.random.Generator) -> FloatArray:
+        """Begin with all of them."""
+        return self.columns
+
+    def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
+        """Look through all of them."""
+        worths = self.utility.of_columns(self.columns, self.masses) - self.columns @ prices
+        return self.columns[np.argsort(-worths)[:_SETS]], float(worths.max())
+
+
+def sets_of(secrets: int) -> FloatArray:
+    """List all sets as rows of zeros and ones, but for the empty one and the whole."""
+    places = np.arange(1, 2**secrets - 1)
+    return ((places[:, None] >> np.arange(secrets)) & 1).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoxSearch(Search):
+    """Columns between two bounds: knapsacks with one fractional item."""
+
+    box: Box
+    utility: Information
+    masses: FloatArray
+    grid: Grid
+
+    def filled(self, orders: FloatArray) -> FloatArray:
+        """Raise entries to the upper bound, largest order first, until the mass is used up."""
+        share, span = float(self.box.share), self.box.upper - self.box.lower
+        places = np.argsort(-orders, axis=1, kind="stable")
+        p = self.masses[places]
+        before = np.cumsum(p, axis=1) - p
+        parts = np.clip((share - before) / np.where(p > 0, p, 1.0), 0.0, 1.0)
+        columns = np.empty_like(orders)
+        np.put_along_axis(columns, places, self.box.lower + span * parts, axis=1)
+        return columns / (columns @ self.masses)[:, None]
+
+    def start(self, draws: np.random.Generator) -> FloatArray:
+        """Begin with each secret first, and with random sets and one small secret to fill up."""
+        secrets = len(self.masses)
+        orders = draws.random((secrets, secrets)) + np.eye(secrets)
+        found = [self.filled(orders)]
+        small = np.argsort(self.masses)[: -(-secrets // 2)]
+        for _ in range(_DRAWS * secrets):
+            noise = _NOISE * self.masses * draws.standard_normal(secrets)
+            found.append(self._sets(noise, np.zeros(secrets), int(draws.choice(small)), 1))
+        return np.concatenate(found)
+
+    def _deficit(self, item: int, parts: FloatArray, gain: float) -> FloatArray:
+        """Compute what an entry between the bounds is worth, of which `gain` is what the full entry is."""
+        box, mass = self.box, self.masses[item]
+        ends = self.utility.excess(np.array([box.lower, box.upper]) - 1)
+        inner = self.utility.excess(box.lower - 1 + (box.upper - box.lower) * parts)
+        return np.asarray(mass * (inner - ends[0] - parts * (ends[1] - ends[0])) + parts * gain)
+
+    def _ends(self, item: int, worths: FloatArray, gain: float) -> FloatArray:
+        """Weigh the best sets of each mass with an item between."""
+        left = float(self.box.share) - np.arange(len(worths)) / self.grid.size
+        mass = max(float(self.masses[item]), 0.5 / self.grid.size)
+        parts = np.clip(left / mass, 0.0, 1.0)
+        value = worths + self._deficit(item, parts, gain)
+        stray = 1.0 / self.grid.size
+        return np.where((left > -stray) & (left < mass + stray), value, -np.inf)
+
+    def _sets(self, worths: FloatArray, gains: FloatArray, item: int, count: int) -> FloatArray:
+        """Find columns with a given item between, and sets that are worth most."""
+        others = np.where(np.arange(len(worths)) == item, -np.inf, worths)
+        length = int(float(self.box.share) * self.grid.size) + 2
+
+        def ends(best: FloatArray) -> Any:
+            value = self._ends(item, best, float(gains[item]))
+            places = np.argsort(-value)[:count]
+            return places[value[places] > -np.inf]
+
+        _, inside = chosen(self.grid.cells, others, length, ends)
+        ranks = np.argsort(np.argsort(gains)) / len(gains)
+        orders = 4.0 * inside + ranks
+        orders[:, item] = 3.0
+        return self.filled(orders)
+
+    def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
+        """Find the best sets with each item between."""
+        box, p = self.box, self.masses
+        low, high = self.utility.excess(np.array([box.lower, box.upper]) - 1).tolist()
+        gains = p * (high - low) - (box.upper - box.lower) * prices
+        knapsack = Knapsack(self.grid, p, gains, float(box.share))
+        found = np.full(len(p), -np.inf)
+        for item, sets in knapsack.all_but_one():
+            found[item] = self._ends(item, sets.worths, float(gains[item])).max()
+        base = low - box.lower * float(prices.sum())
+        items = np.argsort(-found)[: _SETS // 2]
+        columns = [self._sets(gains, gains, int(item), 2) for item in items if found[item] > -np.inf]
+        return np.concatenate(columns), float(found.max() + base)
+
+
+def box_columns(box: Box, masses: FloatArray) -> FloatArray:
+    """List all extreme columns of a box."""
+    share, span, found = float(box.share), box.upper - box.lower, []
+    for between in range(len(masses)):
+        sets = np.insert(sets_of(len(masses) - 1), between, 0.0, axis=1)
+        sets = np.concatenate([sets, np.zeros((1, len(masses))), np.ones((1, len(masses)))])
+        sets[:, between] = 0.0
+        parts = (share - sets @ masses) / masses[between] if masses[between] else np.full(len(sets), -1.0)
+        fits = (parts >= -1e-12) & (parts <= 1 + 1e-12)
+        sets[:, between] = np.clip(parts, 0.0, 1.0)
+        found.append(box.lower + span * sets[fits])
+    columns = np.concatenate(found)
+    return np.asarray(columns / (columns @ masses)[:, None])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RatioSearch(Search):
+    """Columns with `high` on a set and `low` off it, for sets of any size."""
+
+    curve: Curve
+    masses: FloatArray
+    grid: Grid
+
+    def columns(self, inside: FloatArray) -> FloatArray:
+        """Write columns of sets, scaled."""
+        raw = self.curve.low + (self.curve.high - self.curve.low) * inside
+        return np.asarray(raw / (raw @ self.masses)[:, None])
+
+    def start(self, draws: np.random.Generator) -> FloatArray:
+        """Begin with single secrets, with all but one, and with random sets of the best mass."""
+        secrets = len(self.masses)
+        places = (np.arange(4096) + 0.5) / 4096
+        level = float((self.curve.value(places) / self.curve.total(places)).max())
+        single = np.eye(secrets)
+        found = [single, 1 - single]
+        for _ in range(_DRAWS * secrets):
+            noisy = level * self.masses * (1 + _NOISE * draws.standard_normal(secrets))
+            found.append(self._sets(noisy, 1)[0])
+        return self.columns(np.concatenate(found))
+
+    def _sets(self, prices: FloatArray, count: int) -> tuple[FloatArray, float]:
+        places = np.clip(np.arange(self.grid.size + 1) / self.grid.size, 0.0, 1.0)
+        base, totals = self.curve.value(places) - self.curve.low * prices.sum(), self.curve.total(places)
+        values = []
+
+        def ends(best: FloatArray) -> Any:
+            value = (base + best) / totals
+            values.append(float(value.max()))
+            return np.argsort(-value)[:count]
+
+        gains = -(self.curve.high - self.curve.low) * prices
+        inside = chosen(self.grid.cells, gains, len(places), ends)[1]
+        return inside.astype(np.float64), values[0]
+
+    def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
+        """Find the best sets of each mass, and with prices moved by what they lack: the best of those."""
+        inside, beyond = self._sets(prices, 1)
+        more, beyond_then = self._sets(prices + beyond * self.masses, _SETS)
+        return self.columns(np.concatenate([inside, more])), beyond + beyond_then
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FloorSearch(Search):
+    """Columns with 1 on a set of few sizes, less off it, or a remainder on one more secret."""
+
+    cone: Floor
+    utility: Information
+    masses: FloatArray
+
+    def _columns(self, orders: FloatArray, size: int, low: float, rest: float) -> FloatArray:
+        """Set the largest entries to 1, the next one to the remainder, all others to `low`."""
+        places = np.argsort(-orders, axis=1)
+        columns = np.full(orders.shape, low)
+        np.put_along_axis(columns, places[:, :size], 1.0, axis=1)
+        if rest:
+            np.put_along_axis(columns, places[:, size : size + 1], rest, axis=1)
+        return np.asarray(columns / (columns @ self.masses)[:, None])
+
+    def _kinds(self) -> list[tuple[int, float, float]]:
+        secrets, share = len(self.masses), 1 / self.cone.factor
+        found = [(size, float(low), 0.0) for size, low in self.cone.kinds(secrets) if size and low]
+        full = int(share / self.cone.min_mass) if self.cone.min_mass else secrets
+        if full < secrets:
+            found.append((full, 0.0, float(share / self.cone.min_mass - full)))
+        return found
+
+    def start(self, draws: np.random.Generator) -> FloatArray:
+        """Begin with random sets of the sizes that are worth most."""
+        secrets, found = len(self.masses), []
+        for size, low, rest in self._kinds():
+            orders = draws.random((_DRAWS * secrets, secrets))
+            found.append(self._columns(orders, size, low, rest))
+        columns = np.concatenate(found)
+        worths = self.utility.of_columns(columns, self.masses)
+        kept = columns[np.argsort(-worths)[: 4 * _DRAWS * secrets]]
+        singles = [self._columns(np.eye(secrets), *kind) for kind in self._kinds()[:1]]
+        return np.concatenate([kept, *singles])
+
+    def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
+        """Find, for each size and some slopes of F, the secrets that are worth most; not always the best set."""
+        centres, found = np.linspace(0.02, 0.98, 33), []
+        for size, low, rest in self._kinds():
+            slopes = Curve(self.utility, low, 1.0).slope(centres)
+            orders = slopes[:, None] * self.masses - (1 - low) * prices
+            found.append(self._columns(orders, size, low, rest))
+        columns = np.concatenate(found)
+        worths = self.utility.of_columns(columns, self.masses) - columns @ prices
+        order = np.argsort(-worths)[: 4 * _SETS]
+        return columns[order], float(worths[order[0]])
+
+
+def ratio_columns(curve: Curve, masses: FloatArray) -> FloatArray:
+    """List all extreme columns of LDP."""
+    raw = curve.low + (curve.high - curve.low) * sets_of(len(masses))
+    return np.asarray(raw / (raw @ masses)[:, None])
+
+
+def floor_columns(cone: Floor, masses: FloatArray) -> FloatArray:
+    """List all extreme columns of (ε, c)-PML."""
+    secrets, share, found = len(masses), 1 / cone.factor, []
+    for size, low in cone.kinds(secrets):
+        if low:
+            for places in combinations(range(secrets), size):
+                column = np.full(secrets, float(low))
+                column[list(places)] = 1.0
+                found.append(column)
+    full = int(share / cone.min_mass) if cone.min_mass else secrets
+    if full < secrets:
+        for places in combinations(range(secrets), full):
+            for between in set(range(secrets)) - set(places):
+                column = np.zeros(secrets)
+                column[list(places)], column[between] = 1.0, float(share / cone.min_mass - full)
+                found.append(column)
+    columns = np.array(found)
+    return np.asarray(columns / (columns @ masses)[:, None])
