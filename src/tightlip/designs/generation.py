@@ -20,18 +20,20 @@ from typing import Any
 import numpy as np
 
 from tightlip.designs.f_information import Information
-from tightlip.designs.pricing import Box, Curve, Floor
-from tightlip.designs.subset_sums import Grid, Knapsack, chosen
+from tightlip.designs.pricing import Box, Curve, Floor, critical
+from tightlip.designs.subset_sums import Grid, Knapsack, chosen, tuned
 from tightlip.numeric.linear_program import new_solver, run
 from tightlip.numeric.parse import FloatArray
 
 CLOSE = 1e-8  # relative gap at which the search ends
-_ROUNDS = 60  # of the master program; each takes some hundredths of a second at a hundred secrets
+_ROUNDS = 120  # of the master program; each takes some hundredths of a second at a hundred secrets
 _DRAWS = 2  # random sets for each secret to start with; twice as many columns as rows make mixtures easy
 _NOISE = 1e-3  # of the prices, so that random sets differ: sets stray from the best mass by as little
+_STALL = 12  # rounds that raise the optimum by less than that gap, after which more would not help
 _SETS = 12  # of each pricing that are added to the master
 _MIX = 0.5  # of the best prices so far in those that are tried first
 _WORTH = 1e-10  # a reduced cost, relative to the optimum, that is no improvement
+_PLACES = 128  # of masses, to find a slope
 _TRIES = 6  # pricings in a row with prices that vary at random before none is taken to be left
 
 
@@ -51,14 +53,17 @@ class Search(ABC):
 
 def generate(
     search: Search, utility: Information, masses: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Find columns, their shares in the best mixture, and prices."""
+) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
+    """Find columns, their shares in the best mixture, and prices that may prove it good."""
     draws, secrets = np.random.default_rng(0), len(masses)
     master = _Master(utility, masses)
     master.add(np.concatenate([np.ones((1, secrets)), search.start(draws)]))
-    best, bound, tries, noise = np.zeros(secrets), np.inf, 0, 0.0
+    best, bound, tries, noise, values = np.zeros(secrets), np.inf, 0, 0.0, [0.0]
     for _ in range(_ROUNDS):
         value, prices = master.solve()
+        values.append(value)
+        if value - values[-_STALL:][0] <= CLOSE * value and len(values) > _STALL:
+            break
         if np.isfinite(bound) and bound - value <= CLOSE * max(bound, 0.0):
             break
         mix = _MIX if np.isfinite(bound) else 0.0
@@ -75,7 +80,7 @@ def generate(
             break
         master.add(columns[better])
     value, prices = master.solve()
-    return (*master.mixture(), best if np.isfinite(bound) else prices)
+    return (*master.mixture(), [best, prices])
 
 
 class _Master:
@@ -213,21 +218,26 @@ class BoxSearch(Search):
             return places[value[places] > -np.inf]
 
         _, inside = chosen(self.grid.cells, others, length, ends)
-        ranks = np.argsort(np.argsort(gains)) / len(gains)
-        orders = 4.0 * inside + ranks
-        orders[:, item] = 3.0
-        return self.filled(orders)
+        # the grid's masses are rounded: what is too much or too little falls on the smallest secrets
+        small = self.masses / (self.masses.max() * 1.01)
+        orders = np.where(inside, 2.0 + small, -small)
+        orders[:, item] = 1.0
+        exact = np.array([tuned(one, self.masses, float(self.box.share)) for one in inside])
+        return self.filled(np.concatenate([orders, np.where(exact, 2.0 + small, -small)]))
 
     def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
         """Find the best sets with each item between."""
         box, p = self.box, self.masses
         low, high = self.utility.excess(np.array([box.lower, box.upper]) - 1).tolist()
         gains = p * (high - low) - (box.upper - box.lower) * prices
+        # worth beyond the mass that the grid counts, whose rounding would otherwise be taken for profit
+        slope = critical(gains, p, float(box.share))
+        gains = gains - slope * p
         knapsack = Knapsack(self.grid, p, gains, float(box.share))
         found = np.full(len(p), -np.inf)
         for item, sets in knapsack.all_but_one():
             found[item] = self._ends(item, sets.worths, float(gains[item])).max()
-        base = low - box.lower * float(prices.sum())
+        base = low - box.lower * float(prices.sum()) + slope * float(box.share)
         items = np.argsort(-found)[: _SETS // 2]
         columns = [self._sets(gains, gains, int(item), 2) for item in items if found[item] > -np.inf]
         return np.concatenate(columns), float(found.max() + base)
@@ -273,17 +283,27 @@ class RatioSearch(Search):
             found.append(self._sets(noisy, 1)[0])
         return self.columns(np.concatenate(found))
 
+    def _slope(self, prices: FloatArray) -> float:
+        """Find the slope of F where sets are worth most, by the bound that looks at no set."""
+        places = (np.arange(_PLACES) + 0.5) / _PLACES
+        slopes = self.curve.slope(places)
+        most = (self.curve.value(places) - slopes[:, None] * places).max(axis=1)
+        gains = slopes[:, None] * self.masses - (self.curve.high - self.curve.low) * prices
+        return float(slopes[int((most + np.maximum(gains, 0.0).sum(axis=1)).argmin())])
+
     def _sets(self, prices: FloatArray, count: int) -> tuple[FloatArray, float]:
-        places = np.clip(np.arange(self.grid.size + 1) / self.grid.size, 0.0, 1.0)
-        base, totals = self.curve.value(places) - self.curve.low * prices.sum(), self.curve.total(places)
-        values = []
+        """Find sets that are worth most beyond their price, and by how much."""
+        places, slope = np.clip(np.arange(self.grid.size + 1) / self.grid.size, 0.0, 1.0), self._slope(prices)
+        base = self.curve.value(places) - slope * places - self.curve.low * prices.sum()
+        totals, values = self.curve.total(places), []
 
         def ends(best: FloatArray) -> Any:
             value = (base + best) / totals
             values.append(float(value.max()))
             return np.argsort(-value)[:count]
 
-        gains = -(self.curve.high - self.curve.low) * prices
+        # worth beyond the mass that the grid counts, whose rounding would otherwise be taken for profit
+        gains = slope * self.masses - (self.curve.high - self.curve.low) * prices
         inside = chosen(self.grid.cells, gains, len(places), ends)[1]
         return inside.astype(np.float64), values[0]
 

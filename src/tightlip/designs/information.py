@@ -40,8 +40,10 @@ def find(
     if problem.silent or len(masses) == 1:
         return Kernel(np.ones((1, len(masses)), dtype=object), 1), np.zeros(len(masses))
     p = np.array([float(mass) for mass in masses])
-    columns, shares, prices = generate(_search(problem, utility, p), utility, p)
+    columns, shares, candidates = generate(_search(problem, utility, p), utility, p)
     _, kernel = repaired(problem, _rounded(columns * shares[:, None]))
+    # prices in proportion to the prior are near the optimum where secrets are many
+    prices = min([*candidates, np.zeros(len(p))], key=lambda one: upper_bound(masses, guarantees, utility, one))
     return kernel, prices
 
 

@@ -77,27 +77,49 @@ class Box(Cone):
         """Bound the worth beyond the price, by a knapsack with one fractional item, and by one without."""
         if self.lower >= 1 or self.upper <= 1:
             return float_above(-sum(map(Fraction, prices.tolist()), Fraction(0)))
-        share = self.share
+        share, span = self.share, self.upper - self.lower
         low, high = utility.excess(np.array([self.lower, self.upper]) - 1).tolist()
-        p, span = np.array([float(mass) for mass in masses]), self.upper - self.lower
+        p = np.array([float(mass) for mass in masses])
         gains = p * (high - low) - span * prices
-        slope = _critical(gains, p, float(share))
-        reachable = p <= float(share) * (1 + _STRAY) + _STRAY
-        error = gamma(len(p) + 8) * (
-            float(share) * (high + low) + float((span * np.abs(prices) + abs(slope) * p)[reachable].sum())
-        ) + 4 * ERROR * float(share) * (high + low)
+        slope = critical(gains, p, float(share))
+        inner = [place for place, mass in enumerate(masses) if mass <= share]
+        sizes = (span * np.abs(prices) + abs(slope) * p)[inner]
+        error = (gamma(len(p) + 8) + 4 * ERROR) * float(share) * (high + low)
+        error += gamma(len(p) + 8) * float(sizes.sum())
         base = utility.excess_up(np.array([self.lower - 1])).item() + sum_up(-self.lower * prices)
         base += _STRAY * (abs(base) + self.lower * float(np.abs(prices).sum()) + 2 * abs(slope)) + error
-        grid = grid_of(masses, _WORK / np.log2(len(p) + 2), float(share))
-        most = float_above(share) + _STRAY * len(p) + grid.below
-        knapsack = Knapsack(grid, p, np.where(reachable, gains - slope * p, -np.inf), most)
-        best = -np.inf
-        for item, sets in knapsack.all_but_one():
-            if masses[item]:
-                one = _between(self, utility, knapsack, sets, (float(p[item]), float(prices[item]), slope))
-                best = max(best, one)
+        best = self._best(masses, utility, prices, slope, inner, gains - slope * p)
         found = base + slope * float(share) + best
         return float(np.nextafter(found + _STRAY * (abs(base) + abs(best)), np.inf))
+
+    def _best(
+        self,
+        masses: Vector,
+        utility: Information,
+        prices: FloatArray,
+        slope: float,
+        inner: list[int],
+        worths: FloatArray,
+    ) -> float:
+        """Find the best set and entry between; only `inner` secrets, no heavier than m, can be in the set."""
+        share, p = self.share, np.array([float(mass) for mass in masses])
+        grid = grid_of(
+            tuple(masses[place] for place in inner), _WORK / np.log2(len(p) + 2), float(share)
+        )
+        most = float_above(share) + _STRAY * len(p) + grid.below
+        knapsack = Knapsack(grid, p[inner], worths[inner], most)
+        found = [-np.inf]
+        for place, sets in knapsack.all_but_one() if inner else ():
+            item = inner[place]
+            if masses[item]:
+                own = float(p[item]), float(prices[item]), slope
+                found.append(_between(self, utility, knapsack, sets, own))
+        sets, known = knapsack.whole(), set(inner)
+        for item, mass in enumerate(masses):
+            if mass and item not in known:
+                own = float(p[item]), float(prices[item]), slope
+                found.append(_between(self, utility, knapsack, sets, own))
+        return max(found)
 
 
 def _between(
@@ -106,7 +128,7 @@ def _between(
     """Bound the best of the sets together with one entry between, whose mass, price and slope are given."""
     mass, price, slope = item
     share, span = float(box.share), box.upper - box.lower
-    stray = _STRAY * len(knapsack.masses)
+    stray = _STRAY * (2 + len(knapsack.masses))
     left = share - sets.masses
     inside = (left <= mass + knapsack.grid.above + 2 * stray) & (left >= -knapsack.grid.below - 2 * stray)
     inside &= sets.worths > -np.inf
@@ -128,7 +150,7 @@ def _between(
     return float((worths + value.max(axis=0)).max())
 
 
-def _critical(gains: FloatArray, masses: FloatArray, share: float) -> float:
+def critical(gains: FloatArray, masses: FloatArray, share: float) -> float:
     """Find the gain for a unit of mass at which a knapsack of fractional items is full."""
     positive = masses > 0
     rates = gains[positive] / masses[positive]
