@@ -29,7 +29,9 @@ _WORDS = {
     "hellinger": "squared Hellinger information",
     "total_variation": "total variation information",
 }
-_NEAR = 1 / 64  # below it nine terms of the series are exact to 2⁻⁵⁴, above it u log u − u + 1 loses at most 7 bits
+_NEAR = (
+    1 / 64
+)  # below it nine terms of the series are exact to 2⁻⁵⁴, above it u log u − u + 1 loses at most 7 bits
 _LEAST = 2.0**-53 - 1  # where slopes end that are infinite at −1
 _SERIES = [1 / ((power + 1) * (power + 2)) for power in range(9)]
 
@@ -83,7 +85,7 @@ class Information:
         return np.asarray(self.excess(np.maximum(columns - 1, -1.0)) @ masses)
 
     def largest_lift(self, lift: float) -> float:
-        """Bound I_f from above for channels with Σ_y max_x k_xy ≤ lift, as under PML or maximal leakage of its logarithm.
+        """Bound I_f from above for channels with Σ_y max_x k_xy ≤ lift: under PML or maximal leakage of log lift.
 
         f is below its chord on [0, M], so E f(v) ≤ (1 − 1/M) f(0) + f(M)/M =: G(M) for max v = M and E v = 1. Here G is
         log M, M − 1, 2 − 2/√M and 1 − 1/M: concave, so Σ q_y G(M_y) ≤ G(Σ q_y M_y).

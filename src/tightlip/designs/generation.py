@@ -15,25 +15,29 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tightlip.designs.f_information import Information
+from tightlip.designs.interior import Shape
 from tightlip.designs.pricing import Box, Curve, Floor, critical
 from tightlip.designs.subset_sums import Grid, Knapsack, chosen, tuned
+from tightlip.numeric.linear_program import _pass_program as pass_program
 from tightlip.numeric.linear_program import new_solver, run
 from tightlip.numeric.parse import FloatArray
 
 CLOSE = 1e-8  # relative gap at which the search ends
-_ROUNDS = 120  # of the master program; each takes some hundredths of a second at a hundred secrets
+_ROUNDS = 300  # of the master program; each takes some hundredths of a second at a hundred secrets
 _DRAWS = 2  # random sets for each secret to start with; twice as many columns as rows make mixtures easy
 _NOISE = 1e-3  # of the prices, so that random sets differ: sets stray from the best mass by as little
-_STALL = 12  # rounds that raise the optimum by less than that gap, after which more would not help
+_STALL, _SHRINK = 25, 0.9  # rounds, and the part of the gap that must not be left after them
 _SETS = 12  # of each pricing that are added to the master
 _MIX = 0.5  # of the best prices so far in those that are tried first
 _WORTH = 1e-10  # a reduced cost, relative to the optimum, that is no improvement
+_STRAY = 1e-14  # more than the rounding of masses of sets
 _PLACES = 128  # of masses, to find a slope
+_CLIMBS, _STEPS = 24, 8  # from so many secrets, with so many tangents
 _TRIES = 6  # pricings in a row with prices that vary at random before none is taken to be left
 
 
@@ -41,6 +45,7 @@ class Search(ABC):
     """Where columns of one kind of cone come from."""
 
     __slots__ = ()
+    rounds: ClassVar[int] = _ROUNDS
 
     @abstractmethod
     def start(self, draws: np.random.Generator) -> FloatArray:
@@ -52,46 +57,60 @@ class Search(ABC):
 
 
 def generate(
-    search: Search, utility: Information, masses: FloatArray
+    search: Search, utility: Information, masses: FloatArray, total: float | None = None
 ) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
-    """Find columns, their shares in the best mixture, and prices that may prove it good."""
+    """Find columns, their shares in the best mixture, and prices that may prove it good.
+
+    With a `total`, the columns' largest entries, times their shares, sum to at most that; its price comes last.
+    """
     draws, secrets = np.random.default_rng(0), len(masses)
-    master = _Master(utility, masses)
+    master = _Master(utility, masses, total)
     master.add(np.concatenate([np.ones((1, secrets)), search.start(draws)]))
-    best, bound, tries, noise, values = np.zeros(secrets), np.inf, 0, 0.0, [0.0]
-    for _ in range(_ROUNDS):
+    best, bound, tries, gaps = np.zeros(len(master.limits)), np.inf, 0, []
+    for _ in range(search.rounds):
         value, prices = master.solve()
-        values.append(value)
-        if value - values[-_STALL:][0] <= CLOSE * value and len(values) > _STALL:
+        gaps.append(bound - value)
+        stalled = len(gaps) > _STALL and gaps[-1] > _SHRINK * gaps[-1 - _STALL]
+        if np.isfinite(bound) and (gaps[-1] <= CLOSE * max(bound, 0.0) or stalled):
             break
-        if np.isfinite(bound) and bound - value <= CLOSE * max(bound, 0.0):
-            break
-        mix = _MIX if np.isfinite(bound) else 0.0
-        asked = (mix * best + (1 - mix) * prices) * (1 + noise * draws.standard_normal(secrets))
+        # prices of the best bound are mixed in first; then the master's own are tried, then others near them
+        asked = prices if tries or not np.isfinite(bound) else _MIX * best + (1 - _MIX) * prices
+        if tries > 1:
+            asked = asked * (1 + _NOISE * 0.1**tries * draws.standard_normal(len(asked)))
         columns, beyond = search.price(asked)
-        if asked.sum() + beyond < bound:
-            best, bound = asked + beyond * masses, float(asked.sum() + beyond)
-        worths = utility.of_columns(columns, masses) - columns @ prices
+        if asked @ master.limits + beyond < bound:
+            best, bound = asked.copy(), float(asked @ master.limits + beyond)
+            best[:secrets] += beyond * masses
+        worths = utility.of_columns(columns, masses) - master.entries(columns) @ prices
         better = worths > _WORTH * max(value, 1e-300)
         tries = 0 if better.any() else tries + 1
-        # first the master's own prices, then prices near them
-        noise = 0.0 if tries < 2 else _NOISE * 0.1**tries
         if tries >= _TRIES:
             break
         master.add(columns[better])
     value, prices = master.solve()
-    return (*master.mixture(), [best, prices])
+    return (*master.mixture(), [best[:secrets], prices[:secrets]])
 
 
 class _Master:
     """The program over the columns so far; HiGHS goes on from its last basis."""
 
-    def __init__(self, utility: Information, masses: FloatArray) -> None:
+    def __init__(self, utility: Information, masses: FloatArray, total: float | None) -> None:
         self._utility, self._masses, self._solver = utility, masses, new_solver(1e-9)
         self._columns, self._shares = np.zeros((0, len(masses))), np.zeros(0)
         self._known: set[bytes] = set()
+        self._total, self.limits = total, np.ones(len(masses))
+        nothing = np.array([], dtype=np.int32), np.array([])
         for _ in masses:
-            self._solver.addRow(1.0, 1.0, 0, np.array([], dtype=np.int32), np.array([]))
+            self._solver.addRow(1.0, 1.0, 0, *nothing)
+        if total is not None:
+            self._solver.addRow(0.0, total, 0, *nothing)
+            self.limits = np.append(self.limits, total)
+
+    def entries(self, columns: FloatArray) -> FloatArray:
+        """Write what columns put into the rows of the program."""
+        if self._total is None:
+            return columns
+        return np.concatenate([columns, columns.max(axis=1, keepdims=True)], axis=1)
 
     def add(self, columns: FloatArray) -> None:
         """Add columns that are not there yet."""
@@ -106,22 +125,16 @@ class _Master:
         if not fresh:
             return
         added = np.array(fresh)
-        entries = np.nonzero(added)
-        starts = np.searchsorted(entries[0], np.arange(len(added))).astype(np.int32)
-        self._solver.addCols(
-            len(added),
-            -self._utility.of_columns(added, self._masses),
-            np.zeros(len(added)),
-            np.full(len(added), highspy.kHighsInf),
-            len(entries[0]),
-            starts,
-            entries[1].astype(np.int32),
-            added[entries],
-        )
         self._columns = np.concatenate([self._columns, added])
+        costs, added = -self._utility.of_columns(added, self._masses), self.entries(added)
+        places = np.nonzero(added)
+        starts = np.searchsorted(places[0], np.arange(len(added))).astype(np.int32)
+        most = np.full(len(added), highspy.kHighsInf)
+        rows, values = places[1].astype(np.int32), added[places]
+        self._solver.addCols(len(added), costs, np.zeros(len(added)), most, len(values), starts, rows, values)
 
     def solve(self) -> tuple[float, FloatArray]:
-        """Return the value and the prices of the secrets."""
+        """Return the value and the prices of the rows."""
         found = run(self._solver, "the master program")
         self._shares = found.primal
         return -found.cost, -found.duals
@@ -204,8 +217,7 @@ class BoxSearch(Search):
         mass = max(float(self.masses[item]), 0.5 / self.grid.size)
         parts = np.clip(left / mass, 0.0, 1.0)
         value = worths + self._deficit(item, parts, gain)
-        stray = 1.0 / self.grid.size
-        return np.where((left > -stray) & (left < mass + stray), value, -np.inf)
+        return np.where((left >= -_STRAY) & (left <= mass + _STRAY), value, -np.inf)
 
     def _sets(self, worths: FloatArray, gains: FloatArray, item: int, count: int) -> FloatArray:
         """Find columns with a given item between, and sets that are worth most."""
@@ -218,6 +230,8 @@ class BoxSearch(Search):
             return places[value[places] > -np.inf]
 
         _, inside = chosen(self.grid.cells, others, length, ends)
+        if not len(inside):
+            return np.zeros((0, len(worths)))
         # the grid's masses are rounded: what is too much or too little falls on the smallest secrets
         small = self.masses / (self.masses.max() * 1.01)
         orders = np.where(inside, 2.0 + small, -small)
@@ -240,7 +254,7 @@ class BoxSearch(Search):
         base = low - box.lower * float(prices.sum()) + slope * float(box.share)
         items = np.argsort(-found)[: _SETS // 2]
         columns = [self._sets(gains, gains, int(item), 2) for item in items if found[item] > -np.inf]
-        return np.concatenate(columns), float(found.max() + base)
+        return np.concatenate([np.zeros((0, len(p))), *columns]), float(found.max() + base)
 
 
 def box_columns(box: Box, masses: FloatArray) -> FloatArray:
@@ -312,6 +326,81 @@ class RatioSearch(Search):
         inside, beyond = self._sets(prices, 1)
         more, beyond_then = self._sets(prices + beyond * self.masses, _SETS)
         return self.columns(np.concatenate([inside, more])), beyond + beyond_then
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GeneralSearch(Search):
+    """Columns of any cone: φ is replaced by its tangent at a column, the best column for that by the next, and so on.
+
+    φ is convex, so each step is worth at least as much; it ends in a column that no tangent improves, which need not be
+    the best.
+    """
+
+    rounds: ClassVar[int] = 16  # each solves about a hundred programs with a row for each secret and bound
+
+    shape: Shape
+    utility: Information
+    masses: FloatArray
+
+    def _program(self) -> Any:
+        """Write the cone as a program: columns, auxiliary numbers, functionals."""
+        shape, secrets = self.shape, len(self.masses)
+        count, width = shape.functionals.shape
+        equal = np.zeros((count + 1, width + count))
+        equal[0, :secrets] = self.masses
+        equal[1:, :width], equal[1:, width:] = shape.functionals, -np.eye(count)
+        blocks = []
+        for sign, places in ((1.0, shape.upper), (-1.0, shape.lower)):
+            for place in places:
+                block = np.zeros((secrets, width + count))
+                block[:, :secrets], block[:, width + place] = sign * np.eye(secrets), -sign
+                blocks.append(block)
+        limits = np.zeros(count + 1 + secrets * len(blocks))
+        limits[0] = 1.0
+        solver = new_solver(1e-9)
+        pass_program(
+            solver, np.zeros(width + count), np.concatenate([equal, *blocks]), limits, count + 1, "the cone"
+        )
+        free = [place for place in range(count) if place not in shape.positive]
+        for place in free:
+            solver.changeColBounds(width + place, -np.inf, np.inf)
+        return solver
+
+    def _best(self, solver: Any, gains: FloatArray, total: float) -> FloatArray:
+        """Find the column of the largest gain."""
+        width = self.shape.functionals.shape[1]
+        cost = np.zeros(width)
+        cost[: len(gains)] = -gains
+        if self.shape.total is not None:
+            cost[-1] = total
+        solver.changeColsCost(width, np.arange(width, dtype=np.int32), cost)
+        column = np.maximum(run(solver).primal[: len(gains)], 0.0)
+        return np.asarray(column / (column @ self.masses))
+
+    def start(self, draws: np.random.Generator) -> FloatArray:
+        """Begin with what is best for each secret."""
+        return self.price(np.zeros(len(self.masses) + (self.shape.total is not None)))[0]
+
+    def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
+        """Climb from each secret, or from some of them where they are many."""
+        secrets, solver, found = len(self.masses), self._program(), []
+        total = float(prices[-1]) if self.shape.total is not None else 0.0
+        own = prices[:secrets]
+        draws = np.random.default_rng(np.abs(prices * 1e9).astype(np.int64))
+        for secret in draws.permutation(secrets)[:_CLIMBS].tolist():
+            gains = -own + np.where(draws.random(secrets) < 0.3, self.masses, 0.0)
+            gains[secret] += 1.0
+            worth = -np.inf
+            for _ in range(_STEPS):
+                column = self._best(solver, gains, total)
+                value = float(self.utility.of_columns(column[None, :], self.masses)[0])
+                value -= float(own @ column) + total * float(column.max())
+                if value <= worth + 1e-12:
+                    break
+                worth, gains = value, self.masses * self.utility.slope(column - 1) - own
+                found.append((value, column))
+        found.sort(key=lambda one: -one[0])
+        return np.array([column for _, column in found]), found[0][0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

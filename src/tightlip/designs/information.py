@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from tightlip.designs.f_information import ERROR, Information
-from tightlip.designs.guarantee import Guarantee, MaximalLeakage, Side, Vector, ratio
 from tightlip.designs.generation import (
     BoxSearch,
     FloorSearch,
+    GeneralSearch,
     Listed,
     RatioSearch,
     Search,
@@ -20,50 +21,108 @@ from tightlip.designs.generation import (
     generate,
     ratio_columns,
 )
-from tightlip.designs.linear import SCALE, Kernel, Problem, Whole, repaired, whole
+from tightlip.designs.guarantee import (
+    Alip,
+    FloorPml,
+    Guarantee,
+    Ldp,
+    MaximalLeakage,
+    Side,
+    Vector,
+    all_rows,
+    ratio,
+)
+from tightlip.designs.linear import SCALE, Kernel, Problem, Whole, repaired, shape_of, whole
 from tightlip.designs.pricing import Box, Curve, Floor, Ratio, cones_of
 from tightlip.designs.subset_sums import search_grid
+from tightlip.designs.vertices import vertices
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import UNIT, float_above, sum_down, sum_up, up
 
 __all__ = ["Information", "find", "information", "upper_bound"]
 
-_FEW = 10  # secrets of which all extreme columns are listed: some thousands
+_LISTED = 10  # secrets of which all extreme columns of one cone are listed: some thousands
+FEW = 6  # secrets of which those of several cones together are found, in rationals
+_CUTS = 6  # times that a set of priors is described better; each searches anew
 _SHIFTS = 6  # times that prices are moved by what they lack, which is exact in the limit only
 
 
 def find(
     masses: Vector, guarantees: tuple[Guarantee, ...], utility: Information, room: Fraction
 ) -> tuple[Kernel, FloatArray]:
-    """Find a channel that keeps the guarantees in whole numbers and says as much as was found, and prices for a bound."""
+    """Find a channel that keeps the guarantees in whole numbers and says much, and prices that bound all others."""
     problem = Problem(masses, np.zeros((len(masses), 1), dtype=object), guarantees, room)
-    if problem.silent or len(masses) == 1:
-        return Kernel(np.ones((1, len(masses)), dtype=object), 1), np.zeros(len(masses))
     p = np.array([float(mass) for mass in masses])
-    columns, shares, candidates = generate(_search(problem, utility, p), utility, p)
-    _, kernel = repaired(problem, _rounded(columns * shares[:, None]))
-    # prices in proportion to the prior are near the optimum where secrets are many
-    prices = min([*candidates, np.zeros(len(p))], key=lambda one: upper_bound(masses, guarantees, utility, one))
-    return kernel, prices
+    best, prices = Kernel(np.ones((1, len(masses)), dtype=object), 1), [np.zeros(len(masses))]
+    if problem.silent or len(masses) == 1:
+        return best, prices[0]
+    problem = _refined(problem)
+    for _ in range(_CUTS):
+        columns, shares, more = generate(*_search(problem, utility, p))
+        refined, kernel = repaired(problem, _rounded(columns * shares[:, None]))
+        best = max(best, kernel, key=lambda one: information(one, masses, utility)[0])
+        prices += more
+        if refined.guarantees == problem.guarantees:
+            break
+        problem = refined
+    if len(guarantees) > 1 or len(problem.rows(Side.INNER).positive):
+        for search in _searches(problem, utility, p):
+            prices += generate(search, utility, p)[2]
+    # zeros are prices in proportion to the prior, near the optimum where secrets are many
+    return best, min(prices, key=lambda one: upper_bound(masses, guarantees, utility, one))
 
 
-def _search(problem: Problem, utility: Information, masses: FloatArray) -> Search:
-    box, *others = cones_of(problem.guarantees, problem.masses, Side.INNER, problem.room)
-    assert isinstance(box, Box)
-    cone = others[0] if others else box
-    secrets = len(masses)
-    if isinstance(cone, Ratio):
-        curve = Curve(utility, 1.0, cone.factor)
-        if secrets <= _FEW:
-            return Listed(ratio_columns(curve, masses), utility, masses)
-        return RatioSearch(curve, masses, search_grid(problem.masses, 1.0))
-    if isinstance(cone, Floor):
-        if secrets <= _FEW:
-            return Listed(floor_columns(cone, masses), utility, masses)
-        return FloorSearch(cone, utility, masses)
-    if secrets <= _FEW:
-        return Listed(box_columns(box, masses), utility, masses)
-    return BoxSearch(box, utility, masses, search_grid(problem.masses, float(box.share)))
+def _refined(problem: Problem) -> Problem:
+    """Describe sets of priors by those that decide about the constant channel."""
+    column = [[1] * len(problem.masses)]
+    return replace(problem, guarantees=tuple(own.refine(column) for own in problem.guarantees))
+
+
+def _search(
+    problem: Problem, utility: Information, masses: FloatArray
+) -> tuple[Search, Information, FloatArray, float | None]:
+    """Choose where columns come from: the cone's own sets, all extreme columns, or any cone's tangents."""
+    rows = problem.rows(Side.INNER)
+    alone = len(problem.guarantees) == 1 or all(isinstance(own, Alip) for own in problem.guarantees)
+    simple = isinstance(problem.guarantees[0], Alip | Ldp | FloorPml) and not rows.positive
+    if alone and simple:
+        return _searches(problem, utility, masses)[-1], utility, masses, None
+    if len(masses) <= FEW and rows.most is None:
+        corners = vertices(rows, problem.masses)
+        if corners is not None:
+            return (
+                Listed(np.array(corners, dtype=np.float64), utility, masses),
+                utility,
+                masses,
+                None,
+            )
+    shape = shape_of(rows, len(masses))
+    return GeneralSearch(shape, utility, masses), utility, masses, shape.total
+
+
+def _searches(problem: Problem, utility: Information, masses: FloatArray) -> list[Search]:
+    """List where columns of each cone that contains the allowed ones come from."""
+    found: list[Search] = []
+    few = len(masses) <= _LISTED
+    for cone in cones_of(problem.guarantees, problem.masses, Side.INNER, problem.room):
+        if isinstance(cone, Ratio):
+            curve = Curve(utility, 1.0, cone.factor)
+            if few:
+                found.append(Listed(ratio_columns(curve, masses), utility, masses))
+            else:
+                found.append(RatioSearch(curve, masses, search_grid(problem.masses, 1.0)))
+        elif isinstance(cone, Floor):
+            if few:
+                found.append(Listed(floor_columns(cone, masses), utility, masses))
+            else:
+                found.append(FloorSearch(cone, utility, masses))
+        elif isinstance(cone, Box):
+            if few:
+                found.append(Listed(box_columns(cone, masses), utility, masses))
+            else:
+                grid = search_grid(problem.masses, float(cone.share))
+                found.append(BoxSearch(cone, utility, masses, grid))
+    return found
 
 
 def _rounded(columns: FloatArray) -> Whole:
@@ -73,7 +132,7 @@ def _rounded(columns: FloatArray) -> Whole:
     rest = SCALE - weights.sum(axis=0)
     for secret, place in enumerate(shares.argmax(axis=0).tolist()):
         weights[place, secret] += rest[secret]
-    return weights
+    return np.asarray(weights)
 
 
 def information(kernel: Kernel, masses: Vector, utility: Information) -> tuple[float, float]:
@@ -97,13 +156,19 @@ def upper_bound(
 ) -> float:
     """Bound I_f of every channel that keeps the guarantees, by prices of the secrets; recomputed without a solver.
 
-    The smallest of: I_f of the identity; what maximal leakage allows (`Information.largest_lift`); and Σw + α for each cone
-    that contains the allowed columns (`pricing`). Of a guarantee about another secret only the first is known.
+    The smallest of: I_f of the identity; what PML or maximal leakage allows (`Information.largest_lift`); Σw + α for
+    each cone that contains the allowed columns (`pricing`); and, for few secrets, for their intersection (`vertices`).
+    Of a guarantee about another secret only the first and the last are known, and a set of priors is taken for the
+    members that are listed. Prices that are no better than others cost nothing but the bound.
     """
     if len(masses) == 1:
         return 0.0
     prices = np.where([mass == 0 for mass in masses], np.maximum(prices, 0.0), prices)
+    guarantees = [own.refine([[1] * len(masses)]) for own in guarantees]
     bounds = [_identity(masses, utility)]
+    if len(masses) <= FEW:
+        corners = vertices(all_rows(guarantees, masses, Side.OUTER), masses)
+        bounds += [] if corners is None else [_listed(corners, masses, utility, prices)]
     for own in guarantees:
         if isinstance(own, MaximalLeakage):
             bounds.append(utility.largest_lift(float_above(ratio(own.epsilon, Side.OUTER))))
@@ -116,6 +181,18 @@ def upper_bound(
             moved = moved + cone.beyond(masses, utility, moved, roughly=True) * p
         bounds.append(sum_up(np.append(moved, cone.beyond(masses, utility, moved))))
     return max(min(bounds), 0.0)
+
+
+def _listed(corners: list[Vector], masses: Vector, utility: Information, prices: FloatArray) -> float:
+    """Bound I_f by the worth of all extreme columns beyond their price."""
+    p = np.array([float_above(mass) for mass in masses])
+    exact = [Fraction(price) for price in prices.tolist()]
+    beyond = []
+    for corner in corners:
+        lifts = np.array([float(entry - 1) for entry in corner])
+        worth = up(sum_up(p * utility.excess_up(lifts)) * (1 + 8 * UNIT), steps=2)
+        beyond.append(Fraction(worth) - sum(a * b for a, b in zip(exact, corner, strict=True)))
+    return float_above(sum(exact) + max(beyond))
 
 
 def _identity(masses: Vector, utility: Information) -> float:

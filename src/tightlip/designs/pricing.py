@@ -18,9 +18,12 @@ A convex function is largest at extreme columns, and these are sets of secrets:
 
 The braces are convex in τ: where a grid knows σ only within an interval, they are largest at its ends.
 
-*Ratio and Floor.* Before scaling, k is `high` on S and `low` off it, q = p·k = low + (high − low)σ, and Σ_x p_x q f(k_x/q)
-is a function F of σ alone. So α is the largest over S of { F(σ) − βσ − low Σw + Σ_S (βp_x − (high − low)w_x) } / q, with
-any β. Where σ is known within an interval, F − βσ is bounded by its tangent and its curvature: with β the slope at the
+*Ratio and Floor.* Before scaling, k is `high` on S and `low` off it, q = p·k = low + (high − low)σ, and
+Σ_x p_x q f(k_x/q) is a function F of σ alone. So α is the largest over S, with any β, of
+
+    { F(σ) − βσ − low Σw + Σ_S (βp_x − (high − low) w_x) } / q.
+
+ Where σ is known within an interval, F − βσ is bounded by its tangent and its curvature: with β the slope at the
 optimum, an error in σ counts only by its square.
 """
 
@@ -103,9 +106,7 @@ class Box(Cone):
     ) -> float:
         """Find the best set and entry between; only `inner` secrets, no heavier than m, can be in the set."""
         share, p = self.share, np.array([float(mass) for mass in masses])
-        grid = grid_of(
-            tuple(masses[place] for place in inner), _WORK / np.log2(len(p) + 2), float(share)
-        )
+        grid = grid_of(tuple(masses[place] for place in inner), _WORK / np.log2(len(p) + 2), float(share))
         most = float_above(share) + _STRAY * len(p) + grid.below
         knapsack = Knapsack(grid, p[inner], worths[inner], most)
         found = [-np.inf]
@@ -198,8 +199,8 @@ class Curve:
     def curvature(self) -> float:
         """Bound F″ from above: F is concave but for squared Hellinger at high > 9 low.
 
-        There F = 2q − 2(A√q + Bq^{3/2}) for low = 1, high = t, A = √t/(√t + 1), B = 1/(√t + 1), q = 1 + (t − 1)σ ≥ 1, and
-        F″ = (t − 1)² (A − 3Bq) / (2 q^{3/2}).
+        There, with low = 1, high = t, A = √t/(√t + 1), B = 1/(√t + 1) and q = 1 + (t − 1)σ ≥ 1, F = 2q − 2(A√q + Bq^{3/2})
+        and F″ = (t − 1)² (A − 3Bq) / (2 q^{3/2}).
         """
         if self.utility.name != "hellinger" or self.low == 0 or self.high <= 9 * self.low:
             return 0.0
@@ -221,7 +222,7 @@ def _relaxed(
 ) -> tuple[float, float]:
     """Bound the worth beyond the price before scaling, for sets of a size or all, by slopes; and say the best slope.
 
-    Σ_S (βp_x − (high − low) w_x) is at most the sum of its largest or its positive terms, and F − βσ at most its largest.
+    Σ_S (βp_x − (high − low) w_x) is at most the sum of the largest or the positive terms, F − βσ at most its maximum.
     """
     centres, span = (np.arange(_CELLS) + 0.5) / _CELLS, curve.high - curve.low
     slopes = curve.slope(centres[:: _CELLS // _SLOPES])
@@ -271,7 +272,13 @@ class Ratio(Cone):
         centres = np.clip(raw, 0.0, 1.0)
         radius = max(grid.below, grid.above) + _STRAY * len(p) + float(np.abs(raw - centres).max())
         error = gamma(2 * len(p) + 8) * float((abs(slope) * p + span * np.abs(prices)).sum())
-        beyond = curve.ceiling(centres, radius, np.array([slope]))[0] + worths + total + error + _STRAY * abs(total)
+        beyond = (
+            curve.ceiling(centres, radius, np.array([slope]))[0]
+            + worths
+            + total
+            + error
+            + _STRAY * abs(total)
+        )
         least = curve.total(np.maximum(centres - radius, 0.0)) * (1 - _STRAY)
         largest = curve.total(np.minimum(centres + radius, 1.0)) * (1 + _STRAY)
         exact = float(np.nextafter(beyond / np.where(beyond > 0, least, largest), np.inf).max())
@@ -290,8 +297,8 @@ class Floor(Cone):
     ) -> float:
         """Bound the worth beyond the price for each size of the set.
 
-        With the remainder ρ on one secret j, k = ρ 1_{S ∪ j} + (1 − ρ) 1_S, and a sublinear function of it is at most that
-        of its parts: sets of both sizes, with 0 off them.
+        With the remainder ρ on one secret j, k = ρ 1_{S ∪ j} + (1 − ρ) 1_S, and a sublinear function of it is at most
+        that of its parts: sets of both sizes, with 0 off them.
         """
         if self.factor <= 1:
             return float_above(-sum(map(Fraction, prices.tolist()), Fraction(0)))
