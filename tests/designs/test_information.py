@@ -17,10 +17,10 @@ from tightlip.model.prior_set import PriorBall
 
 NAMES = ("mutual_information", "chi_squared", "hellinger", "total_variation")
 FUNCTIONS = {
-    "mutual_information": lambda u: u * math.log(u) if u > 0 else 0.0,
+    "mutual_information": lambda u: u * np.log(np.maximum(u, 1e-300)),
     "chi_squared": lambda u: (u - 1) ** 2,
-    "hellinger": lambda u: (math.sqrt(u) - 1) ** 2,
-    "total_variation": lambda u: abs(u - 1) / 2,
+    "hellinger": lambda u: (np.sqrt(u) - 1) ** 2,
+    "total_variation": lambda u: np.abs(u - 1) / 2,
 }
 MUTUAL = Information("mutual_information")
 
@@ -38,23 +38,24 @@ def floats(secrets, seed):
     return tuple(mass / sum(drawn) for mass in drawn)
 
 
+def worths_of(columns, masses, name):
+    """Evaluate q_y Σ_x p_x f(k_xy / q_y) of each column as it stands."""
+    columns, p = np.array(columns, dtype=float), np.array(masses, dtype=float)
+    q = columns @ p
+    return q * (FUNCTIONS[name](columns / q[:, None]) @ p)
+
+
 def definition(columns, masses, name):
-    """Evaluate Σ_y q_y Σ_x p_x f(k_xy / q_y) as it stands."""
-    value = 0.0
-    for column in columns:
-        q = sum(p * k for p, k in zip(masses, column, strict=True))
-        if q > 0:
-            value += q * sum(p * FUNCTIONS[name](k / q) for p, k in zip(masses, column, strict=True))
-    return value
+    """Evaluate an f-information as it stands."""
+    columns = np.array(columns, dtype=float)
+    return float(worths_of(columns[columns.max(axis=1) > 0], masses, name).sum())
 
 
 def best_mixture(columns, masses, name):
     """Solve the linear program over given columns."""
-    p = [float(mass) for mass in masses]
-    worths = [definition([column], p, name) for column in columns]
-    found = linprog(
-        -np.array(worths), A_eq=np.array(columns, dtype=float).T, b_eq=np.ones(len(p)), method="highs"
-    )
+    columns = np.array(columns, dtype=float)
+    worths = worths_of(columns, masses, name)
+    found = linprog(-worths, A_eq=columns.T, b_eq=np.ones(len(masses)), method="highs")
     return -found.fun
 
 
@@ -136,8 +137,8 @@ def test_knapsacks_equal_the_programs_where_columns_are_not_listed(name, draw):
 
 @pytest.mark.parametrize("draw", [counts, floats])
 def test_grids_never_claim_less_than_the_program(draw):
-    """Sixteen secrets are too many to list: the bound is by a grid, exact or rounded."""
-    masses = draw(16, 5)
+    """Fifteen secrets are too many to list: the bound is by a grid, exact or rounded."""
+    masses = draw(15, 5)
     p = np.array([float(mass) for mass in masses])
     for utility in map(Information, NAMES):
         _, prices = find(masses, (Ldp(1.0),), utility, ROOM)

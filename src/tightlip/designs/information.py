@@ -43,8 +43,8 @@ __all__ = ["Information", "find", "information", "upper_bound"]
 
 _LISTED = 10  # secrets of which all extreme columns of one cone are listed: some thousands
 FEW = 6  # secrets of which those of several cones together are found, in rationals
+_EASE = Fraction(1, 1 << 42)  # of the level, for rounding
 _CUTS = 6  # times that a set of priors is described better; each searches anew
-_SHIFTS = 6  # times that prices are moved by what they lack, which is exact in the limit only
 
 
 def find(
@@ -58,7 +58,8 @@ def find(
         return best, prices[0]
     problem = _refined(problem)
     for _ in range(_CUTS):
-        columns, shares, more = generate(*_search(problem, utility, p))
+        # with a little more room than asked for, rounding needs no repair, and what is never said stays so
+        columns, shares, more = generate(*_search(replace(problem, room=room + _EASE), utility, p))
         refined, kernel = repaired(problem, _rounded(columns * shares[:, None]))
         best = max(best, kernel, key=lambda one: information(one, masses, utility)[0])
         prices += more
@@ -172,13 +173,10 @@ def upper_bound(
     for own in guarantees:
         if isinstance(own, MaximalLeakage):
             bounds.append(utility.largest_lift(float_above(ratio(own.epsilon, Side.OUTER))))
-    p = np.array([float(mass) for mass in masses])
     for cone in cones_of(guarantees, masses, Side.OUTER, Fraction(0)):
         if isinstance(cone, Box):
             bounds.append(0.0 if cone.lower >= 1 or cone.upper <= 1 else utility.largest_lift(cone.upper))
-        moved = prices
-        for _ in range(0 if isinstance(cone, Box) else _SHIFTS):
-            moved = moved + cone.beyond(masses, utility, moved, roughly=True) * p
+        moved = cone.moved(masses, utility, prices)
         bounds.append(sum_up(np.append(moved, cone.beyond(masses, utility, moved))))
     return max(min(bounds), 0.0)
 

@@ -44,6 +44,8 @@ from tightlip.numeric.rounding import UNIT, float_above, float_below, gamma, sum
 
 _WORK = 3e8  # cells touched by a grid of masses that are no counts: about a second, for gaps of about 1e-5
 _CELLS = 1 << 12  # of the interval of σ, for bounds that look at no set: errors of their width squared
+_ROUGH = 1 << 9  # of them where prices are only moved
+_SECANTS = 12  # to move prices; they converge in about six
 _SLOPES = 33  # tried for such a bound
 _STRAY = 8 * UNIT  # more than the rounding of a sum of two numbers below 2
 _FLAT = 1e12  # a factor beyond which LDP hardly forbids anything, and what it allows is bounded without it
@@ -55,10 +57,12 @@ class Cone(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def beyond(
-        self, masses: Vector, utility: Information, prices: FloatArray, *, roughly: bool = False
-    ) -> float:
-        """Bound what a column of the cone is worth beyond its price, from above; roughly, at little cost."""
+    def beyond(self, masses: Vector, utility: Information, prices: FloatArray) -> float:
+        """Bound what a column of the cone is worth beyond its price, from above."""
+
+    def moved(self, masses: Vector, utility: Information, prices: FloatArray) -> FloatArray:
+        """Add a multiple of the prior to prices, after which hardly anything is worth more than its price."""
+        return prices
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +78,7 @@ class Box(Cone):
         low, high = Fraction(self.lower), Fraction(self.upper)
         return min((1 - low) / (high - low), Fraction(1))
 
-    def beyond(
-        self, masses: Vector, utility: Information, prices: FloatArray, *, roughly: bool = False
-    ) -> float:
+    def beyond(self, masses: Vector, utility: Information, prices: FloatArray) -> float:
         """Bound the worth beyond the price, by a knapsack with one fractional item, and by one without."""
         if self.lower >= 1 or self.upper <= 1:
             return float_above(-sum(map(Fraction, prices.tolist()), Fraction(0)))
@@ -199,8 +201,8 @@ class Curve:
     def curvature(self) -> float:
         """Bound F″ from above: F is concave but for squared Hellinger at high > 9 low.
 
-        There, with low = 1, high = t, A = √t/(√t + 1), B = 1/(√t + 1) and q = 1 + (t − 1)σ ≥ 1, F = 2q − 2(A√q + Bq^{3/2})
-        and F″ = (t − 1)² (A − 3Bq) / (2 q^{3/2}).
+        There, with low = 1, high = t, A = √t/(√t + 1), B = 1/(√t + 1) and q = 1 + (t − 1)σ ≥ 1,
+        F = 2q − 2(A√q + Bq^{3/2}) and F″ = (t − 1)² (A − 3Bq) / (2 q^{3/2}).
         """
         if self.utility.name != "hellinger" or self.low == 0 or self.high <= 9 * self.low:
             return 0.0
@@ -218,20 +220,20 @@ class Curve:
 
 
 def _relaxed(
-    curve: Curve, masses: FloatArray, prices: FloatArray, size: int | None = None
+    curve: Curve, masses: FloatArray, prices: FloatArray, size: int | None = None, cells: int = _CELLS
 ) -> tuple[float, float]:
     """Bound the worth beyond the price before scaling, for sets of a size or all, by slopes; and say the best slope.
 
     Σ_S (βp_x − (high − low) w_x) is at most the sum of the largest or the positive terms, F − βσ at most its maximum.
     """
-    centres, span = (np.arange(_CELLS) + 0.5) / _CELLS, curve.high - curve.low
-    slopes = curve.slope(centres[:: _CELLS // _SLOPES])
+    centres, span = (np.arange(cells) + 0.5) / cells, curve.high - curve.low
+    slopes = curve.slope(centres[:: cells // _SLOPES])
     best, chosen = np.inf, 0.0
     for _ in range(3):
         terms = slopes[:, None] * masses - span * prices
         sizes = np.abs(slopes)[:, None] * masses + span * np.abs(prices)
         picked = np.maximum(terms, 0.0) if size is None else np.partition(terms, -size, axis=1)[:, -size:]
-        values = curve.ceiling(centres, 0.5 / _CELLS, slopes).max(axis=1) + picked.sum(axis=1)
+        values = curve.ceiling(centres, 0.5 / cells, slopes).max(axis=1) + picked.sum(axis=1)
         values = values + gamma(len(masses) + 8) * sizes.sum(axis=1)
         place = int(values.argmin())
         if values[place] < best:
@@ -252,9 +254,7 @@ class Ratio(Cone):
 
     factor: float
 
-    def beyond(
-        self, masses: Vector, utility: Information, prices: FloatArray, *, roughly: bool = False
-    ) -> float:
+    def beyond(self, masses: Vector, utility: Information, prices: FloatArray) -> float:
         """Bound the worth beyond the price, by a knapsack that knows the mass of sets, and without one."""
         if self.factor <= 1:
             return float_above(-sum(map(Fraction, prices.tolist()), Fraction(0)))
@@ -263,8 +263,6 @@ class Ratio(Cone):
         total = sum_up(-prices)
         relaxed, slope = _relaxed(curve, p, prices)
         whole = relaxed + total + _STRAY * (abs(total) + abs(relaxed))
-        if roughly:
-            return _scaled(whole, 1.0, self.factor)
         grid = grid_of(masses, _WORK / 4, 1.0)
         sets = Knapsack(grid, p, slope * p - span * prices, 2.0).whole()
         known = sets.worths > -np.inf
@@ -284,6 +282,31 @@ class Ratio(Cone):
         exact = float(np.nextafter(beyond / np.where(beyond > 0, least, largest), np.inf).max())
         return min(exact * (1 + _STRAY) if exact > 0 else exact, _scaled(whole, 1.0, self.factor))
 
+    def moved(self, masses: Vector, utility: Information, prices: FloatArray) -> FloatArray:
+        """Move prices by what they lack before scaling."""
+        p = np.array([float(mass) for mass in masses])
+        return _moved([(Curve(utility, 1.0, self.factor), None)], p, prices)
+
+
+def _moved(kinds: Sequence[tuple[Curve, int | None]], masses: FloatArray, prices: FloatArray) -> FloatArray:
+    """Find α with max_S { F(σ) − (w + αp)·k } = 0 by secants; no more than near, since a proof follows."""
+
+    def lack(shift: float) -> float:
+        own = prices + shift * masses
+        return max(
+            _relaxed(curve, masses, own, size, _ROUGH)[0] - curve.low * float(own.sum())
+            for curve, size in kinds
+        )
+
+    first, second = 0.0, 1e-3 + float(np.abs(prices).sum())
+    lacks = lack(first)
+    for _ in range(_SECANTS):
+        then = lack(second)
+        if then == lacks or abs(second - first) < 1e-12 * (1e-12 + abs(second)):
+            break
+        first, second, lacks = second, second - then * (second - first) / (then - lacks), then
+    return prices + second * masses
+
 
 @dataclass(frozen=True, slots=True)
 class Floor(Cone):
@@ -292,9 +315,7 @@ class Floor(Cone):
     factor: Fraction
     min_mass: Fraction
 
-    def beyond(
-        self, masses: Vector, utility: Information, prices: FloatArray, *, roughly: bool = False
-    ) -> float:
+    def beyond(self, masses: Vector, utility: Information, prices: FloatArray) -> float:
         """Bound the worth beyond the price for each size of the set.
 
         With the remainder ρ on one secret j, k = ρ 1_{S ∪ j} + (1 − ρ) 1_S, and a sublinear function of it is at most
@@ -306,6 +327,12 @@ class Floor(Cone):
         return max(
             self._of_size(size, low, p, utility, prices) for size, low in self.kinds(len(masses)) if size
         )
+
+    def moved(self, masses: Vector, utility: Information, prices: FloatArray) -> FloatArray:
+        """Move prices by what they lack before scaling, for the worst size."""
+        p = np.array([float(mass) for mass in masses])
+        kinds = [(Curve(utility, float(low), 1.0), size) for size, low in self.kinds(len(p)) if size]
+        return prices if self.factor <= 1 else _moved(kinds, p, prices)
 
     def kinds(self, secrets: int) -> list[tuple[int, Fraction]]:
         """List sizes of sets and what is off them, 1 being on them."""
