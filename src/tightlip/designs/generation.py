@@ -31,13 +31,14 @@ CLOSE = 1e-8  # relative gap at which the search ends
 _ROUNDS = 300  # of the master program; each takes some hundredths of a second at a hundred secrets
 _DRAWS = 2  # random sets for each secret to start with; twice as many columns as rows make mixtures easy
 _NOISE = 1e-3  # of the prices, so that random sets differ: sets stray from the best mass by as little
-_STALL, _SHRINK = 25, 0.9  # rounds, and the part of the gap that must not be left after them
+_STALL, _SHRINK = 12, 0.9  # rounds, and the part of the gap that must not be left after them
 _SETS = 12  # of each pricing that are added to the master
 _MIX = 0.5  # of the best prices so far in those that are tried first
 _WORTH = 1e-10  # a reduced cost, relative to the optimum, that is no improvement
 _STRAY = 1e-14  # more than the rounding of masses of sets
 _PLACES = 128  # of masses, to find a slope
 _CLIMBS, _STEPS = 24, 8  # from so many secrets, with so many tangents
+_SWAPS = 8  # of secrets of a set, one after the other
 _TRIES = 6  # pricings in a row with prices that vary at random before none is taken to be left
 
 
@@ -46,6 +47,7 @@ class Search(ABC):
 
     __slots__ = ()
     rounds: ClassVar[int] = _ROUNDS
+    exhaustive: ClassVar[bool] = True  # whether `price` finds the best column, but for the rounding of a grid
 
     @abstractmethod
     def start(self, draws: np.random.Generator) -> FloatArray:
@@ -78,7 +80,7 @@ def generate(
         if tries > 1:
             asked = asked * (1 + _NOISE * 0.1**tries * draws.standard_normal(len(asked)))
         columns, beyond = search.price(asked)
-        if asked @ master.limits + beyond < bound:
+        if search.exhaustive and asked @ master.limits + beyond < bound:
             best, bound = asked.copy(), float(asked @ master.limits + beyond)
             best[:secrets] += beyond * masses
         worths = utility.of_columns(columns, masses) - master.entries(columns) @ prices
@@ -336,11 +338,26 @@ class GeneralSearch(Search):
     the best.
     """
 
+    exhaustive: ClassVar[bool] = False
     rounds: ClassVar[int] = 16  # each solves about a hundred programs with a row for each secret and bound
 
     shape: Shape
     utility: Information
     masses: FloatArray
+    parts: tuple[Search, ...]
+
+    def _allowed(self, columns: FloatArray) -> FloatArray:
+        """Keep the columns of other cones that lie in this one."""
+        shape, secrets = self.shape, len(self.masses)
+        auxiliary = [columns.min(axis=1, keepdims=True)] * (
+            shape.functionals.shape[1] - secrets - (shape.total is not None)
+        )
+        auxiliary += [columns.max(axis=1, keepdims=True)] * (shape.total is not None)
+        values = np.concatenate([columns, *auxiliary], axis=1) @ shape.functionals.T + 1e-13
+        inside = (values[:, list(shape.positive)] >= 0).all(axis=1)
+        inside &= (columns.max(axis=1)[:, None] <= values[:, list(shape.upper)]).all(axis=1)
+        inside &= (columns.min(axis=1)[:, None] >= values[:, list(shape.lower)] - 2e-13).all(axis=1)
+        return np.asarray(columns[inside])
 
     def _program(self) -> Any:
         """Write the cone as a program: columns, auxiliary numbers, functionals."""
@@ -379,7 +396,8 @@ class GeneralSearch(Search):
 
     def start(self, draws: np.random.Generator) -> FloatArray:
         """Begin with what is best for each secret."""
-        return self.price(np.zeros(len(self.masses) + (self.shape.total is not None)))[0]
+        own = self.price(np.zeros(len(self.masses) + (self.shape.total is not None)))[0]
+        return np.concatenate([own, *(self._allowed(part.start(draws)) for part in self.parts)])
 
     def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
         """Climb from each secret, or from some of them where they are many."""
@@ -399,13 +417,17 @@ class GeneralSearch(Search):
                     break
                 worth, gains = value, self.masses * self.utility.slope(column - 1) - own
                 found.append((value, column))
-        found.sort(key=lambda one: -one[0])
-        return np.array([column for _, column in found]), found[0][0]
+        others = [self._allowed(part.price(own)[0]) for part in self.parts]
+        columns = np.concatenate([np.array([column for _, column in found]), *others])
+        return columns, max(value for value, _ in found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FloorSearch(Search):
     """Columns with 1 on a set of few sizes, less off it, or a remainder on one more secret."""
+
+    exhaustive: ClassVar[bool] = False
+    rounds: ClassVar[int] = 80  # each exchanges secrets in a dozen sets
 
     cone: Floor
     utility: Information
@@ -449,8 +471,34 @@ class FloorSearch(Search):
             found.append(self._columns(orders, size, low, rest))
         columns = np.concatenate(found)
         worths = self.utility.of_columns(columns, self.masses) - columns @ prices
-        order = np.argsort(-worths)[: 4 * _SETS]
-        return columns[order], float(worths[order[0]])
+        order = np.argsort(-worths)[: 2 * _SETS]
+        best = np.concatenate(
+            [columns[order], *(self._swapped(columns[one], prices) for one in order[:_SETS])]
+        )
+        worths = self.utility.of_columns(best, self.masses) - best @ prices
+        return best, float(worths.max())
+
+    def _swapped(self, column: FloatArray, prices: FloatArray) -> FloatArray:
+        """Exchange a secret at the upper end for one at the lower as long as that is worth something."""
+        high, low, p = column.max(), column.min(), self.masses
+        inside = column > (high + low) / 2
+        curve = Curve(self.utility, float(low / high), 1.0)
+        if not low or not (np.isclose(column, low) | inside).all():
+            return column[None, :]
+        worth = -np.inf
+        for _ in range(_SWAPS):
+            own, other = np.nonzero(inside)[0], np.nonzero(~inside)[0]
+            mass = p[inside].sum() + np.append((p[other] - p[own][:, None]).ravel(), 0.0)
+            price = prices[inside].sum() + np.append((prices[other] - prices[own][:, None]).ravel(), 0.0)
+            value = curve.value(mass) - curve.low * prices.sum() - (1 - curve.low) * price
+            value = value / curve.total(mass)
+            place = int(value.argmax())
+            if place == len(value) - 1 or value[place] <= worth:
+                break
+            worth = value[place]
+            inside[own[place // len(other)]], inside[other[place % len(other)]] = False, True
+        raw = np.where(inside, 1.0, curve.low)
+        return np.asarray(raw / (raw @ p))[None, :]
 
 
 def ratio_columns(curve: Curve, masses: FloatArray) -> FloatArray:

@@ -98,14 +98,19 @@ def _search(
                 None,
             )
     shape = shape_of(rows, len(masses))
-    return GeneralSearch(shape, utility, masses), utility, masses, shape.total
+    parts = _searches(problem, utility, masses)
+    return GeneralSearch(shape, utility, masses, tuple(parts)), utility, masses, shape.total
 
 
 def _searches(problem: Problem, utility: Information, masses: FloatArray) -> list[Search]:
     """List where columns of each cone that contains the allowed ones come from."""
     found: list[Search] = []
     few = len(masses) <= _LISTED
-    for cone in cones_of(problem.guarantees, problem.masses, Side.INNER, problem.room):
+    guarantees = list(problem.guarantees)
+    for own in problem.guarantees:
+        if isinstance(own, MaximalLeakage):
+            guarantees.append(Alip(None, own.epsilon))  # PML implies it
+    for cone in cones_of(guarantees, problem.masses, Side.INNER, problem.room):
         if isinstance(cone, Ratio):
             curve = Curve(utility, 1.0, cone.factor)
             if few:

@@ -38,7 +38,8 @@ import numpy as np
 
 from tightlip.designs.f_information import ERROR, Information
 from tightlip.designs.guarantee import Alip, FloorPml, Guarantee, Ldp, SetPml, Side, Vector, ratio
-from tightlip.designs.subset_sums import Knapsack, Sets, grid_of
+from tightlip.designs.subset_sums import Knapsack, Sets, by_size, grid_of
+from tightlip.model.prior import Prior
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import UNIT, float_above, float_below, gamma, sum_up
 
@@ -324,9 +325,42 @@ class Floor(Cone):
         if self.factor <= 1:
             return float_above(-sum(map(Fraction, prices.tolist()), Fraction(0)))
         p = np.array([float(mass) for mass in masses])
-        return max(
-            self._of_size(size, low, p, utility, prices) for size, low in self.kinds(len(masses)) if size
-        )
+        kinds = [(size, Curve(utility, float(low), 1.0)) for size, low in self.kinds(len(masses)) if size]
+        rough = [self._of_size(size, curve, p, prices) for size, curve in kinds]
+        size, curve = kinds[int(np.argmax(rough))]
+        slope = _relaxed(curve, p, prices, size, _ROUGH)[1] / (1 - curve.low)
+        grid = grid_of(masses, _WORK / max(size for size, _ in kinds), 1.0, listed=False)
+        sets = by_size(grid, slope * p - prices, max(size for size, _ in kinds))
+        exact = [
+            self._of_sets(sets[size], curve, (slope, max(grid.below, grid.above), 1 / grid.size), prices, p)
+            for size, curve in kinds
+        ]
+        return max(min(one, two) for one, two in zip(rough, exact, strict=True))
+
+    def _of_sets(
+        self,
+        worths: FloatArray,
+        curve: Curve,
+        known: tuple[float, float, float],
+        prices: FloatArray,
+        masses: FloatArray,
+    ) -> float:
+        """Bound the worth of columns with a set of one size, by the best sets of each mass.
+
+        Known are the slope that worths are beyond, how far masses may be off, and the width of a cell.
+        """
+        slope, radius, cell = known
+        places = np.nonzero(worths > -np.inf)[0]
+        raw = places * cell
+        centres = np.clip(raw, cell / 2, 1.0)
+        radius = radius + _STRAY * len(masses) + float(np.abs(raw - centres).max())
+        span, total = 1 - curve.low, sum_up(-curve.low * prices)
+        error = gamma(2 * len(masses) + 8) * float((abs(slope) * masses + np.abs(prices)).sum())
+        beyond = curve.ceiling(centres, radius, np.array([span * slope]))[0] + span * worths[places]
+        beyond = beyond + total + 2 * error + _STRAY * (abs(total) + np.abs(beyond))
+        least = np.maximum(curve.total(np.maximum(centres - radius, 0.0)) * (1 - _STRAY), 1e-300)
+        largest = curve.total(np.minimum(centres + radius, 1.0)) * (1 + _STRAY)
+        return float(np.nextafter(beyond / np.where(beyond > 0, least, largest), np.inf).max())
 
     def moved(self, masses: Vector, utility: Information, prices: FloatArray) -> FloatArray:
         """Move prices by what they lack before scaling, for the worst size."""
@@ -347,11 +381,8 @@ class Floor(Cone):
             kinds += [(full, Fraction(0)), (full + 1, Fraction(0))]
         return kinds
 
-    def _of_size(
-        self, size: int, low: Fraction, masses: FloatArray, utility: Information, prices: FloatArray
-    ) -> float:
-        """Bound the worth of columns with a set of one size; a smaller `low` is no column, a rounded one nearly one."""
-        curve = Curve(utility, float(low), 1.0)
+    def _of_size(self, size: int, curve: Curve, masses: FloatArray, prices: FloatArray) -> float:
+        """Bound the worth of columns with a set of one size, by slopes."""
         relaxed, _ = _relaxed(curve, masses, prices, size)
         total = sum_up(-curve.low * prices)
         worth = relaxed + total + _STRAY * (abs(total) + abs(relaxed) + 2 * float(np.abs(prices).sum()))
@@ -359,6 +390,12 @@ class Floor(Cone):
         least = curve.total(ordered[:size].sum()) * (1 - gamma(2 * size + 8))
         largest = curve.total(ordered[-size:].sum()) * (1 + gamma(2 * size + 8))
         return _scaled(worth, max(float(least), 1e-300), float(largest))
+
+
+def _among(masses: Vector, guarantee: SetPml) -> bool:
+    """Whether the prior is one of the set."""
+    inputs = guarantee.channel.inputs
+    return Prior(np.array(masses, dtype=object), inputs if inputs.given else None) in guarantee.priors
 
 
 def cones_of(guarantees: Sequence[Guarantee], masses: Vector, side: Side, room: Fraction) -> list[Cone]:
@@ -374,6 +411,8 @@ def cones_of(guarantees: Sequence[Guarantee], masses: Vector, side: Side, room: 
             lower = lower if own.lower is None else max(lower, 1 / ratio(own.lower, side, room))
             upper = upper if own.upper is None else min(upper, ratio(own.upper, side, room))
         elif isinstance(own, SetPml):
+            if _among(masses, own):
+                upper = min(upper, ratio(own.epsilon, side, room))
             # k_x ≤ t q·k ≤ t max(q/p) p·k
             for member in own.members:
                 if all(mass or not other for mass, other in zip(masses, member, strict=True)):

@@ -35,15 +35,15 @@ class Grid:
     above: float
 
 
-def grid_of(masses: tuple[Fraction, ...], work: float, share: float, *, finest: int = _FINEST) -> Grid:
+def grid_of(masses: tuple[Fraction, ...], work: float, share: float, *, listed: bool = True) -> Grid:
     """Choose a grid: none for few items, the masses' own where it is not too fine, else as fine as the work allows.
 
     `work` is how many cells all items together may touch, if sets are only followed up to a `share` of the mass.
     """
     count = len(masses)
-    if count <= _LISTED:
+    if listed and count <= _LISTED:
         return Grid(0, np.zeros(count, dtype=np.int64), 0.0, 0.0)
-    affordable = int(min(finest, max(work / (count * max(share, 1 / count)), 64 * count)))
+    affordable = int(min(_FINEST, max(work / (count * max(share, 1 / count)), 64 * count)))
     own = _common(masses, affordable)
     size = own or affordable
     cells = [round(mass * size) for mass in masses]
@@ -155,6 +155,16 @@ def chosen(
         inside[:, item] = taken[item, left]
         left = left - np.where(inside[:, item], cells[item], 0)
     return picked, inside
+
+
+def by_size(grid: Grid, worths: FloatArray, largest: int) -> FloatArray:
+    """Find the best worth of the sets of each size, up to the largest, and each mass: a row for each size."""
+    length = int(grid.cells.sum()) + 1
+    best = np.full((largest + 1, length), -np.inf)
+    best[0, 0] = 0.0
+    for cells, worth in zip(grid.cells.tolist(), worths.tolist(), strict=True):
+        np.maximum(best[1:, cells:], best[:-1, : length - cells] + worth, out=best[1:, cells:])
+    return best
 
 
 def tuned(inside: NDArray[np.bool_], masses: FloatArray, target: float) -> NDArray[np.bool_]:
