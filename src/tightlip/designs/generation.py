@@ -21,8 +21,8 @@ import numpy as np
 
 from tightlip.designs.f_information import Information
 from tightlip.designs.interior import Shape
-from tightlip.designs.pricing import Box, Curve, Floor, critical
-from tightlip.designs.subset_sums import Grid, Knapsack, chosen, tuned
+from tightlip.designs.pricing import Box, Curve, Floor, critical, relaxed_worth
+from tightlip.designs.subset_sums import Grid, Knapsack, chosen, chosen_by_size, tuned
 from tightlip.numeric.linear_program import _pass_program as pass_program
 from tightlip.numeric.linear_program import new_solver, run
 from tightlip.numeric.parse import FloatArray
@@ -426,12 +426,10 @@ class GeneralSearch(Search):
 class FloorSearch(Search):
     """Columns with 1 on a set of few sizes, less off it, or a remainder on one more secret."""
 
-    exhaustive: ClassVar[bool] = False
-    rounds: ClassVar[int] = 80  # each exchanges secrets in a dozen sets
-
     cone: Floor
     utility: Information
     masses: FloatArray
+    grid: Grid
 
     def _columns(self, orders: FloatArray, size: int, low: float, rest: float) -> FloatArray:
         """Set the largest entries to 1, the next one to the remainder, all others to `low`."""
@@ -463,7 +461,7 @@ class FloorSearch(Search):
         return np.concatenate([kept, *singles])
 
     def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
-        """Find, for each size and some slopes of F, the secrets that are worth most; not always the best set."""
+        """Find the best sets of each size and mass, and what is worth most by slopes of F alone."""
         centres, found = np.linspace(0.02, 0.98, 33), []
         for size, low, rest in self._kinds():
             slopes = Curve(self.utility, low, 1.0).slope(centres)
@@ -473,10 +471,34 @@ class FloorSearch(Search):
         worths = self.utility.of_columns(columns, self.masses) - columns @ prices
         order = np.argsort(-worths)[: 2 * _SETS]
         best = np.concatenate(
-            [columns[order], *(self._swapped(columns[one], prices) for one in order[:_SETS])]
+            [columns[order], self._sets(prices), *(self._swapped(columns[one], prices) for one in order[:4])]
         )
         worths = self.utility.of_columns(best, self.masses) - best @ prices
         return best, float(worths.max())
+
+    def _sets(self, prices: FloatArray) -> FloatArray:
+        """Find the best sets of the sizes that are worth most."""
+        kinds = {size: Curve(self.utility, low, 1.0) for size, low, rest in self._kinds() if not rest}
+        if not kinds:
+            return np.zeros((0, len(prices)))
+        found = {size: relaxed_worth(curve, self.masses, prices, size, 64) for size, curve in kinds.items()}
+        worst = max(kinds, key=lambda size: found[size][0] - kinds[size].low * float(prices.sum()))
+        slope = found[worst][1] / (1 - kinds[worst].low)
+        sizes: list[int] = []
+
+        def ends(best: FloatArray) -> Any:
+            mass, places = np.clip(np.arange(best.shape[1]) / self.grid.size, 1e-12, 1.0), []
+            for size, curve in kinds.items():
+                value = curve.value(mass) - curve.low * prices.sum()
+                value = (value + (1 - curve.low) * (best[size] - slope * mass)) / curve.total(mass)
+                places += [(value[cell], size, cell) for cell in np.argsort(-value)[:3]]
+            picked = np.array([place[1:] for place in sorted(places, reverse=True)[:_SETS]], dtype=np.int64)
+            sizes.extend(picked[:, 0].tolist())
+            return picked
+
+        inside = chosen_by_size(self.grid.cells, slope * self.masses - prices, max(kinds), ends)
+        raw = np.where(inside, 1.0, np.array([kinds[size].low for size in sizes])[:, None])
+        return np.asarray(raw / (raw @ self.masses)[:, None])
 
     def _swapped(self, column: FloatArray, prices: FloatArray) -> FloatArray:
         """Exchange a secret at the upper end for one at the lower as long as that is worth something."""

@@ -121,7 +121,10 @@ def _searches(problem: Problem, utility: Information, masses: FloatArray) -> lis
             if few:
                 found.append(Listed(floor_columns(cone, masses), utility, masses))
             else:
-                found.append(FloorSearch(cone, utility, masses))
+                most = max(size for size, _ in cone.kinds(len(masses)))
+                found.append(
+                    FloorSearch(cone, utility, masses, search_grid(problem.masses, float(most) / 10))
+                )
         elif isinstance(cone, Box):
             if few:
                 found.append(Listed(box_columns(cone, masses), utility, masses))

@@ -220,7 +220,7 @@ class Curve:
         return np.asarray(value - slope * centres + 2 * _STRAY * np.abs(slope) + tilt * radius + bent)
 
 
-def _relaxed(
+def relaxed_worth(
     curve: Curve, masses: FloatArray, prices: FloatArray, size: int | None = None, cells: int = _CELLS
 ) -> tuple[float, float]:
     """Bound the worth beyond the price before scaling, for sets of a size or all, by slopes; and say the best slope.
@@ -262,7 +262,7 @@ class Ratio(Cone):
         p, span = np.array([float(mass) for mass in masses]), self.factor - 1
         curve = Curve(utility, 1.0, self.factor)
         total = sum_up(-prices)
-        relaxed, slope = _relaxed(curve, p, prices)
+        relaxed, slope = relaxed_worth(curve, p, prices)
         whole = relaxed + total + _STRAY * (abs(total) + abs(relaxed))
         grid = grid_of(masses, _WORK / 4, 1.0)
         sets = Knapsack(grid, p, slope * p - span * prices, 2.0).whole()
@@ -295,7 +295,7 @@ def _moved(kinds: Sequence[tuple[Curve, int | None]], masses: FloatArray, prices
     def lack(shift: float) -> float:
         own = prices + shift * masses
         return max(
-            _relaxed(curve, masses, own, size, _ROUGH)[0] - curve.low * float(own.sum())
+            relaxed_worth(curve, masses, own, size, _ROUGH)[0] - curve.low * float(own.sum())
             for curve, size in kinds
         )
 
@@ -328,7 +328,7 @@ class Floor(Cone):
         kinds = [(size, Curve(utility, float(low), 1.0)) for size, low in self.kinds(len(masses)) if size]
         rough = [self._of_size(size, curve, p, prices) for size, curve in kinds]
         size, curve = kinds[int(np.argmax(rough))]
-        slope = _relaxed(curve, p, prices, size, _ROUGH)[1] / (1 - curve.low)
+        slope = relaxed_worth(curve, p, prices, size, _ROUGH)[1] / (1 - curve.low)
         grid = grid_of(masses, _WORK / max(size for size, _ in kinds), 1.0, listed=False)
         sets = by_size(grid, slope * p - prices, max(size for size, _ in kinds))
         exact = [
@@ -383,7 +383,7 @@ class Floor(Cone):
 
     def _of_size(self, size: int, curve: Curve, masses: FloatArray, prices: FloatArray) -> float:
         """Bound the worth of columns with a set of one size, by slopes."""
-        relaxed, _ = _relaxed(curve, masses, prices, size)
+        relaxed, _ = relaxed_worth(curve, masses, prices, size)
         total = sum_up(-curve.low * prices)
         worth = relaxed + total + _STRAY * (abs(total) + abs(relaxed) + 2 * float(np.abs(prices).sum()))
         ordered = np.sort(masses)

@@ -167,6 +167,29 @@ def by_size(grid: Grid, worths: FloatArray, largest: int) -> FloatArray:
     return best
 
 
+def chosen_by_size(
+    cells: NDArray[np.int64],
+    worths: FloatArray,
+    largest: int,
+    ends: Callable[[FloatArray], NDArray[np.int64]],
+) -> NDArray[np.bool_]:
+    """Find best sets of a size and mass themselves: a row of items for each place (size, cells) that `ends` picks."""
+    length = int(cells.sum()) + 1
+    best = np.full((largest + 1, length), -np.inf)
+    best[0, 0] = 0.0
+    taken = np.zeros((len(cells), largest + 1, length), dtype=bool)
+    for item, (own, worth) in enumerate(zip(cells.tolist(), worths.tolist(), strict=True)):
+        with_it = best[:-1, : length - own] + worth
+        np.greater(with_it, best[1:, own:], out=taken[item, 1:, own:])
+        np.maximum(best[1:, own:], with_it, out=best[1:, own:])
+    sizes, left = ends(best).T
+    inside = np.zeros((len(sizes), len(cells)), dtype=bool)
+    for item in range(len(cells) - 1, -1, -1):
+        inside[:, item] = taken[item, sizes, left]
+        left, sizes = left - np.where(inside[:, item], cells[item], 0), sizes - inside[:, item]
+    return inside
+
+
 def tuned(inside: NDArray[np.bool_], masses: FloatArray, target: float) -> NDArray[np.bool_]:
     """Bring the mass of a set up to a target, from below, by two exchanges of an item in it for one that is not.
 
