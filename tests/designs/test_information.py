@@ -140,7 +140,7 @@ def test_grids_never_claim_less_than_the_program(draw):
     """Fifteen secrets are too many to list: the bound is by a grid, exact or rounded."""
     masses = draw(15, 5)
     p = np.array([float(mass) for mass in masses])
-    for utility in map(Information, NAMES):
+    for utility in (MUTUAL, Information("hellinger")):
         _, prices = find(masses, (Ldp(1.0),), utility, ROOM)
         expected = best_mixture(staircases(p, math.e), masses, utility.name)
         assert expected * (1 - 1e-9) <= upper_bound(masses, (Ldp(1.0),), utility, prices)
@@ -385,6 +385,32 @@ def test_a_guarantee_about_another_secret():
     inner = -sum(float(mass) * math.log(mass / rest) for mass in masses[1:])
     assert inner < lower
     assert lower == pytest.approx(upper, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    "guarantee", [Ldp(1.0), Alip(None, 1.0), Alip(1.0, None), FloorPml(1.0, Fraction(1, 50))]
+)
+def test_a_secret_without_mass_changes_nothing(guarantee):
+    masses = counts(4, 8)
+    without = designed(masses, (guarantee,), MUTUAL)
+    lower, upper = designed((Fraction(0), *masses), (guarantee,), MUTUAL)
+    if not isinstance(guarantee, FloorPml):
+        assert lower == pytest.approx(without[1], rel=1e-6)
+    assert lower <= upper
+
+
+def test_prices_that_are_no_numbers_still_prove_something():
+    masses = counts(4, 8)
+    lower, _ = designed(masses, (Ldp(1.0),), MUTUAL)
+    for bad in (math.nan, math.inf, -math.inf, 1e300):
+        bound = upper_bound(masses, (Ldp(1.0),), MUTUAL, np.full(4, bad))
+        assert lower <= bound < math.inf
+
+
+@pytest.mark.parametrize("epsilon", [1e-14, 1e-9, 1e-4])
+def test_almost_nothing_may_be_said(epsilon):
+    lower, upper = designed(counts(4, 8), (Ldp(epsilon),), MUTUAL)
+    assert 0 <= lower <= upper < epsilon
 
 
 def test_words():

@@ -136,11 +136,22 @@ def test_knapsacks_on_a_grid_and_listed_agree():
     assert (listed.size, grid.size, grid.above, grid.below) == (0, 60, 0.0, 0.0)
     on_grid = dict(Knapsack(grid, p, worths, 2.0).all_but_one())
     for item, sets in Knapsack(listed, p, worths, 2.0).all_but_one():
-        best = np.full(62, -np.inf)
+        best = np.full(61, -np.inf)
         np.maximum.at(best, np.round(sets.masses * 60).astype(int), sets.worths)
         assert on_grid[item].worths == pytest.approx(best)
     sizes = by_size(grid, worths, 8)
-    assert sizes.max(axis=0) == pytest.approx(Knapsack(grid, p, worths, 2.0).whole().worths[:61])
+    assert sizes.max(axis=0) == pytest.approx(Knapsack(grid, p, worths, 2.0).whole().worths)
+
+
+def test_a_grid_whose_cells_are_rounded_up_has_the_whole_set():
+    raw = [Fraction(17, 100)] * 5 + [Fraction(26, 1000)] * 200
+    masses = tuple(mass / sum(raw) for mass in raw)
+    for share in (1.0, 0.3):
+        grid = grid_of(masses, 1.0, share)
+        p = np.array([float(mass) for mass in masses])
+        assert Knapsack(grid, p, np.ones(205), 2.0).whole().worths[-1] == 205
+        exact = sum(masses[::2], Fraction(0)) - Fraction(int(grid.cells[::2].sum()), grid.size)
+        assert -grid.below <= exact <= grid.above
 
 
 def test_sets_that_are_chosen_have_their_worth_and_mass():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
@@ -36,6 +38,7 @@ from tightlip.designs.linear import SCALE, Kernel, Problem, Whole, repaired, sha
 from tightlip.designs.pricing import Box, Curve, Floor, Ratio, cones_of
 from tightlip.designs.subset_sums import search_grid
 from tightlip.designs.vertices import vertices
+from tightlip.errors import SolverFailure
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import UNIT, float_above, sum_down, sum_up, up
 
@@ -44,6 +47,7 @@ __all__ = ["Information", "find", "information", "upper_bound"]
 _LISTED = 10  # secrets of which all extreme columns of one cone are listed: some thousands
 FEW = 6  # secrets of which those of several cones together are found, in rationals
 _EASE = Fraction(1, 1 << 42)  # of the level, for rounding
+_DEAREST = 1e100  # beyond it prices are not read
 _CUTS = 6  # times that a set of priors is described better; each searches anew
 
 
@@ -59,16 +63,23 @@ def find(
     problem = _refined(problem)
     for _ in range(_CUTS):
         # with a little more room than asked for, rounding needs no repair, and what is never said stays so
-        columns, shares, more = generate(*_search(replace(problem, room=room + _EASE), utility, p))
+        eased = replace(problem, room=room + _EASE)
+        if eased.silent:
+            break
+        try:
+            columns, shares, more = generate(*_search(eased, utility, p))
+        except SolverFailure:
+            break
         refined, kernel = repaired(problem, _rounded(columns * shares[:, None]))
         best = max(best, kernel, key=lambda one: information(one, masses, utility)[0])
         prices += more
         if refined.guarantees == problem.guarantees:
             break
         problem = refined
-    if len(guarantees) > 1 or len(problem.rows(Side.INNER).positive):
-        for search in _searches(problem, utility, p):
-            prices += generate(search, utility, p)[2]
+    if len(guarantees) > 1 and not eased.silent:
+        for search in _searches(eased, utility, p):
+            with suppress(SolverFailure):
+                prices += generate(search, utility, p)[2]
     # zeros are prices in proportion to the prior, near the optimum where secrets are many
     return best, min(prices, key=lambda one: upper_bound(masses, guarantees, utility, one))
 
@@ -172,6 +183,8 @@ def upper_bound(
     """
     if len(masses) == 1:
         return 0.0
+    # any prices prove something, but not if they overflow; secrets without mass are never worth a negative price
+    prices = np.clip(np.nan_to_num(prices), -_DEAREST, _DEAREST)
     prices = np.where([mass == 0 for mass in masses], np.maximum(prices, 0.0), prices)
     guarantees = [own.refine([[1] * len(masses)]) for own in guarantees]
     bounds = [_identity(masses, utility)]
@@ -186,7 +199,7 @@ def upper_bound(
             bounds.append(0.0 if cone.lower >= 1 or cone.upper <= 1 else utility.largest_lift(cone.upper))
         moved = cone.moved(masses, utility, prices)
         bounds.append(sum_up(np.append(moved, cone.beyond(masses, utility, moved))))
-    return max(min(bounds), 0.0)
+    return max(min(bound for bound in bounds if math.isfinite(bound)), 0.0)
 
 
 def _listed(corners: list[Vector], masses: Vector, utility: Information, prices: FloatArray) -> float:

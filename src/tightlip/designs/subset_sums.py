@@ -93,7 +93,7 @@ class Knapsack:
         """Start with no items: only the empty set."""
         if self.grid.size == 0:
             return Sets(np.zeros(1), np.zeros(1))
-        length = min(int((self.most + self.grid.below) * self.grid.size) + 2, self.grid.size + 2)
+        length = min(int((self.most + self.grid.below) * self.grid.size) + 2, int(self.grid.cells.sum()) + 1)
         worths = np.full(length, -np.inf)
         worths[0] = 0.0
         return Sets(np.arange(length) / self.grid.size, worths)
