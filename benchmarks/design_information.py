@@ -1,0 +1,68 @@
+"""The most informative channel under a guarantee: seconds, and how far it can be from the best.
+
+Claims, for mutual information at ε = 1 and 100 secrets whose prior is drawn from the flat Dirichlet distribution: found
+and bounded within 10 s under PML, LIP, PMC and LDP, with a relative gap of at most 1e-6 where the prior is counts of
+10,000 people and 1e-4 where it is floats. With 14 secrets at least 2 times as fast as the linear program over all 2ⁿ
+staircase columns, which proves nothing by itself.
+"""
+
+import time
+from fractions import Fraction
+
+import numpy as np
+from scipy.optimize import linprog
+
+from tightlip.designs.guarantee import Alip, FloorPml, Guarantee, Ldp, Vector
+from tightlip.designs.information import Information, find, information, upper_bound
+from tightlip.designs.linear import ROOM
+
+UTILITY = Information("mutual_information")
+
+
+def prior(secrets: int, people: int | None) -> Vector:
+    drawn = np.random.default_rng(0).dirichlet(np.ones(secrets)).tolist()
+    own = [Fraction(mass) if people is None else Fraction(max(int(mass * people), 1)) for mass in drawn]
+    return tuple(mass / sum(own) for mass in own)
+
+
+def design(masses: Vector, guarantee: Guarantee) -> tuple[float, float, float]:
+    start = time.perf_counter()
+    kernel, prices = find(masses, (guarantee,), UTILITY, ROOM)
+    upper = upper_bound(masses, (guarantee,), UTILITY, prices)
+    lower = information(kernel, masses, UTILITY)[0]
+    return time.perf_counter() - start, lower, upper
+
+
+def staircase_seconds(masses: Vector, factor: float) -> float:
+    start = time.perf_counter()
+    p = np.array([float(mass) for mass in masses])
+    sets = (np.arange(1, 2 ** len(p))[:, None] >> np.arange(len(p))) & 1
+    columns = 1 + (factor - 1) * sets
+    lifts = columns / (columns @ p)[:, None]
+    worths = (columns * np.log(lifts)) @ p
+    linprog(-worths, A_eq=columns.T, b_eq=np.ones(len(p)), method="highs")
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    for people, wanted in ((10_000, 1e-6), (None, 1e-4)):
+        masses = prior(100, people)
+        for guarantee in (Alip(None, 1.0), Alip(1.0, 1.0), Alip(1.0, None), Ldp(1.0)):
+            seconds, lower, upper = design(masses, guarantee)
+            kind = "floats" if people is None else f"counts of {people:,}"
+            print(
+                f"design 100 secrets, {kind}, {guarantee.words()}: {lower:.7f} nats, {seconds:.2f} s (claim: 10), "
+                f"gap {(upper - lower) / upper:.1e} (claim: {wanted:.0e})"
+            )
+        guarantee = FloorPml(1.0, Fraction(1, 1000))
+        seconds, lower, upper = design(masses, guarantee)
+        print(f"  {guarantee.words()}: {lower:.7f} nats, {seconds:.2f} s, gap {(upper - lower) / upper:.1e}")
+    masses = prior(14, 10_000)
+    other, own = staircase_seconds(masses, float(np.e)), design(masses, Ldp(1.0))[0]
+    print(
+        f"design 14 secrets, LDP: {other / own:.1f} times as fast as all staircases (claim: at least 2); {own:.2f} s"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,418 @@
+"""Designs for f-informations against linear programs over all extreme columns, closed forms, and random channels."""
+
+import math
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from tightlip import Channel, Prior, log_of
+from tightlip.designs.guarantee import Alip, FloorPml, Ldp, MaximalLeakage, SetPml, Side, all_rows
+from tightlip.designs.information import Information, find, information, upper_bound
+from tightlip.designs.linear import ROOM, Kernel, Problem, keeps
+from tightlip.designs.vertices import vertices
+from tightlip.model.prior_set import PriorBall
+
+NAMES = ("mutual_information", "chi_squared", "hellinger", "total_variation")
+FUNCTIONS = {
+    "mutual_information": lambda u: u * np.log(np.maximum(u, 1e-300)),
+    "chi_squared": lambda u: (u - 1) ** 2,
+    "hellinger": lambda u: (np.sqrt(u) - 1) ** 2,
+    "total_variation": lambda u: np.abs(u - 1) / 2,
+}
+MUTUAL = Information("mutual_information")
+
+
+def counts(secrets, seed, total=1000):
+    """Draw a prior of whole counts."""
+    drawn = np.random.default_rng(seed).dirichlet(np.ones(secrets))
+    own = [int(mass * total) + 1 for mass in drawn]
+    return tuple(Fraction(count, sum(own)) for count in own)
+
+
+def floats(secrets, seed):
+    """Draw a prior of floats, scaled to sum to 1 exactly."""
+    drawn = [Fraction(mass) for mass in np.random.default_rng(seed).dirichlet(np.ones(secrets)).tolist()]
+    return tuple(mass / sum(drawn) for mass in drawn)
+
+
+def worths_of(columns, masses, name):
+    """Evaluate q_y Σ_x p_x f(k_xy / q_y) of each column as it stands."""
+    columns, p = np.array(columns, dtype=float), np.array(masses, dtype=float)
+    q = columns @ p
+    return q * (FUNCTIONS[name](columns / q[:, None]) @ p)
+
+
+def definition(columns, masses, name):
+    """Evaluate an f-information as it stands."""
+    columns = np.array(columns, dtype=float)
+    return float(worths_of(columns[columns.max(axis=1) > 0], masses, name).sum())
+
+
+def best_mixture(columns, masses, name):
+    """Solve the linear program over given columns."""
+    columns = np.array(columns, dtype=float)
+    worths = worths_of(columns, masses, name)
+    found = linprog(-worths, A_eq=columns.T, b_eq=np.ones(len(masses)), method="highs")
+    return -found.fun
+
+
+def box_corners(masses, low, high):
+    """List low ≤ v ≤ high, p·v = 1 with all but one entry at an end."""
+    found = []
+    for place in range(len(masses)):
+        others = [x for x in range(len(masses)) if x != place]
+        for size in range(len(masses)):
+            for chosen in combinations(others, size):
+                v = np.full(len(masses), low)
+                v[list(chosen)] = high
+                v[place] = 0.0
+                v[place] = (1 - v @ masses) / masses[place]
+                if low - 1e-12 <= v[place] <= high + 1e-12:
+                    found.append(v)
+    return found
+
+
+def staircases(masses, t):
+    """List the 2ⁿ columns of Kairouz, Oh and Viswanath."""
+    return [
+        1 + (t - 1) * np.array([(word >> x) & 1 for x in range(len(masses))])
+        for word in range(2 ** len(masses))
+    ]
+
+
+def designed(masses, guarantees, utility):
+    """Find a channel, check that it keeps its guarantees, and return proved ends of the optimum."""
+    kernel, prices = find(masses, guarantees, utility, ROOM)
+    problem = Problem(masses, np.zeros((len(masses), 1), dtype=object), guarantees)
+    assert keeps(problem, kernel)
+    assert (kernel.weights.sum(axis=0) == kernel.scale).all()
+    assert (kernel.weights >= 0).all()
+    lower = information(kernel, masses, utility)[0]
+    upper = upper_bound(masses, guarantees, utility, prices)
+    assert lower <= upper
+    return lower, upper
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("secrets", [2, 3, 5, 6])
+@pytest.mark.parametrize("levels", [(None, 0.7), (0.7, None), (0.4, 1.1), (None, 2.5)])
+def test_bounds_on_lifts_equal_the_program_over_all_corners(name, secrets, levels):
+    masses = counts(secrets, secrets)
+    p = np.array([float(mass) for mass in masses])
+    lower, upper = designed(masses, (Alip(*levels),), Information(name))
+    low = 0.0 if levels[0] is None else math.exp(-levels[0])
+    high = 1 / p.min() if levels[1] is None else math.exp(levels[1])
+    expected = best_mixture(box_corners(p, low, high), masses, name)
+    assert lower == pytest.approx(expected, rel=2e-8)
+    assert upper == pytest.approx(expected, rel=2e-8)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("secrets", "epsilon"), [(2, 1.0), (4, 0.1), (6, 3.0), (10, 1.0)])
+def test_ldp_equals_the_staircase_program(name, secrets, epsilon):
+    masses = counts(secrets, 10 + secrets)
+    lower, upper = designed(masses, (Ldp(epsilon),), Information(name))
+    expected = best_mixture(staircases([float(mass) for mass in masses], math.exp(epsilon)), masses, name)
+    assert lower == pytest.approx(expected, rel=2e-8)
+    assert upper == pytest.approx(expected, rel=2e-8)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("draw", [counts, floats])
+def test_knapsacks_equal_the_programs_where_columns_are_not_listed(name, draw):
+    masses = draw(12, 3)
+    p = np.array([float(mass) for mass in masses])
+    lower, upper = designed(masses, (Ldp(1.0),), Information(name))
+    expected = best_mixture(staircases(p, math.e), masses, name)
+    assert lower == pytest.approx(expected, rel=1e-5)
+    assert expected * (1 - 1e-9) <= upper <= expected * (1 + 1e-5)
+    lower, upper = designed(masses, (Alip(None, 1.0),), Information(name))
+    expected = best_mixture(box_corners(p, 0.0, math.e), masses, name)
+    assert lower == pytest.approx(expected, rel=1e-4)
+    assert expected * (1 - 1e-9) <= upper <= expected * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("draw", [counts, floats])
+def test_grids_never_claim_less_than_the_program(draw):
+    """Fifteen secrets are too many to list: the bound is by a grid, exact or rounded."""
+    masses = draw(15, 5)
+    p = np.array([float(mass) for mass in masses])
+    for utility in (MUTUAL, Information("hellinger")):
+        _, prices = find(masses, (Ldp(1.0),), utility, ROOM)
+        expected = best_mixture(staircases(p, math.e), masses, utility.name)
+        assert expected * (1 - 1e-9) <= upper_bound(masses, (Ldp(1.0),), utility, prices)
+
+
+@pytest.mark.parametrize(("epsilon", "expected"), [(1.0, 0.1233016), (2.5, 0.7216225)])
+def test_many_secrets_reach_the_bound_for_all_priors(epsilon, expected):
+    """I ≤ u − 1 − log u with u = εe^ε/(e^ε − 1) under ε-LDP, for every prior."""
+    u = epsilon * math.exp(epsilon) / math.expm1(epsilon)
+    limit = u - 1 - math.log(u)
+    assert round(limit, 7) == expected
+    for masses in (counts(60, 1, 10_000), floats(60, 1)):
+        lower, upper = designed(masses, (Ldp(epsilon),), MUTUAL)
+        assert lower <= limit * (1 + 1e-12)
+        assert lower == pytest.approx(limit, rel=2e-6)
+        assert upper == pytest.approx(limit, rel=2e-6)
+
+
+@pytest.mark.parametrize("secrets", [4, 9, 25])
+def test_uniform_prior(secrets):
+    masses = (Fraction(1, secrets),) * secrets
+    t = Fraction(5, 2)
+    full = int(secrets / t)
+    column = [float(t)] * full + [float(secrets - full * t)] + [0.0] * (secrets - full - 1)
+    expected = definition([column], [1 / secrets] * secrets, "mutual_information")
+    lower, upper = designed(masses, (Alip(None, log_of("5/2")),), MUTUAL)
+    assert lower == pytest.approx(expected, rel=1e-8)
+    assert upper == pytest.approx(expected, rel=1e-8)
+    best = 0.0
+    for size in range(1, secrets):
+        column = np.array([2.5] * size + [1.0] * (secrets - size))
+        column /= column.mean()
+        best = max(best, definition([column], [1 / secrets] * secrets, "mutual_information"))
+    lower, upper = designed(masses, (Ldp(log_of("5/2")),), MUTUAL)
+    assert lower == pytest.approx(best, rel=1e-8)
+    assert upper == pytest.approx(best, rel=1e-8)
+
+
+def test_two_secrets_under_ldp_are_randomised_response():
+    masses = (Fraction(3, 10), Fraction(7, 10))
+    for name in NAMES:
+        expected = definition([[0.75, 0.25], [0.25, 0.75]], [0.3, 0.7], name)
+        lower, upper = designed(masses, (Ldp(log_of(3)),), Information(name))
+        assert lower == pytest.approx(expected, rel=1e-8)
+        assert upper == pytest.approx(expected, rel=1e-8)
+
+
+def test_maximal_cost_alone_tells_the_truth_or_draws_from_the_prior():
+    masses = (Fraction(5, 10), Fraction(3, 10), Fraction(2, 10))
+    p = [0.5, 0.3, 0.2]
+    columns = 0.5 * np.eye(3) + 0.5 * np.outer(p, np.ones(3))
+    for name in NAMES:
+        expected = definition(columns, p, name)
+        lower, upper = designed(masses, (Alip(log_of(2), None),), Information(name))
+        assert lower == pytest.approx(expected, rel=1e-8)
+        assert upper == pytest.approx(expected, rel=1e-8)
+
+
+def test_total_variation_is_a_bayes_gain():
+    """½ Σ_y Σ_x p_x |k_xy − q_y| = Σ_y max_{T ⊆ X} { P(X ∈ T, y) − p(T) q_y }: a gain of guessing sets."""
+    masses = counts(4, 2)
+    kernel, _ = find(masses, (Alip(None, 0.6),), Information("total_variation"), ROOM)
+    gain = Fraction(0)
+    for column in kernel.weights.tolist():
+        q = sum(p * k for p, k in zip(masses, column, strict=True))
+        gain += max(
+            sum((masses[x] * (column[x] - q) for x in chosen), Fraction(0))
+            for size in range(5)
+            for chosen in combinations(range(4), size)
+        )
+    lower, upper = information(kernel, masses, Information("total_variation"))
+    assert lower <= gain / kernel.scale <= upper
+    assert upper - lower < 1e-11
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_information_by_definition(name):
+    draws = np.random.default_rng(4)
+    for _ in range(20):
+        weights = draws.integers(0, 20, (4, 3)).astype(object)
+        weights[0] += 300 - weights.sum(axis=0)
+        kernel, masses = Kernel(weights, 300), counts(3, int(draws.integers(99)))
+        lower, upper = information(kernel, masses, Information(name))
+        expected = definition((weights / 300).astype(float), [float(mass) for mass in masses], name)
+        assert lower - 1e-14 <= expected <= upper + 1e-14
+        assert upper - lower <= 1e-11 * upper
+
+
+def test_information_of_almost_nothing_keeps_its_digits():
+    kernel = Kernel(np.array([[10**9 + 1, 10**9], [10**9 - 1, 10**9]], dtype=object), 2 * 10**9)
+    half = (Fraction(1, 2), Fraction(1, 2))
+    lower, upper = information(kernel, half, MUTUAL)
+    assert lower == pytest.approx(1.25e-19, rel=1e-6)  # ½ Σ p (k/q − 1)², to leading order: d = ±½·10⁻⁹
+    assert upper == pytest.approx(lower, rel=1e-10)
+
+
+GUARANTEES = {
+    "PML": (Alip(None, 0.8),),
+    "PMC": (Alip(0.8, None),),
+    "ALIP": (Alip(1.2, 0.5),),
+    "LDP": (Ldp(1.3),),
+    "floor": (FloorPml(0.9, Fraction(1, 60)),),
+    "floor of sets": (FloorPml(0.5, Fraction(1, 12)),),
+    "both": (Ldp(1.0), Alip(None, 0.5)),
+    "maximal leakage": (MaximalLeakage(0.4),),
+    "maximal leakage and LDP": (MaximalLeakage(0.2), Ldp(1.0)),
+}
+
+
+def random_channel(draws, masses, guarantees, secrets):
+    """Mix random columns with the constant one until each is allowed, and scale them to a channel."""
+    rows = all_rows(guarantees, masses, Side.INNER)
+    columns = []
+    for _ in range(3 * secrets):
+        raw = (draws.random(secrets) < draws.random()) * draws.choice([1.0, draws.random()], secrets)
+        low, high = 0.0, 1.0
+        for _ in range(40):
+            middle = (low + high) / 2
+            low, high = (middle, high) if _allowed(1 + middle * (raw - 1), rows) else (low, middle)
+        columns.append(1 + low * (raw - 1))
+    columns = np.array(columns)
+    shares = linprog(-draws.random(len(columns)), A_eq=columns.T, b_eq=np.ones(secrets), method="highs")
+    if not shares.success:
+        return None
+    return columns * shares.x[:, None]
+
+
+def _allowed(column, rows):
+    least, largest = column.min(), column.max()
+    return all(
+        largest <= np.dot(np.array(row, dtype=float), column) + float(share) * least
+        for row, share in rows.upper
+    ) and all(least >= np.dot(np.array(row, dtype=float), column) for row in rows.lower)
+
+
+@pytest.mark.parametrize("kind", GUARANTEES)
+@pytest.mark.parametrize("name", NAMES)
+def test_no_allowed_channel_exceeds_the_bound_of_any_prices(kind, name):
+    draws, guarantees, utility = np.random.default_rng(8), GUARANTEES[kind], Information(name)
+    for secrets in (3, 8):
+        masses = counts(secrets, secrets)
+        p = np.array([float(mass) for mass in masses])
+        best = 0.0
+        for _ in range(6):
+            columns = random_channel(draws, masses, guarantees, secrets)
+            total = all_rows(guarantees, masses, Side.INNER).most
+            if columns is None or (total is not None and columns.max(axis=1).sum() > total):
+                continue
+            best = max(best, definition(columns, p, name))
+        kernel, prices = find(masses, guarantees, utility, ROOM)
+        best = max(best, information(kernel, masses, utility)[0])
+        for spread in (0.0, 0.01, 0.3, 3.0):
+            random = prices * (1 + spread * draws.standard_normal(secrets)) + spread * p * draws.random()
+            assert best <= upper_bound(masses, guarantees, utility, random) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", ["floor", "floor of sets", "both"])
+def test_few_secrets_are_solved_under_any_guarantees(name, kind):
+    masses = counts(5, 7)
+    corners = vertices(all_rows(GUARANTEES[kind], masses, Side.OUTER), masses)
+    assert corners is not None
+    expected = best_mixture([[float(entry) for entry in one] for one in corners], masses, name)
+    lower, upper = designed(masses, GUARANTEES[kind], Information(name))
+    assert lower == pytest.approx(expected, rel=2e-8)
+    assert upper == pytest.approx(expected, rel=2e-8)
+
+
+def test_corners_of_ldp_are_the_staircases():
+    masses = counts(4, 1)
+    found = vertices(all_rows((Ldp(log_of(3)),), masses, Side.OUTER), masses)
+    expected = set()
+    for column in staircases(masses, 3)[1:-1]:
+        q = sum(p * int(k) for p, k in zip(masses, column, strict=True))
+        expected.add(tuple(int(k) / q for k in column))
+    assert set(found) == expected
+
+
+def test_a_rational_prior_and_its_floats_agree():
+    exact = counts(20, 9, 5000)
+    near = [Fraction(float(mass)) for mass in exact]
+    near = tuple(mass / sum(near) for mass in near)
+    for guarantee in (Ldp(1.0), Alip(None, 1.0), Alip(0.5, 1.0)):
+        one, two = designed(exact, (guarantee,), MUTUAL), designed(near, (guarantee,), MUTUAL)
+        assert one[0] == pytest.approx(two[1], rel=1e-4)
+        assert one[0] <= two[1] * (1 + 1e-9)
+        assert two[0] <= one[1] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    "guarantee", [Ldp(0.0), Alip(None, 0.0), Alip(0.0, None), FloorPml(0.0, Fraction(1, 9))]
+)
+def test_nothing_may_be_said(guarantee):
+    assert designed(counts(5, 1), (guarantee,), MUTUAL) == (0.0, 0.0)
+
+
+def test_one_secret():
+    assert designed((Fraction(1),), (Ldp(1.0),), MUTUAL) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("guarantee", [Ldp(40.0), Alip(None, 40.0), Alip(40.0, None), MaximalLeakage(40.0)])
+def test_everything_may_be_said(guarantee):
+    for secrets in (4, 15):
+        masses = counts(secrets, 3)
+        entropy = -sum(float(mass) * math.log(mass) for mass in masses)
+        lower, upper = designed(masses, (guarantee,), MUTUAL)
+        assert lower == pytest.approx(entropy, rel=1e-6)
+        assert upper == pytest.approx(entropy, rel=1e-6)
+
+
+@pytest.mark.parametrize("guarantee", [Ldp(1.0), Alip(None, 1.0), Alip(1.0, None), Alip(1.0, 1.0)])
+@pytest.mark.parametrize("secrets", [5, 20])
+def test_tiny_masses(guarantee, secrets):
+    raw = [Fraction(1, 10**9)] * 2 + list(counts(secrets - 2, 4))
+    masses = tuple(mass / sum(raw) for mass in raw)
+    lower, upper = designed(masses, (guarantee,), MUTUAL)
+    assert lower == pytest.approx(upper, rel=2e-3)
+    without, _ = designed(counts(secrets - 2, 4), (guarantee,), MUTUAL)
+    assert without <= upper * (1 + 1e-6)
+
+
+def test_maximal_leakage_bounds_mutual_information_by_itself():
+    lower, upper = designed(counts(6, 2), (MaximalLeakage(0.5),), MUTUAL)
+    assert upper <= 0.5 * (1 + 1e-11)
+    assert lower > 0.25
+
+
+def test_a_set_of_priors_allows_no_more_than_a_member():
+    masses = counts(4, 6)
+    secrets = Channel(np.array([[Fraction(1)]] * 4, dtype=object))
+    ball = PriorBall(Prior(np.array(masses, dtype=object)), Fraction(1, 10))
+    lower, _ = designed(masses, (SetPml(0.7, ball, secrets),), MUTUAL)
+    assert 0 < lower <= designed(masses, (Alip(None, 0.7),), MUTUAL)[1]
+
+
+def test_a_guarantee_about_another_secret():
+    """The secret is whether X is the first: then I(X; Y) is what is said of it and, freely, of the rest."""
+    masses = counts(4, 6)
+    rest = 1 - masses[0]
+    about = Channel(np.array([[1, 0, 0, 0], [0, *(mass / rest for mass in masses[1:])]], dtype=object))
+    lower, upper = designed(masses, (Alip(None, log_of("6/5"), about),), MUTUAL)
+    inner = -sum(float(mass) * math.log(mass / rest) for mass in masses[1:])
+    assert inner < lower
+    assert lower == pytest.approx(upper, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    "guarantee", [Ldp(1.0), Alip(None, 1.0), Alip(1.0, None), FloorPml(1.0, Fraction(1, 50))]
+)
+def test_a_secret_without_mass_changes_nothing(guarantee):
+    masses = counts(4, 8)
+    without = designed(masses, (guarantee,), MUTUAL)
+    lower, upper = designed((Fraction(0), *masses), (guarantee,), MUTUAL)
+    if not isinstance(guarantee, FloorPml):
+        assert lower == pytest.approx(without[1], rel=1e-6)
+    assert lower <= upper
+
+
+def test_prices_that_are_no_numbers_still_prove_something():
+    masses = counts(4, 8)
+    lower, _ = designed(masses, (Ldp(1.0),), MUTUAL)
+    for bad in (math.nan, math.inf, -math.inf, 1e300):
+        bound = upper_bound(masses, (Ldp(1.0),), MUTUAL, np.full(4, bad))
+        assert lower <= bound < math.inf
+
+
+@pytest.mark.parametrize("epsilon", [1e-14, 1e-9, 1e-4])
+def test_almost_nothing_may_be_said(epsilon):
+    lower, upper = designed(counts(4, 8), (Ldp(epsilon),), MUTUAL)
+    assert 0 <= lower <= upper < epsilon
+
+
+def test_words():
+    assert MUTUAL.words() == "mutual information"
+    assert len({Information(name).words() for name in NAMES}) == 4
