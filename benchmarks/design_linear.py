@@ -1,8 +1,8 @@
 """Designing mechanisms for a loss, certified, against qif's linear program, which is not.
 
-Claims: 60 secrets under LDP at least 100 times as fast as qif, both to the same loss; 200 secrets under LDP and under PML
-within 5 s, 400 under PML within 60 s, all with a relative gap of at most 1e-6 that is proved in rationals; a trade-off
-curve of 50 levels at most 10 times one design. One core.
+Claims: 60 secrets under LDP at least 100 times as fast as qif, both to the same loss; 200 secrets under LDP and under
+PML within 5 s, 400 under PML within 60 s, all with a relative gap of at most 1e-6 that is proved in rationals; a
+trade-off curve of 50 levels at most 10 times one design. One core.
 """
 
 import time
@@ -62,7 +62,9 @@ def curves() -> None:
     for size in (20, 60, 200):
         for name in ("pml", "ldp"):
             prior, loss = problem(size, "random")
-            _, one = timed(lambda prior=prior, loss=loss, name=name: tl.design(prior, loss=loss, **{name: LEVEL}))
+            _, one = timed(
+                lambda prior=prior, loss=loss, name=name: tl.design(prior, loss=loss, **{name: LEVEL})
+            )
             found, all_ = timed(
                 lambda prior=prior, loss=loss, name=name: tl.designs.curve(prior, loss=loss, **{name: levels})
             )

@@ -272,7 +272,8 @@ def _allowed(column, rows):
     least, largest = column.min(), column.max()
     return all(
         largest <= np.dot(np.array(row, dtype=float), column) + float(share) * least
-        for row, share in rows.upper
+        for row, share, total in rows.upper
+        if not total
     ) and all(least >= np.dot(np.array(row, dtype=float), column) for row in rows.lower)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from tightlip.certificate.base import Certificate, Claim, kind_digest
 from tightlip.designs.guarantee import Guarantee, Vector
+from tightlip.designs.information import INFORMATIONS, read_information
 from tightlip.designs.linear import Kernel, Problem, keeps
 from tightlip.designs.utility import GREATEST_GAIN, LEAST_LOSS, Utility
 from tightlip.errors import CertificateInvalid
@@ -30,7 +31,11 @@ class DesignCertificate(Certificate):
     """Both ends of the best value of a mechanism under guarantees, with the mechanism that reaches one of them."""
 
     FORMAT: ClassVar[str] = "tightlip design certificate 1"
-    KINDS: ClassVar[tuple[str, ...]] = (LEAST_LOSS, GREATEST_GAIN)
+    KINDS: ClassVar[tuple[str, ...]] = (
+        LEAST_LOSS,
+        GREATEST_GAIN,
+        *(read_information(name).kind for name in INFORMATIONS),
+    )
     KEYS: ClassVar[frozenset[str]] = frozenset(
         {"prior", "secrets", "guarantees", "utility", "weights", "scale", "proof", "claim"}
     )

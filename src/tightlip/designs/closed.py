@@ -7,6 +7,8 @@
                  it is best for everything, followed by the best output for each of its outcomes
     symmetric    the prior is uniform and so are loss and guarantees: the truth with the largest probability allowed,
                  all other outputs alike (randomised response, under LDP)
+    cyclic       for informations under a uniform prior: all outputs are shifts of one extreme column (subset
+                 mechanisms, with n outputs in place of all subsets)
 
 All are exact, and offered only where they are proved to keep the guarantees.
 """
@@ -150,3 +152,33 @@ def _is_symmetric(problem: Problem) -> bool:
     if len(diagonal) != 1 or len(others) > 1 or max(others) > max(diagonal):
         return False
     return all(len(set(own.row)) == 1 for own in rows.upper) and all(len(set(row)) == 1 for row in rows.lower)
+
+
+def cyclic(problem: Problem) -> Iterator[Kernel]:
+    """List mechanisms whose columns are shifts of one extreme column of a single cone, for a uniform prior."""
+    size, rows = len(problem.masses), problem.rows(Side.INNER)
+    if (
+        size < 2
+        or len(set(problem.masses)) != 1
+        or len(rows.upper) != 1
+        or rows.upper[0].own
+        or rows.positive
+    ):
+        return
+    upper, least = rows.upper[0], rows.lower[0][0] if rows.lower else Fraction(0)
+    if upper.floor and not any(upper.row) and not rows.lower:
+        patterns = [[upper.floor] * large + [Fraction(1)] * (size - large) for large in range(1, size)]
+    elif not upper.floor and len(set(upper.row)) == 1 and all(len(set(row)) == 1 for row in rows.lower):
+        # entries of a column that sums to n: t on as many as fit, one fraction, the rest as small as allowed
+        high, low = upper.row[0] * size, least * size
+        large = int((1 - low) * size / (high - low)) if high > low else 0
+        rest = size - large * high - (size - large - 1) * low
+        patterns = [[high] * large + [rest] + [low] * (size - large - 1)] if large < size else []
+    else:
+        return
+    for pattern in patterns:
+        shifts = [pattern[-output:] + pattern[:-output] for output in range(size)]
+        share = 1 / sum(pattern, Fraction(0))
+        kernel = Kernel(*whole(np.array([[entry * share for entry in own] for own in shifts], dtype=object)))
+        if keeps(problem, kernel):
+            yield kernel

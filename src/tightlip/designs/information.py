@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
-from tightlip.designs.f_information import ERROR, Information
+from tightlip.designs.closed import cyclic, greatest
+from tightlip.designs.f_information import ERROR, Information, Name
 from tightlip.designs.generation import (
     BoxSearch,
     FloorSearch,
@@ -25,6 +27,7 @@ from tightlip.designs.generation import (
 )
 from tightlip.designs.guarantee import (
     Alip,
+    Envelope,
     FloorPml,
     Guarantee,
     Ldp,
@@ -32,23 +35,146 @@ from tightlip.designs.guarantee import (
     Side,
     Vector,
     all_rows,
-    ratio,
 )
-from tightlip.designs.linear import SCALE, Kernel, Problem, Whole, repaired, shape_of, whole
+from tightlip.designs.linear import Kernel, Problem, keeps, repaired, shape_of, whole, whole_weights
 from tightlip.designs.pricing import Box, Curve, Floor, Ratio, cones_of
 from tightlip.designs.subset_sums import search_grid
+from tightlip.designs.tracing import monotone
+from tightlip.designs.utility import GREATEST, Found, Utility
 from tightlip.designs.vertices import vertices
-from tightlip.errors import SolverFailure
+from tightlip.errors import CertificateInvalid, InvalidInput, SolverFailure, quoted
+from tightlip.model.labels import Labels
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import UNIT, float_above, sum_down, sum_up, up
 
-__all__ = ["Information", "find", "information", "upper_bound"]
+INFORMATIONS: tuple[str, ...] = get_args(Name)
+"""The names of informations that a mechanism can be designed for."""
 
+_SOLVED = 6  # levels of a curve that are solved; between them prices are proved anew
+_SAME = 1e-9  # of the information: a closed form that is worse by no more is preferred
 _LISTED = 10  # secrets of which all extreme columns of one cone are listed: some thousands
 FEW = 6  # secrets of which those of several cones together are found, in rationals
 _EASE = Fraction(1, 1 << 42)  # of the level, for rounding
 _DEAREST = 1e100  # beyond it prices are not read
 _CUTS = 6  # times that a set of priors is described better; each searches anew
+
+
+@dataclass(frozen=True, slots=True)
+class MostInformation(Utility):
+    """An f-information of secret and output; outputs are free."""
+
+    key = "information"
+    information: Information
+
+    @property
+    def kind(self) -> str:
+        """The number that a certificate bounds."""
+        return GREATEST.format(self.words())
+
+    @property
+    def minimised(self) -> bool:
+        """More is better."""
+        return False
+
+    @property
+    def unit(self) -> Literal["nats"] | None:
+        """Mutual information is in nats, the others are numbers."""
+        return "nats" if self.information.name == "mutual_information" else None
+
+    def words(self) -> str:
+        """Say what the value is."""
+        return self.information.words()
+
+    def find(self, masses: Vector, guarantees: tuple[Guarantee, ...], room: Fraction) -> Found:
+        """Find a mechanism in closed form or by column generation, with prices."""
+        kernel, prices = find(masses, guarantees, self.information, room)
+        method = "column generation" if len(kernel.weights) > 1 else "nothing can be released"
+        problem = Problem(masses, np.zeros((len(masses), 1), dtype=object), guarantees, room)
+        for name, other in _closed(problem):
+            if self.worth(masses, other) >= self.worth(masses, kernel) * (1 - _SAME):
+                kernel, method = other, f"closed form: {name}"
+        return Found(guarantees, kernel, prices, method)
+
+    def worth(self, masses: Vector, kernel: Kernel) -> float:
+        """Compute the information of a channel, rounded down."""
+        return information(kernel, masses, self.information)[0]
+
+    def potential(self, masses: Vector, kernel: Kernel) -> float:
+        """Compute the information of a channel, rounded down."""
+        return self.worth(masses, kernel)
+
+    def bound(self, masses: Vector, guarantees: tuple[Guarantee, ...], proof: Any) -> float:
+        """Bound the information of every channel by prices, rounded up."""
+        if not isinstance(proof, np.ndarray) or proof.shape != (len(masses),):
+            raise CertificateInvalid(f"prices must be one for each of {len(masses)} secrets.")
+        return upper_bound(masses, guarantees, self.information, proof)
+
+    def trace(
+        self, masses: Vector, guarantees: Sequence[tuple[Guarantee, ...]], room: Fraction
+    ) -> list[tuple[float, float]]:
+        """Solve some levels; the others take over the looser channel, repaired, and both neighbours' prices."""
+        stride = -(-len(guarantees) // _SOLVED)
+        solved = {
+            place: self.find(masses, guarantees[place], room)
+            for place in sorted({*range(0, len(guarantees), stride), len(guarantees) - 1})
+        }
+        ends = []
+        for place, own in enumerate(guarantees):
+            near = solved[min(solved, key=lambda other: (abs(other - place), -other))]
+            looser = solved[min(other for other in solved if other >= place)]
+            problem = Problem(masses, np.zeros((len(masses), 1), dtype=object), own, room)
+            kernel = (
+                looser.kernel
+                if place in solved or problem.silent
+                else repaired(problem, looser.kernel.weights)
+            )
+            worth = 0.0 if problem.silent else self.worth(masses, kernel)
+            ends.append((worth, max(self.bound(masses, own, near.proof), worth)))
+        return monotone(ends)
+
+    def outputs(self, kernel: Kernel) -> Labels:
+        """Number the outputs."""
+        names = [f"y{place + 1}" for place in range(len(kernel.weights))]
+        return Labels.of(names, len(names), "outputs")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write it as JSON values."""
+        return {"kind": self.key, "name": self.information.name}
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> MostInformation:
+        """Read what `to_dict` gave."""
+        return read_information(record["name"])
+
+    def proof_to_dict(self, proof: FloatArray) -> dict[str, Any]:
+        """Write prices as JSON values."""
+        return {"secrets": proof.tolist()}
+
+    def proof_from_dict(self, record: dict[str, Any]) -> FloatArray:
+        """Read what `proof_to_dict` gave."""
+        return np.array(record["secrets"], dtype=np.float64)
+
+
+def read_information(name: object) -> MostInformation:
+    """Read an information by its name."""
+    if not isinstance(name, str) or name not in INFORMATIONS:
+        raise InvalidInput(
+            f"utility must be one of {', '.join(INFORMATIONS)}, got {quoted(name)}; choose one of them."
+        )
+    return MostInformation(Information(cast(Name, name)))
+
+
+def _closed(problem: Problem) -> Iterator[tuple[str, Kernel]]:
+    """List mechanisms in closed form that keep the guarantees."""
+    if problem.silent:
+        return
+    columns = greatest(problem)
+    if columns is not None:
+        kernel = Kernel(*whole(np.array(columns, dtype=object)))
+        if keeps(problem, kernel):
+            yield "greatest mechanism", kernel
+    for kernel in cyclic(problem):
+        yield "shifts of one column", kernel
 
 
 def find(
@@ -70,7 +196,8 @@ def find(
             columns, shares, more = generate(*_search(eased, utility, p))
         except SolverFailure:
             break
-        refined, kernel = repaired(problem, _rounded(columns * shares[:, None]))
+        weights = whole_weights(columns * shares[:, None])
+        refined, kernel = problem.refine(weights), repaired(problem, weights)
         best = max(best, kernel, key=lambda one: information(one, masses, utility)[0])
         prices += more
         if refined.guarantees == problem.guarantees:
@@ -119,7 +246,7 @@ def _searches(problem: Problem, utility: Information, masses: FloatArray) -> lis
     few = len(masses) <= _LISTED
     guarantees = list(problem.guarantees)
     for own in problem.guarantees:
-        if isinstance(own, MaximalLeakage):
+        if isinstance(own, MaximalLeakage | Envelope):
             guarantees.append(Alip(None, own.epsilon))  # PML implies it
     for cone in cones_of(guarantees, problem.masses, Side.INNER, problem.room):
         if isinstance(cone, Ratio):
@@ -143,16 +270,6 @@ def _searches(problem: Problem, utility: Information, masses: FloatArray) -> lis
                 grid = search_grid(problem.masses, float(cone.share))
                 found.append(BoxSearch(cone, utility, masses, grid))
     return found
-
-
-def _rounded(columns: FloatArray) -> Whole:
-    """Round a channel, given by columns, to whole weights; what rounding leaves goes to the largest entry of a row."""
-    shares = np.maximum(columns, 0.0) / columns.sum(axis=0)
-    weights = np.floor(shares * SCALE).astype(np.int64).astype(object)
-    rest = SCALE - weights.sum(axis=0)
-    for secret, place in enumerate(shares.argmax(axis=0).tolist()):
-        weights[place, secret] += rest[secret]
-    return np.asarray(weights)
 
 
 def information(kernel: Kernel, masses: Vector, utility: Information) -> tuple[float, float]:
@@ -192,8 +309,9 @@ def upper_bound(
         corners = vertices(all_rows(guarantees, masses, Side.OUTER), masses)
         bounds += [] if corners is None else [_listed(corners, masses, utility, prices)]
     for own in guarantees:
-        if isinstance(own, MaximalLeakage):
-            bounds.append(utility.largest_lift(float_above(ratio(own.epsilon, Side.OUTER))))
+        most = own.rows(masses, Side.OUTER).most
+        if most is not None:
+            bounds.append(utility.largest_lift(float_above(most)))
     for cone in cones_of(guarantees, masses, Side.OUTER, Fraction(0)):
         if isinstance(cone, Box):
             bounds.append(0.0 if cone.lower >= 1 or cone.upper <= 1 else utility.largest_lift(cone.upper))

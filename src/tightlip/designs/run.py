@@ -21,6 +21,7 @@ from tightlip.designs.guarantee import (
     MaximalLeakage,
     SetPml,
 )
+from tightlip.designs.information import read_information
 from tightlip.designs.linear import ROOM
 from tightlip.designs.result import Design
 from tightlip.designs.utility import Linear, Utility, read_linear
@@ -219,7 +220,9 @@ def read_utility(
         )
     if utility is None:
         return read_linear(prior.labels, loss=loss, gain=gain, outputs=outputs)
-    raise InvalidInput(f"utility must be mutual_information, got {quoted(utility)}.")
+    if outputs is not None:
+        raise InvalidInput("outputs must not be given with utility: they are free; leave them out.")
+    return read_information(utility)
 
 
 def read_guarantees(

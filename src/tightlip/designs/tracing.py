@@ -42,7 +42,7 @@ def trace(problems: Sequence[Problem]) -> list[tuple[float, float]]:
         if optimum is not None:
             gain = max(gain, sound_gain(rows, gains, own.columns))
         found.append((gain, max(sound_bound(outer, gains, masses, split_prices(outer, own)), gain)))
-    return _monotone(found)
+    return monotone(found)
 
 
 def _constant_gain(gains: FloatArray) -> float:
@@ -51,7 +51,7 @@ def _constant_gain(gains: FloatArray) -> float:
     return float((gains.sum(axis=1) - 2 * slack * np.abs(gains).sum(axis=1)).max())
 
 
-def _monotone(ends: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def monotone(ends: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """Take over what stricter levels reach and looser ones cannot."""
     gains = np.maximum.accumulate([gain for gain, _ in ends]).tolist()
     bounds = np.minimum.accumulate([bound for _, bound in reversed(ends)])[::-1].tolist()

@@ -42,6 +42,7 @@ from tightlip.numeric.rounding import float_above, float_below
 
 LEAST_LOSS = "least loss of a mechanism"
 GREATEST_GAIN = "greatest gain of a mechanism"
+GREATEST = "greatest {} of a mechanism"  # of an information, by its words
 NAMED = ("hamming", "absolute", "squared", "top-k")
 
 _TOP = re.compile(r"top-([1-9][0-9]*)")

@@ -19,8 +19,9 @@ def vertices(rows: Rows, masses: Vector) -> list[Vector] | None:
 
     A bound on the sum of largest entries is about all columns together, and is left out.
 
+    >>> from tightlip.designs.guarantee import Upper
     >>> half = Fraction(1, 2)
-    >>> found = vertices(Rows(upper=(((half * 3 / 2, half * 3 / 2), Fraction(0)),)), (half, half))
+    >>> found = vertices(Rows(upper=(Upper((half * 3 / 2, half * 3 / 2)),)), (half, half))
     >>> sorted(tuple(map(str, corner)) for corner in found)
     [('1/2', '3/2'), ('3/2', '1/2')]
     """
@@ -43,7 +44,10 @@ def _halfspaces(rows: Rows, size: int) -> list[Vector]:
     """Write the bounds as a with a·k ≥ 0; the least entry as every entry."""
     found = [tuple(row) for row in rows.positive]
     for own in range(size):
-        for row, share in rows.upper:
+        for row, share, total in rows.upper:
+            if total:
+                # a bound on all columns together says nothing of one
+                continue
             for least in range(size) if share else (own,):
                 found.append(
                     tuple(
