@@ -14,6 +14,7 @@ from tightlip.designs.utility import Utility
 from tightlip.errors import CertificateInvalid, InvalidInput, quoted
 from tightlip.model.prior import Prior
 from tightlip.numeric.parse import number
+from tightlip.numeric.quantity import level_exactly
 from tightlip.showing import Charted, Shown, Tabled
 
 LEVELS = ("pml", "ldp", "pmc", "lip", "maximal_leakage")
@@ -66,7 +67,7 @@ class DesignCurve(Charted, Tabled):
         low, high = self.points[0], self.points[-1]
         return (
             f"DesignCurve({self.utility.words()} {low.value:.6g} to {high.value:.6g} at {len(self.points)} levels of "
-            f"{self.guarantee}, {float(low.level):.4g} to {float(high.level):.4g} nats; within {self.gap:.2g})"
+            f"{self.guarantee}, {level_exactly(low.level)} to {level_exactly(high.level)} nats; within {self.gap:.2g})"
         )
 
 

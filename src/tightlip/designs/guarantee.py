@@ -38,7 +38,7 @@ from tightlip.model.prior import Prior
 from tightlip.model.prior_set import AnyPriorSet, prior_set_from_dict, prior_set_to_dict
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.parse import number
-from tightlip.numeric.quantity import exact_level, exact_ratio, level_exact, level_words
+from tightlip.numeric.quantity import exact_level, exact_ratio, level_exact, level_exactly
 from tightlip.robust.region import Region, region_of
 
 Vector = tuple[Fraction, ...]
@@ -483,7 +483,8 @@ def _less(one: Sequence[Fraction], two: Sequence[Fraction]) -> Vector:
 
 def _nats(epsilon: Level | None) -> str:
     assert epsilon is not None
-    return f"{level_words(epsilon)} nats"
+    words = level_exactly(epsilon)
+    return f"{words} nat" if words == "1" else f"{words} nats"
 
 
 def _text(epsilon: Level | None) -> str | None:
