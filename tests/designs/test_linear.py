@@ -2,10 +2,10 @@
 
 from fractions import Fraction
 
-import design_oracle as oracle
 import numpy as np
 import pytest
 
+import design_oracle as oracle
 import tightlip as tl
 from tightlip.designs import design
 from tightlip.designs.guarantee import Side

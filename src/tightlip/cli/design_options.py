@@ -12,6 +12,7 @@ from tightlip.cli.arguments import read_parts
 from tightlip.errors import InvalidInput, quoted
 from tightlip.model.labels import Labels
 from tightlip.numeric.display import format_about
+from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import exact_level
 
 _LEVELS = ("pml", "ldp", "pmc", "lip", "maximal_leakage")  # with one level each
@@ -20,6 +21,7 @@ _POINTS = 50  # of a trade-off around a single level
 _DIGITS = 4  # of these levels, so that a table tells them exactly
 _IN_PYTHON = {  # what messages advise, and how it is written here
     "leave it out with prior.restricted(), or give it mass": "leave it out of the file, or give it mass",
+    "guarantee must be one of": "--smallest must be one of",
     "must be a matrix or one of": "must be a file that ends in .csv or one of",
 }
 
@@ -73,7 +75,9 @@ def read_guarantees(given: Mapping[str, str | None], min_mass: str | None, *, cu
             continue
         parts = [part.strip() for part in read_parts(text, option(name))]
         if name in _PAIRS and len(parts) != 2:
-            raise InvalidInput(f"{option(name)} must be a pair {_PAIRS[name]}, got {quoted(text)}.")
+            raise InvalidInput(
+                f"{option(name)} must be a pair {_PAIRS[name]}, got {quoted(text)}; write {option(name)} 1,0.5."
+            )
         asked[name] = tuple(parts) if name in _PAIRS else parts[0]
         if name in _LEVELS:
             several[name] = parts
@@ -148,7 +152,7 @@ def read_target(name: str, at_most: str | None, at_least: str | None) -> dict[st
             f"--smallest with {option(name)} must have {wanted}, got {'none' if other is None else wrong}; "
             f"write {wanted} 0.3."
         )
-    return {{"loss": "loss_at_most", "gain": "gain_at_least"}.get(name, "at_least"): fits}
+    return {{"loss": "loss_at_most", "gain": "gain_at_least"}.get(name, "at_least"): number(fits, wanted)}
 
 
 def as_options(error: InvalidInput) -> str:

@@ -155,7 +155,7 @@ def ratio(epsilon: Level, side: Side, room: Fraction = Fraction(0)) -> Fraction:
     exact = exact_ratio(epsilon)
     if exact is None:
         exact = Fraction(exp_bounds(epsilon)[side is Side.OUTER])
-    return max(exact * (1 - room), Fraction(1)) if room else exact
+    return max(exact * (1 - room), Fraction(1))
 
 
 @dataclass(frozen=True, slots=True)

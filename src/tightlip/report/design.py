@@ -10,9 +10,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from tightlip.designs.comparison import ComparedMechanism, DesignComparison
-from tightlip.designs.curve import DesignCurve, SmallestBudget
 from tightlip.designs.extremes import extremes
 from tightlip.designs.result import Design
+from tightlip.designs.tradeoff import DesignCurve, SmallestBudget
 from tightlip.designs.utility import GREATEST_GAIN, LEAST_LOSS, Utility
 from tightlip.errors import visible
 from tightlip.model.labels import label_from_json, show
@@ -170,13 +170,24 @@ def _some(names: Sequence[str]) -> str:
 
 
 def cells(record: dict[str, Any], rows: int, columns: int) -> tuple[list[str], list[list[str]]]:
-    """Lay out the channel as a table: names of columns, and rows; at most so many of both."""
+    """Lay out the channel as a table: names of columns, and rows; at most so many of both, the likeliest outputs."""
+    shown = _likeliest(record, columns)
     channel = record["mechanism"]["channel"][:rows]
     secrets, outputs = (_names(record, side) for side in ("inputs", "outputs"))
-    body = [
-        [secrets[place], *(_entry(entry) for entry in row[:columns])] for place, row in enumerate(channel)
-    ]
-    return ["secret", *outputs[:columns]], body
+    body = [[secrets[place], *(_entry(row[column]) for column in shown)] for place, row in enumerate(channel)]
+    return ["secret", *(outputs[column] for column in shown)], body
+
+
+def _likeliest(record: dict[str, Any], most: int) -> list[int]:
+    """The places of the outputs that are published most often, in their order."""
+    channel, prior = record["mechanism"]["channel"], record["prior"]["prior"]
+    places = range(len(channel[0]))
+    if len(places) <= most:
+        return [*places]
+    masses = [float(Fraction(number(mass, "mass"))) for mass in prior]
+    rows = [[float(Fraction(number(entry, "entry"))) for entry in row] for row in channel]
+    likely = [sum(mass * row[place] for mass, row in zip(masses, rows, strict=True)) for place in places]
+    return sorted(sorted(places, key=lambda place: -likely[place])[:most])
 
 
 def cut_words(record: dict[str, Any], rows: int, columns: int) -> list[str]:
@@ -184,7 +195,7 @@ def cut_words(record: dict[str, Any], rows: int, columns: int) -> list[str]:
     channel = record["mechanism"]["channel"]
     left = [
         several(own, what)
-        for own, what in ((len(channel) - rows, "more secret"), (len(channel[0]) - columns, "more output"))
+        for own, what in ((len(channel) - rows, "more secret"), (len(channel[0]) - columns, "rarer output"))
         if own > 0
     ]
     return [f"{' and '.join(left)} not shown here."] if left else []
@@ -301,6 +312,7 @@ def smallest_record(found: SmallestBudget, unit: Unit) -> dict[str, Any]:
 def smallest_headline(record: dict[str, Any]) -> str:
     """Say which level suffices for the target, and at which it is proved that none does."""
     made, name = record["design"], GUARANTEES[record["guarantee"]]
+    first = f"{name[:1].upper()}{name[1:]}"
     side = "at most" if made["utility"]["minimised"] else "at least"
     target = given_decimal(float(record["target"])) or format_exactly(float(record["target"]))
     wanted = f"{a_or_an(made['utility']['words'])} of {side} {target}"
@@ -308,9 +320,9 @@ def smallest_headline(record: dict[str, Any]) -> str:
         return f"Releasing nothing has {wanted} already: no {name} is needed."
     enough = with_unit(format_up(record["upper"]), record["unit"])
     if record["refuted"] is None:
-        return f"{name} of {enough} is enough for {wanted}; what less is enough was not decided."
+        return f"{first} of {enough} is enough for {wanted}; what less is enough was not decided."
     least = with_unit(format_down(record["lower"]), record["unit"])
-    return f"{name} of {enough} is enough for {wanted}; {least} is not, for any mechanism."
+    return f"{first} of {enough} is enough for {wanted}; {least} is not, for any mechanism."
 
 
 def smallest_text(record: dict[str, Any]) -> RenderableType:

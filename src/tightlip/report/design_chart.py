@@ -18,7 +18,7 @@ WIDTH = 560
 _HEIGHT = 340
 _MOST = 40  # secrets, and outputs, of a heat map; more are too small to see
 _NUMBERS = 12  # up to so many of both the numbers stand in the cells
-_LIMIT = 28  # characters of a label at an axis
+_LONGEST = 140  # pixels of a label at an axis
 GUARANTEES = {
     "pml": "PML",
     "ldp": "LDP",
@@ -46,7 +46,7 @@ def channel_chart(found: Design, width: int | str = WIDTH) -> Any:
         for row in rows
         for column in sorted(columns.tolist())
     ]
-    axis = {"labelLimit": 7 * _LIMIT, "labelOverlap": True}
+    axis = {"labelLimit": _LONGEST, "labelOverlap": True, "labelSeparation": 6}
     base = altair.Chart(altair.Data(values=values)).encode(
         x=altair.X("output:N", sort=None, title="output", axis=altair.Axis(labelAngle=0, **axis)),
         y=altair.Y("secret:N", sort=None, title="secret", axis=altair.Axis(**axis)),
@@ -58,7 +58,7 @@ def channel_chart(found: Design, width: int | str = WIDTH) -> Any:
     if max(len(rows), len(columns)) <= _NUMBERS:
         ink = altair.condition("datum.probability > 0.35", altair.value("white"), altair.value("#12325e"))
         layers.append(base.mark_text(fontSize=12).encode(text="words:N", color=ink))
-    title = altair.Title("How likely each output is for each secret", subtitle=_left_out(found))
+    title = altair.Title("The mechanism: P(output | secret)", subtitle=_left_out(found))
     height = min(max(34 * len(rows), 120), 640)
     return finish_chart(altair.layer(*layers, title=title), width=width, height=height)
 
@@ -136,7 +136,7 @@ def comparison_chart(record: dict[str, Any], width: int | str = WIDTH) -> Any:
         .mark_bar()
         .encode(
             x=altair.X("value:Q", title=title),
-            y=altair.Y("mechanism:N", sort=None, title=None, axis=altair.Axis(labelLimit=7 * _LIMIT)),
+            y=altair.Y("mechanism:N", sort=None, title=None, axis=altair.Axis(labelLimit=_LONGEST)),
             color=altair.Color("guarantees:N", scale=scale, legend=altair.Legend(title=None)),
             tooltip=["mechanism:N", "value:Q", "guarantees:N"],
         )
@@ -146,7 +146,13 @@ def comparison_chart(record: dict[str, Any], width: int | str = WIDTH) -> Any:
         .mark_rule(color=ORANGE, strokeDash=[4, 3], size=2)
         .encode(x="bound:Q")
     )
-    chart = altair.layer(drawn, rule, title="Mechanisms beside the best one (dashed: none is better)")
+    chart = altair.layer(
+        drawn,
+        rule,
+        title=altair.Title(
+            "Mechanisms compared", subtitle=["dashed: none that keeps the guarantees is better"]
+        ),
+    )
     return finish_chart(chart, width=width, height=max(40 * len(values), 120))
 
 
