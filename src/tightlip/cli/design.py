@@ -19,6 +19,7 @@ from tightlip.cli.design_options import (
     read_guarantees,
     read_target,
     read_utility,
+    refuse_target,
     require_guarantee,
     require_one_utility,
 )
@@ -112,8 +113,12 @@ def design(
     good_for = require_one_utility({"loss": loss, "gain": gain, "utility": utility})
     levels = {"pml": pml, "ldp": ldp, "pmc": pmc, "lip": lip, "alip": alip}
     levels |= {"maximal_leakage": maximal_leakage, "envelope": envelope}
+    if smallest is not None and curve:
+        raise InvalidInput("--curve must not be given with --smallest; drop one of them.")
     kept = read_guarantees(levels, min_mass, curve=curve)
-    _check_request(kept, smallest, at_most or at_least, curve=curve)
+    if smallest is None:
+        require_guarantee(kept)
+        refuse_target(at_most, at_least)
     files = {_MECHANISM: out, _PROOF: certificate, _PICTURE: chart}
     _check_files(files, channel, good_for, one=kept.single, force=force)
     given = read_prior_file(channel)
@@ -223,17 +228,6 @@ def _smallest(
     found = smallest_budget(given.prior, guarantee.replace("-", "_"), **kept.asked, **asked)
     record = smallest_record(found, unit)
     return _Found(found.design, None, record, smallest_text(record), smallest_headline(record))
-
-
-def _check_request(kept: Guarantees, smallest: str | None, target: str | None, *, curve: bool) -> None:
-    if smallest is None:
-        require_guarantee(kept)
-        if target is not None:
-            raise InvalidInput(
-                "--at-most and --at-least must stand beside --smallest, got none; write --smallest ldp."
-            )
-    elif curve:
-        raise InvalidInput("--curve must not be given with --smallest; drop one of them.")
 
 
 def _check_files(

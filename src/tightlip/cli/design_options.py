@@ -21,6 +21,9 @@ _POINTS = 50  # of a trade-off around a single level
 _DIGITS = 4  # of these levels, so that a table tells them exactly
 _IN_PYTHON = {  # what messages advise, and how it is written here
     "leave it out with prior.restricted(), or give it mass": "leave it out of the file, or give it mass",
+    "loss_at_most must be": "--at-most must be",
+    "gain_at_least must be": "--at-least must be",
+    "at_least must be": "--at-least must be",
     "guarantee must be one of": "--smallest must be one of",
     "must be a matrix or one of": "must be a file that ends in .csv or one of",
 }
@@ -153,6 +156,15 @@ def read_target(name: str, at_most: str | None, at_least: str | None) -> dict[st
             f"write {wanted} 0.3."
         )
     return {{"loss": "loss_at_most", "gain": "gain_at_least"}.get(name, "at_least"): number(fits, wanted)}
+
+
+def refuse_target(at_most: str | None, at_least: str | None) -> None:
+    """Refuse a target where no level is looked for."""
+    given = [name for name, text in (("--at-most", at_most), ("--at-least", at_least)) if text is not None]
+    if given:
+        raise InvalidInput(
+            f"{given[0]} must stand beside --smallest, got no --smallest; write --smallest ldp."
+        )
 
 
 def as_options(error: InvalidInput) -> str:

@@ -19,9 +19,17 @@ import numpy as np
 
 from tightlip.designs.guarantee import Rows, Side
 from tightlip.designs.interior import follow
-from tightlip.designs.linear import Prices, Problem, least_shift, plain_optimum, shape_of, split_prices
+from tightlip.designs.linear import (
+    Prices,
+    Problem,
+    constant_kernel,
+    least_shift,
+    plain_optimum,
+    shape_of,
+    split_prices,
+)
 from tightlip.numeric.parse import FloatArray
-from tightlip.numeric.rounding import gamma
+from tightlip.numeric.rounding import float_below, gamma
 
 _LOOSE = 1e-3  # relative gap of a solution: less than can be seen in a picture
 
@@ -38,9 +46,14 @@ def trace(problems: Sequence[Problem]) -> list[tuple[float, float]]:
     found = []
     for problem, rows, optimum in zip(problems, inner, optima, strict=True):
         outer, own = problem.rows(Side.OUTER), optimum or plain_optimum(problem, gains)
-        gain = sound_gain(rows, gains, own.columns)
+        gain = sound_gain(rows, gains, own.columns) if optimum else _silent_gain(problem)
         found.append((gain, max(sound_bound(outer, gains, masses, split_prices(outer, own)), gain)))
     return _monotone(found)
+
+
+def _silent_gain(problem: Problem) -> float:
+    """Bound from below what is gained where nothing can be released."""
+    return float_below(constant_kernel(problem).gain(problem))
 
 
 def _monotone(ends: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
