@@ -45,6 +45,7 @@ Vector = tuple[Fraction, ...]
 Level = float | Fraction
 
 
+_LARGEST = 500  # nats; e^ε and its reciprocal are floats with room to spare
 _ARGUMENTS = {"min_mass": "pml", "prior_set": "pml"}  # what stands beside `pml`, by the guarantee's key
 
 
@@ -491,9 +492,20 @@ def _text(epsilon: Level | None) -> str | None:
     return None if epsilon is None else level_exact(epsilon)
 
 
+def read_level(value: Any, argument: str) -> Level:
+    """Read the level of a guarantee: rounded down where it is irrational, and no larger than floats can work with."""
+    found = exact_level(value, argument, rounding="down")
+    if found > _LARGEST:
+        raise InvalidInput(
+            f"{argument} must be at most {_LARGEST} nats, got {quoted(value)}; a larger level protects nobody: "
+            "leave it out, or give a smaller one."
+        )
+    return found
+
+
 def _level(text: Any, argument: str) -> Level | None:
-    return None if text is None else exact_level(text, argument)
+    return None if text is None else read_level(text, argument)
 
 
 def _required(text: Any) -> Level:
-    return exact_level(text, "epsilon")
+    return read_level(text, "epsilon")

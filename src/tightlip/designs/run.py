@@ -20,6 +20,7 @@ from tightlip.designs.guarantee import (
     Level,
     MaximalLeakage,
     SetPml,
+    read_level,
 )
 from tightlip.designs.linear import ROOM
 from tightlip.designs.result import Design
@@ -32,7 +33,6 @@ from tightlip.model.labels import Label, match, show
 from tightlip.model.prior import Prior, PriorSet, as_prior
 from tightlip.model.prior_set import PriorBall, PriorList, PriorPolytope
 from tightlip.numeric.parse import number
-from tightlip.numeric.quantity import exact_level
 
 GUARANTEES = ("pml", "ldp", "pmc", "lip", "alip", "maximal_leakage", "envelope")
 
@@ -41,7 +41,6 @@ _ARRAYS = 40  # of the size of the channel, that the interior point holds at onc
 _FLOPS = 4e9  # a second, of one core
 _ROUNDS = 40  # of the interior point, as a rule
 _THRESHOLDS = 12  # of an envelope, evenly spaced; each costs a solution
-_LARGEST_LEVEL = 500  # nats; e^ε and its reciprocal are floats with room to spare
 _SAME = 1e-7  # how far a prior may be from a mixture of P(x | s)
 
 
@@ -317,12 +316,7 @@ def _read_secret(secret: object, prior: Prior) -> Channel:
 
 
 def _level(value: Any, argument: str, about: Channel | None = None) -> Level:
-    found = exact_level(value, argument, rounding="down")
-    if found > _LARGEST_LEVEL:
-        raise InvalidInput(
-            f"{argument} must be at most {_LARGEST_LEVEL} nats, got {quoted(value)}; a larger level protects nobody: "
-            "leave it out, or give a smaller one."
-        )
+    found = read_level(value, argument)
     if about is not None and found == 0:
         raise InvalidInput(
             f"{argument} about a secret must be positive, got 0; write 0.01 for almost nothing."

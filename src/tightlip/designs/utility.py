@@ -190,6 +190,10 @@ class Linear(Utility):
 
     def worth(self, masses: Vector, kernel: Kernel) -> float:
         """Compute the expected gain, rounded down."""
+        if (len(masses), len(kernel.weights)) != self.matrix.shape:
+            raise CertificateInvalid(
+                "a loss or gain must have a row for each secret and a column for each output of the mechanism."
+            )
         return float_below(kernel.gain(self.problem(masses, ())))
 
     def potential(self, masses: Vector, kernel: Kernel) -> float:
@@ -200,6 +204,8 @@ class Linear(Utility):
 
     def bound(self, masses: Vector, guarantees: tuple[Guarantee, ...], proof: Any) -> float:
         """Check the prices and sum them, rounded up."""
+        if len(masses) != self.matrix.shape[0]:
+            raise CertificateInvalid("a loss or gain must have a row for each secret.")
         problem = self.problem(masses, guarantees)
         if not isinstance(proof, Prices) or not proves(problem, proof):
             raise CertificateInvalid("the prices prove no bound: an output gains more than they allow.")
