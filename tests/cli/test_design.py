@@ -1,6 +1,7 @@
 """The design command."""
 
 import json
+import re
 from fractions import Fraction
 
 import pytest
@@ -190,8 +191,8 @@ def test_quiet_leaves_the_answer(capsys):
 def test_large_channels_are_cut(capsys, here):
     (here / "many.json").write_text(json.dumps({"prior": "uniform", "inputs": list(range(30))}))
     out = run(capsys, "many.json", "--ldp", "1", "--loss", "absolute")[1]
-    assert (
-        "18 more secrets and 2 rarer outputs not shown here. --json has all." in out or "more secrets" in out
+    assert re.search(
+        r"^18 more secrets(?: and \d+ rarer outputs?)? not shown here. --json has all.$", out, re.M
     )
     assert out.count("│ ") < 200
 
