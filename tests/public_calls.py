@@ -44,6 +44,22 @@ CHANNEL = tl.Channel([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["ill", "well"], o
 PLANNED: dict[str, Any] = dict.fromkeys(
     ("bins", "prefix", "top", "bottom", "mapping", "suppress", "where", "missing", "jointly")
 )
+DESIGNED: dict[str, Any] = dict.fromkeys(
+    (
+        "pml",
+        "pmc",
+        "lip",
+        "alip",
+        "maximal_leakage",
+        "envelope",
+        "min_mass",
+        "priors",
+        "secret",
+        "gain",
+        "utility",
+        "outputs",
+    )
+)
 FLOATS = tl.Channel([[0.75, 0.25], [0.25, 0.75]])
 PRIOR = tl.Prior(["2/5", "3/5"], labels=["ill", "well"])
 OTHER = tl.Prior(["1/2", "1/2"], labels=["ill", "well"])
@@ -86,6 +102,21 @@ def functions() -> dict[str, dict[str, Any]]:
         "noise.cumulant": {"data": SECRET, "t": 1, "tolerance": 1e-3},
         "contraction.divergence": {"p": PRIOR, "q": OTHER, "kind": "tv"},
         "contraction.divergence_bound": {"divergence": "kl", **pml, "tv": "1/2", "gamma": "exact"},
+        "design": {"prior": PRIOR, **DESIGNED, "ldp": 0.5, "loss": "hamming"},
+        "designs.curve": {"prior": PRIOR, "ldp": [0.5, 1], "pml": 0.3, "loss": "hamming", "outputs": None},
+        "designs.smallest_budget": {
+            "prior": PRIOR,
+            "guarantee": "ldp",
+            "loss_at_most": "1/4",
+            "loss": "hamming",
+            "pml": None,
+        },
+        "designs.compare": {
+            "mechanisms": {"mine": CHANNEL},
+            "prior": PRIOR,
+            "ldp": 2,
+            "loss": [[0, 1], [1, 0]],
+        },
         "dobrushin": one,
         "contraction.dobrushin_bound": pml,
         "contraction.level_bounds": pml,

@@ -30,6 +30,7 @@ FIRST = {
     },
     "post-processing": {"envelope", "envelope_curve", "failure_probability"},
     "other views": {"statistic_maximal_leakage", "leakage_capacity", "dobrushin"},
+    "designing": {"design"},
     "tables": {"audit", "compare", "protect", "release", "Policy", "open_table"},
     "namespaces": {
         "measures",
@@ -38,6 +39,7 @@ FIRST = {
         "statistic",
         "robust",
         "contraction",
+        "designs",
         "planning",
         "histogram",
         "table",

@@ -321,7 +321,8 @@ class TestProgram:
         assert "No such command 'measured'" in refused(capsys, "measured")
 
     @pytest.mark.parametrize(
-        "command", ["audit", "measure", "envelope", "verify", "sml", "contraction", "plan", "convert"]
+        "command",
+        ["audit", "measure", "envelope", "verify", "sml", "contraction", "plan", "convert", "design"],
     )
     def test_help_speaks_of_what_to_write(self, capsys, command):
         out = run(capsys, command, "--help")[1]

@@ -19,7 +19,18 @@ CHANNEL = {"prior": ["1/2", "1/2"], "channel": [["3/4", "1/4"], ["1/4", "3/4"]]}
 ROWS = "age,zip code,ill\n" + "".join(
     f"{20 + place % 5 * 10},{place % 3},{'yes' if place % 10 < 3 else 'no'}\n" for place in range(210)
 )
-COMMANDS = ("audit", "protect", "measure", "envelope", "verify", "sml", "contraction", "plan", "convert")
+COMMANDS = (
+    "audit",
+    "protect",
+    "measure",
+    "design",
+    "envelope",
+    "verify",
+    "sml",
+    "contraction",
+    "plan",
+    "convert",
+)
 
 
 @pytest.fixture(autouse=True)

@@ -21,6 +21,16 @@ COMMANDS = {
         CHANNEL,
         "the channel file",
     ),
+    "design": (
+        ("design", "FILE", "--ldp", "1", "--loss", "hamming", "--out", "FILE"),
+        CHANNEL,
+        "the channel file",
+    ),
+    "design, proof": (
+        ("design", "FILE", "--ldp", "1", "--loss", "hamming", "--certificate", "FILE"),
+        CHANNEL,
+        "the channel file",
+    ),
     "sml": (("sml", "FILE", "--certificate", "FILE"), CHANNEL, "the channel file"),
     "contraction": (("contraction", "FILE", "--chart", "FILE"), CHANNEL, "the channel file"),
     "plan": (("plan", "FILE", "--samples", "5", "--epsilon", "1", "--chart", "FILE"), STUDY, "the study"),

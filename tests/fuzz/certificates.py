@@ -49,7 +49,7 @@ def fuzz_certificate(random, folder):
     about = ["--channel", str(channel)] if random.random() < 0.5 else []
     status, shown = verified([str(path), *about])
     if whole:
-        assert status == (1 if kind in ("map", "divergence") and about else 0)
+        assert status == (1 if kind in ("map", "divergence", "design") and about else 0)
     if status == 0:
         claim, record = json.loads(shown), json.loads(path.read_text(encoding="utf-8"))
         own = proof.digest()
@@ -116,7 +116,19 @@ def _divergence(random, file):
     return tl.contraction.divergence(prior, other, random.choice([*_DIVERGENCES])).certificate
 
 
+def _design(random, file):
+    """A small mechanism; masses are positive where a design needs them to be."""
+    size = random.randint(2, 3)
+    masses = [random.randint(1, 4) for _ in range(size)]
+    prior = tl.Prior([Fraction(mass, sum(masses)) for mass in masses])
+    level = {
+        random.choice(["pml", "ldp", "pmc", "maximal_leakage"]): tl.log_of(Fraction(random.randint(3, 9), 2))
+    }
+    return tl.design(prior, **level, **{random.choice(["loss", "gain"]): "hamming"}).certificate
+
+
 _MAKERS = {
+    "design": _design,
     "bounds": _bounds,
     "divergence": _divergence,
     "envelope": _envelope,
@@ -173,6 +185,9 @@ def verified(arguments):
 
 def _check_claim(claim, record, proof):
     """A claim must hold of the channel that the proof is about: in rationals, and as it is told."""
+    if claim["kind"].endswith("of a mechanism"):
+        _check_design(claim, proof)
+        return
     if claim["kind"].startswith("statistic"):
         truth = _statistic_total(claim["kind"], record)
         assert proof.lower.total <= truth <= proof.upper.total
@@ -195,6 +210,27 @@ def _check_claim(claim, record, proof):
         assert not delta or proof.lower_at(delta) <= most
         assert proof.upper_at(delta) >= least
     _check_told(claim, least, most)
+
+
+def _check_design(claim, proof):
+    """Its mechanism keeps what the guarantees say, measured anew, and both ends hold of the best one found anew."""
+    channel, prior = proof.channel, proof.prior
+    assert len(channel.matrix) == len(prior)
+    worth = sum(
+        mass * entry * proof.utility.matrix[row][proof.utility.labels.position(output)]
+        for row, mass in enumerate(prior.exact().masses)
+        for output, entry in zip(channel.outputs, channel.matrix[row], strict=True)
+    )
+    assert claim["lower"] <= worth <= claim["upper"]
+    measured = {
+        "alip": lambda own: (
+            (own.upper is None or tl.pml(channel, prior).worst <= own.upper)
+            and (own.lower is None or tl.pmc(channel, prior).worst <= own.lower)
+        ),
+        "ldp": lambda own: tl.ldp(channel) <= own.epsilon,
+        "maximal_leakage": lambda own: tl.maximal_leakage(channel) <= own.epsilon,
+    }
+    assert all(measured[own.key](own) for own in proof.guarantees if own.key in measured)
 
 
 def _check_told(claim, least, most):

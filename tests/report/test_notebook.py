@@ -41,6 +41,10 @@ RESULTS = {
     "risks": example_audit().risks(),
     "comparison": tl.compare([example_audit(), example_audit(min_count=5)]),
     "trade-off": example_curve(),
+    "design": tl.design(PRIOR, ldp=1, loss="absolute"),
+    "design curve": tl.designs.curve(PRIOR, pml=[0.5, 1], gain="hamming"),
+    "smallest budget": tl.designs.smallest_budget(PRIOR, "ldp", loss="hamming", loss_at_most="1/2"),
+    "designs compared": tl.designs.compare({"given": CHANNEL}, PRIOR, pml=1, loss="hamming"),
     "failure": tl.failure_probability(CHANNEL, PRIOR, 0.5),
     "bounds": tl.envelopes.bounds(CHANNEL, PRIOR, "1/10"),
     "robust envelope": tl.robust.envelope(CHANNEL, tl.robust.PriorList([PRIOR]), "1/10"),
@@ -206,6 +210,10 @@ def test_labels_are_escaped():
     shown = [tl.pml(channel, prior), tl.measure(channel, prior), tl.envelope(channel, prior, "1/10")]
     shown += [tl.statistic_maximal_leakage(channel, [HOSTILE, "b"]), tl.contraction.measure(channel, prior)]
     shown += [channel, prior, tl.leakage_capacity(channel, min_mass="1/10"), tl.dobrushin(channel)]
+    shown += [
+        tl.design(prior, ldp=1, loss="hamming"),
+        tl.designs.compare({HOSTILE: channel}, prior, pml=1, gain=[[1, 0], [0, 1]]),
+    ]
     shown += [tl.planning.estimate_frequencies([60, 40], channel), tl.information_density(channel, prior)]
     shown += [release_histogram({HOSTILE: [HOSTILE, "b"]}, None, Share({HOSTILE: HOSTILE}), bin_size=1)]
     for page in [result._repr_html_() for result in shown] + [example_audit(HOSTILE)._repr_html_()]:

@@ -20,7 +20,7 @@ from tightlip import reading
 from tightlip.cli.interrupt import Interrupted
 from tightlip.cli.output import manner
 from tightlip.errors import InvalidInput, quoted
-from tightlip.model.channel_file import ChannelFile, channel_file_of
+from tightlip.model.channel_file import ChannelFile, PriorFile, channel_file_of, prior_file_of
 from tightlip.model.jsonio import parse_json
 from tightlip.numeric.budget import Allowed
 from tightlip.numeric.display import format_exactly
@@ -41,7 +41,7 @@ def read_levels(text: str, argument: str = "epsilon") -> list[Nats | Fraction]:
     >>> read_levels("0.5,log(3)")
     [Fraction(1, 2), 1.0986122886681098 nats]
     """
-    return [read_level(part, argument) for part in _parts(text, argument)]
+    return [read_level(part, argument) for part in read_parts(text, argument)]
 
 
 def read_level(text: str, argument: str = "epsilon") -> Nats | Fraction:
@@ -100,7 +100,7 @@ def read_probabilities(text: str, argument: str = "delta", *, or_one: bool = Fal
     >>> read_probabilities("0.1,1/3")
     [Fraction(1, 10), Fraction(1, 3)]
     """
-    found = [Fraction(number(part, argument)) for part in _parts(text, argument)]
+    found = [Fraction(number(part, argument)) for part in read_parts(text, argument)]
     range_ = "above 0 and at most 1" if or_one else "strictly between 0 and 1"
     for probability in found:
         if not 0 < probability < 1 and not (or_one and probability == 1):
@@ -115,7 +115,8 @@ def read_probabilities(text: str, argument: str = "delta", *, or_one: bool = Fal
     return found
 
 
-def _parts(text: str, argument: str) -> list[str]:
+def read_parts(text: str, argument: str) -> list[str]:
+    """Split numbers that are separated by commas; none may be missing."""
     parts = text.split(",")
     if not all(part.strip() for part in parts):
         raise InvalidInput(
@@ -182,6 +183,11 @@ class Command(TyperCommand):
 def read_channel_file(path: Path) -> ChannelFile:
     """Read and check a channel file; - is standard input."""
     return channel_file_of(parse_json(read_text(path), str(path)), str(path))
+
+
+def read_prior_file(path: Path) -> PriorFile:
+    """Read and check a channel file that needs only a prior; - is standard input."""
+    return prior_file_of(parse_json(read_text(path), str(path)), str(path))
 
 
 def read_text(path: Path) -> str:

@@ -15,6 +15,7 @@ from tightlip.cli.arguments import Command, with_manners
 from tightlip.cli.audit import audit
 from tightlip.cli.contraction import contraction
 from tightlip.cli.convert import convert
+from tightlip.cli.design import design
 from tightlip.cli.envelope import envelope
 from tightlip.cli.interrupt import Interrupted, tell_interrupted
 from tightlip.cli.interrupt import run as run
@@ -34,7 +35,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
-for command in (audit, protect, measure, envelope, verify, sml, contraction, plan, convert):
+for command in (audit, protect, measure, design, envelope, verify, sml, contraction, plan, convert):
     app.command(cls=Command)(with_manners(command))
 app.add_typer(release, name="release")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tightlip.designs.certificate import DesignCertificate
 from tightlip.designs.comparison import ComparedMechanism, DesignComparison, compare
-from tightlip.designs.curve import DesignCurve, DesignPoint, SmallestBudget, curve, smallest_budget
 from tightlip.designs.result import Binding, Design
 from tightlip.designs.run import design
+from tightlip.designs.tradeoff import DesignCurve, DesignPoint, SmallestBudget, curve, smallest_budget
 
 __all__ = [
     "Binding",

@@ -22,6 +22,8 @@ from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import Nats
 from tightlip.showing import Charted, Tabled
 
+_NOTHING = 1e-9  # of the value: where no more than this can be had, there is nothing to share
+
 
 @dataclass(frozen=True, slots=True)
 class ComparedMechanism:
@@ -102,13 +104,13 @@ def compare(mechanisms: Mapping[str, Channel], prior: Prior, **asked: Any) -> De
     masses = tuple(prior.exact().masses)
     silent = Kernel(np.ones((1, len(masses)), dtype=object), 1)
     nothing, sign = task.utility.potential(masses, silent), -1 if task.utility.minimised else 1
-    possible = sign * best.bound - nothing
+    possible, room = sign * best.bound - nothing, _NOTHING * max(abs(nothing), abs(best.bound))
     found = []
     for name, channel in mechanisms.items():
         kernel = _kernel(name, channel, prior)
         worth = task.utility.potential(masses, kernel)
         empty = np.zeros((len(masses), len(kernel.weights)), dtype=object)
-        share = (worth - nothing) / possible if possible > 0 else None
+        share = (worth - nothing) / possible if possible > room else None
         found.append(
             ComparedMechanism(
                 str(name),

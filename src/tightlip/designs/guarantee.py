@@ -38,13 +38,14 @@ from tightlip.model.prior import Prior
 from tightlip.model.prior_set import AnyPriorSet, prior_set_from_dict, prior_set_to_dict
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.parse import number
-from tightlip.numeric.quantity import exact_level, exact_ratio, level_exact, level_words
+from tightlip.numeric.quantity import exact_level, exact_ratio, level_exact, level_exactly
 from tightlip.robust.region import Region, region_of
 
 Vector = tuple[Fraction, ...]
 Level = float | Fraction
 
 
+_LARGEST = 500  # nats; e^ε and its reciprocal are floats with room to spare
 _ARGUMENTS = {"min_mass": "pml", "prior_set": "pml"}  # what stands beside `pml`, by the guarantee's key
 
 
@@ -155,7 +156,7 @@ def ratio(epsilon: Level, side: Side, room: Fraction = Fraction(0)) -> Fraction:
     exact = exact_ratio(epsilon)
     if exact is None:
         exact = Fraction(exp_bounds(epsilon)[side is Side.OUTER])
-    return max(exact * (1 - room), Fraction(1)) if room else exact
+    return max(exact * (1 - room), Fraction(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -483,16 +484,28 @@ def _less(one: Sequence[Fraction], two: Sequence[Fraction]) -> Vector:
 
 def _nats(epsilon: Level | None) -> str:
     assert epsilon is not None
-    return f"{level_words(epsilon)} nats"
+    words = level_exactly(epsilon)
+    return f"{words} nat" if words == "1" else f"{words} nats"
 
 
 def _text(epsilon: Level | None) -> str | None:
     return None if epsilon is None else level_exact(epsilon)
 
 
+def read_level(value: Any, argument: str) -> Level:
+    """Read the level of a guarantee: rounded down where it is irrational, and no larger than floats can work with."""
+    found = exact_level(value, argument, rounding="down")
+    if found > _LARGEST:
+        raise InvalidInput(
+            f"{argument} must be at most {_LARGEST} nats, got {quoted(value)}; a larger level protects nobody: "
+            "leave it out, or give a smaller one."
+        )
+    return found
+
+
 def _level(text: Any, argument: str) -> Level | None:
-    return None if text is None else exact_level(text, argument)
+    return None if text is None else read_level(text, argument)
 
 
 def _required(text: Any) -> Level:
-    return exact_level(text, "epsilon")
+    return read_level(text, "epsilon")

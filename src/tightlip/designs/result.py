@@ -13,7 +13,7 @@ from tightlip.model.channel import Channel
 from tightlip.model.labels import Label
 from tightlip.model.matrix import dense
 from tightlip.model.prior import Prior
-from tightlip.numeric.display import format_about
+from tightlip.numeric.display import format_about, several
 from tightlip.numeric.proved import Proved
 from tightlip.showing import Charted, Tabled
 
@@ -100,7 +100,7 @@ class Design(Proved, Charted, Tabled):
         secrets, outputs = self.channel.shape
         return (
             f"Design({self.utility.words()} {format_about(self.value)}, {beat} {format_about(self.bound)} possible; "
-            f"{words}; {secrets} secrets → {outputs} outputs, by {self.method})"
+            f"{words}; {several(secrets, 'secret')} → {several(outputs, 'output')}, by {self.method})"
         )
 
 

@@ -20,6 +20,7 @@ from tightlip.designs.guarantee import (
     Level,
     MaximalLeakage,
     SetPml,
+    read_level,
 )
 from tightlip.designs.information import read_information
 from tightlip.designs.linear import ROOM
@@ -33,7 +34,6 @@ from tightlip.model.labels import Label, match, show
 from tightlip.model.prior import Prior, PriorSet, as_prior
 from tightlip.model.prior_set import PriorBall, PriorList, PriorPolytope
 from tightlip.numeric.parse import number
-from tightlip.numeric.quantity import exact_level
 
 GUARANTEES = ("pml", "ldp", "pmc", "lip", "alip", "maximal_leakage", "envelope")
 
@@ -319,7 +319,7 @@ def _read_secret(secret: object, prior: Prior) -> Channel:
 
 
 def _level(value: Any, argument: str, about: Channel | None = None) -> Level:
-    found = exact_level(value, argument, rounding="down")
+    found = read_level(value, argument)
     if about is not None and found == 0:
         raise InvalidInput(
             f"{argument} about a secret must be positive, got 0; write 0.01 for almost nothing."

@@ -19,9 +19,17 @@ import numpy as np
 
 from tightlip.designs.guarantee import Rows, Side
 from tightlip.designs.interior import follow
-from tightlip.designs.linear import Prices, Problem, least_shift, plain_optimum, shape_of, split_prices
+from tightlip.designs.linear import (
+    Prices,
+    Problem,
+    constant_kernel,
+    least_shift,
+    plain_optimum,
+    shape_of,
+    split_prices,
+)
 from tightlip.numeric.parse import FloatArray
-from tightlip.numeric.rounding import gamma
+from tightlip.numeric.rounding import float_below, gamma
 
 _LOOSE = 1e-3  # relative gap of a solution: less than can be seen in a picture
 
@@ -35,20 +43,15 @@ def trace(problems: Sequence[Problem]) -> list[tuple[float, float]]:
     optima = [None] * silent + list(
         follow(gains, (shape_of(rows, len(masses)) for rows in inner[silent:]), tolerance=_LOOSE)
     )
+    nothing = float_below(constant_kernel(problems[0]).gain(problems[0]))
     found = []
     for problem, rows, optimum in zip(problems, inner, optima, strict=True):
         outer, own = problem.rows(Side.OUTER), optimum or plain_optimum(problem, gains)
-        gain = _constant_gain(gains)
+        gain = nothing
         if optimum is not None:
             gain = max(gain, sound_gain(rows, gains, own.columns))
         found.append((gain, max(sound_bound(outer, gains, masses, split_prices(outer, own)), gain)))
     return monotone(found)
-
-
-def _constant_gain(gains: FloatArray) -> float:
-    """Bound from below what releasing nothing gains."""
-    slack = gamma(gains.shape[1] + 4)
-    return float((gains.sum(axis=1) - 2 * slack * np.abs(gains).sum(axis=1)).max())
 
 
 def monotone(ends: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

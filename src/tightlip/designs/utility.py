@@ -37,6 +37,7 @@ from tightlip.model.labels import (
     labels_from_json,
     show,
 )
+from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import number
 from tightlip.numeric.rounding import float_above, float_below
 
@@ -46,6 +47,7 @@ GREATEST = "greatest {} of a mechanism"  # of an information, by its words
 NAMED = ("hamming", "absolute", "squared", "top-k")
 
 _TOP = re.compile(r"top-([1-9][0-9]*)")
+_LARGEST = 10**100  # of an entry; sums and products of such numbers are still floats
 _MOST_SETS = 20_000  # outputs of top-k, one for each set of k secrets
 
 
@@ -187,6 +189,10 @@ class Linear(Utility):
 
     def worth(self, masses: Vector, kernel: Kernel) -> float:
         """Compute the expected gain, rounded down."""
+        if (len(masses), len(kernel.weights)) != self.matrix.shape:
+            raise CertificateInvalid(
+                "a loss or gain must have a row for each secret and a column for each output of the mechanism."
+            )
         return float_below(kernel.gain(self.problem(masses, ())))
 
     def potential(self, masses: Vector, kernel: Kernel) -> float:
@@ -197,6 +203,8 @@ class Linear(Utility):
 
     def bound(self, masses: Vector, guarantees: tuple[Guarantee, ...], proof: Any) -> float:
         """Check the prices and sum them, rounded up."""
+        if len(masses) != self.matrix.shape[0]:
+            raise CertificateInvalid("a loss or gain must have a row for each secret.")
         problem = self.problem(masses, guarantees)
         if not isinstance(proof, Prices) or not proves(problem, proof):
             raise CertificateInvalid("the prices prove no bound: an output gains more than they allow.")
@@ -262,12 +270,24 @@ def read_linear(
     """Read a loss or a gain: a name, or a matrix with a row for each secret."""
     argument, given = ("loss", loss) if gain is None else ("gain", gain)
     if isinstance(given, str):
-        return _named(given, argument, secrets, outputs)
+        return _require_range(_named(given, argument, secrets, outputs), argument)
     matrix = _exact_matrix(labelled_matrix(given, secrets, argument, "secrets"))
     names = choose_labels(column_labels(given), outputs, "outputs")
     if names is None and matrix.shape[1] == len(secrets):
-        return Linear("given", matrix, secrets, gain is None)
-    return Linear("given", matrix, Labels.of(names, matrix.shape[1], "outputs"), gain is None)
+        return _require_range(Linear("given", matrix, secrets, gain is None), argument)
+    labels = Labels.of(names, matrix.shape[1], "outputs")
+    return _require_range(Linear("given", matrix, labels, gain is None), argument)
+
+
+def _require_range(found: Linear, argument: str) -> Linear:
+    """Refuse entries that floats cannot hold beside others."""
+    largest = max((abs(entry) for entry in found.matrix.ravel().tolist()), default=Fraction(0))
+    if largest > _LARGEST:
+        raise InvalidInput(
+            f"{argument} must have entries up to {_LARGEST:.0e} in size, got {format_about(largest, 3)}; "
+            "divide all of them by the same number."
+        )
+    return found
 
 
 def _named(name: str, argument: str, secrets: Labels, outputs: Iterable[Label] | None) -> Linear:

@@ -63,6 +63,43 @@ def channel_file_of(given: Any, name: str) -> ChannelFile:
     )
 
 
+class PriorFile(NamedTuple):
+    """What a file holds that needs only a prior; `channel` is None where the file has none."""
+
+    prior: Prior
+    channel: Channel | None
+
+
+def prior_file_of(given: Any, name: str) -> PriorFile:
+    """Read and check the JSON values of a channel file that may be without a channel, but not without a prior."""
+    record = check_keys(given, name, set(), _KEYS)
+    if "channel" in record or "counts" in record:
+        found = channel_file_of(record, name)
+        return PriorFile(found.require_prior(Path(name)), found.channel)
+    check_keys(record, name, {"prior"}, {"inputs", "labels", "adjustment"})
+    if record.get("inputs") is not None and record.get("labels") is not None:
+        raise InvalidInput(
+            f'{name} must have one of "inputs" and "labels" without a channel, got both; drop one.'
+        )
+    key = "labels" if record.get("inputs") is None else "inputs"
+    return PriorFile(_prior_alone(record["prior"], labels_from_json(record.get(key), key), name), None)
+
+
+def _prior_alone(prior: Any, labels: list[Label] | None, name: str) -> Prior:
+    if isinstance(prior, dict) and labels is not None:
+        raise InvalidInput(
+            f"{name} must not name the secrets of a prior that has names of its own, got both; drop one."
+        )
+    if not isinstance(prior, str):
+        return Prior(prior, labels)
+    if prior != "uniform" or labels is None:
+        raise InvalidInput(
+            f'{name} must have a prior that is a list, an object, or "uniform" beside "inputs", got {quoted(prior)}; '
+            'write "inputs": [..] with the secrets.'
+        )
+    return Prior.uniform(labels)
+
+
 def channel_file_text(channel: Channel, prior: Prior | None, secret: Any) -> str:
     """Write a channel file; reading it gives the same channel, prior (in the channel's order) and secrets."""
     record = channel.to_dict()

@@ -288,6 +288,21 @@ def level_words(epsilon: float | Fraction) -> str:
     return "inf" if endless else format_sides(epsilon)[0]
 
 
+def level_exactly(epsilon: float | Fraction) -> str:
+    """Write a level that opposite bounds are about, as people read it and never rounded.
+
+    >>> level_exactly(Fraction(1, 10)), level_exactly(log_of("10/9")), level_exactly(0.1), level_exactly(1 / 3)
+    ('0.1', 'log(10/9)', '0.1', '0.3333333333333333')
+    """
+    words = level_words(epsilon)
+    ratio = epsilon.ratio if isinstance(epsilon, Nats) else None
+    if ratio is not None:
+        return words if max(ratio.numerator, ratio.denominator) < _SHORT else f"log({exact_text(ratio)})"
+    if isinstance(epsilon, float):
+        return words if math.isinf(epsilon) or float(words) == epsilon else repr(float(epsilon))
+    return words if Fraction(words) == epsilon else exact_text(epsilon)
+
+
 def level_repr(epsilon: float | Fraction) -> str:
     """Write a level as Python reads it, for a `repr`.
 

@@ -440,6 +440,15 @@ def join_names(names: Sequence[str]) -> str:
     return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
 
 
+def a_or_an(noun: str) -> str:
+    """Put the article before a noun.
+
+    >>> a_or_an("expected loss"), a_or_an("mutual information")
+    ('an expected loss', 'a mutual information')
+    """
+    return f"{'an' if noun[:1].lower() in tuple('aeiou') else 'a'} {noun}"
+
+
 def printable(value: Any) -> Any:
     """Write a text or a record whose texts can do no harm: control characters, invisible and broken ones made visible.
 

@@ -13,10 +13,11 @@ from tightlip.certificate import recomputation as again
 from tightlip.certificate.base import Claim
 from tightlip.certificate.statistic import COST, MAXIMAL
 from tightlip.contraction import certificate as contraction
+from tightlip.designs.utility import GREATEST_GAIN, LEAST_LOSS
 from tightlip.numeric.display import format_down, format_exactly, format_sides, format_up, several
 from tightlip.numeric.parse import exact_text
 from tightlip.protection import certificate as protection
-from tightlip.report.amounts import delta_json, float_json, with_unit
+from tightlip.report.amounts import a_or_an, delta_json, float_json, with_unit
 from tightlip.robust import certificate as robust
 from tightlip.robust import leakage_certificate as robust_leakage
 
@@ -58,6 +59,8 @@ def claim_words(claim: Claim) -> str:
     >>> claim_words(Claim(MAXIMAL, 0.5, 0.6)).partition(", ")[0]
     'the statistic maximal leakage'
     """
+    if claim.kind not in _SENTENCES and claim.kind.endswith(_OF_A_MECHANISM):
+        return _greatest(claim)
     return _SENTENCES[claim.kind](claim)
 
 
@@ -161,9 +164,36 @@ def _contraction(what: str) -> Callable[[Claim], str]:
     return sentence
 
 
+def _least_loss(claim: Claim) -> str:
+    return (
+        f"the mechanism keeps its guarantees and loses at most {format_up(claim.upper)} on average, and none that "
+        f"keeps them loses less than {format_down(claim.lower)}."
+    )
+
+
+def _greatest_gain(claim: Claim) -> str:
+    return (
+        f"the mechanism keeps its guarantees and gains at least {format_down(claim.lower)} on average, and none that "
+        f"keeps them gains more than {format_up(claim.upper)}."
+    )
+
+
+def _greatest(claim: Claim) -> str:
+    """Of mechanisms made for an information, whose name stands in the kind."""
+    what = claim.kind.removeprefix(_GREATEST).removesuffix(_OF_A_MECHANISM)
+    least, most = _ends(claim) if claim.unit else (format_down(claim.lower), format_up(claim.upper))
+    return (
+        f"the mechanism keeps its guarantees and has {a_or_an(what)} of at least {least}, and none that keeps them has "
+        f"more than {most}."
+    )
+
+
+_GREATEST, _OF_A_MECHANISM = "greatest ", " of a mechanism"
 _DIVERGENCES = {contraction.CHI_SQUARED: "χ²", contraction.KL: "KL", contraction.HELLINGER: "Hellinger"}
 _SENTENCES: dict[str, Callable[[Claim], str]] = {
     receipt.KIND: _receipt,
+    LEAST_LOSS: _least_loss,
+    GREATEST_GAIN: _greatest_gain,
     protection.KIND: _detail,
     envelope.KIND: _envelope("post-processing"),
     ordered.KIND: _envelope("monotone function of the outcome"),

@@ -1,7 +1,7 @@
 """Results as a notebook shows them: a record, a few lines of HTML, a data frame, a picture; by the result's type.
 
 Asked by `tightlip.showing`. Numbers between two proved ends are in `tightlip.report.proved`, trade-offs in
-`tightlip.report.protect_curve`.
+`tightlip.report.protect_curve`, designed mechanisms in `tightlip.report.design`.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from tightlip.planning.risk import RiskBound
 from tightlip.planning.samples import PlanRow, PlanTable
 from tightlip.report import (
     contraction,
+    design,
     envelope,
     measurement,
     plan,
@@ -71,7 +72,15 @@ from tightlip.report.comparison import NAMES, plan_lines
 from tightlip.statistic.relations import StatisticComposition
 from tightlip.statistic.result import StatisticLeakage
 
-__all__ = ["chart_of", "frame_of", "html_of", "protect_curve", "proved", "record_of"]  # what results ask for
+__all__ = [
+    "chart_of",
+    "design",
+    "frame_of",
+    "html_of",
+    "protect_curve",
+    "proved",
+    "record_of",
+]  # what results ask for
 
 # where tails and quantiles are told, as by `tightlip measure`
 _DELTAS = tuple(Fraction(1, count) for count in (10, 20, 100))

@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tightlip.arguments import listed
+from tightlip.arguments import choice, listed
 from tightlip.designs.guarantee import Guarantee, Level
 from tightlip.designs.result import Design
 from tightlip.designs.run import Task, read_task, read_utility
 from tightlip.designs.utility import Utility
-from tightlip.errors import CertificateInvalid, InvalidInput, quoted
+from tightlip.errors import CertificateInvalid, InvalidInput
 from tightlip.model.prior import Prior
-from tightlip.numeric.parse import number
+from tightlip.numeric.parse import float_number
+from tightlip.numeric.quantity import level_exactly
 from tightlip.showing import Charted, Shown, Tabled
 
 LEVELS = ("pml", "ldp", "pmc", "lip", "maximal_leakage")
@@ -66,7 +67,7 @@ class DesignCurve(Charted, Tabled):
         low, high = self.points[0], self.points[-1]
         return (
             f"DesignCurve({self.utility.words()} {low.value:.6g} to {high.value:.6g} at {len(self.points)} levels of "
-            f"{self.guarantee}, {float(low.level):.4g} to {float(high.level):.4g} nats; within {self.gap:.2g})"
+            f"{self.guarantee}, {level_exactly(low.level)} to {level_exactly(high.level)} nats; within {self.gap:.2g})"
         )
 
 
@@ -209,8 +210,7 @@ def smallest_budget(
     >>> round(found.upper, 4)
     1.0986
     """
-    if guarantee not in LEVELS:
-        raise InvalidInput(f"guarantee must be one of {', '.join(LEVELS)}, got {quoted(guarantee)}.")
+    choice(guarantee, "guarantee", LEVELS)
     if asked.get(guarantee) is not None:
         raise InvalidInput(f"{guarantee} must not be given: it is what is looked for; leave it out.")
     asked.pop(guarantee, None)
@@ -298,24 +298,27 @@ def _conflict(found: Design, target: float, guarantee: str, prior: Prior, asked:
         why = f"no mechanism at all reaches {beat} than {found.bound:.6g}"
         remedy = "ask for less"
     return (
-        f"the target must be one that some level of {guarantee} reaches, got {target:.6g}; {why}, which is "
+        f"{_target_name(asked)} must be one that some level of {guarantee} reaches, got {target:.6g}; {why}, which is "
         f"{abs(found.bound - target):.3g} away; {remedy}."
     )
 
 
+def _target_name(asked: Mapping[str, Any]) -> str:
+    """Name the argument that has the target, by what the utility is."""
+    if asked.get("loss") is not None:
+        return "loss_at_most"
+    return "at_least" if asked.get("gain") is None else "gain_at_least"
+
+
 def _target(utility: Utility, asked: Mapping[str, Any], **given: Any) -> float:
     """Read what is to be reached, under the name that fits the utility."""
-    fits = "at_least"
-    if asked.get("loss") is not None:
-        fits = "loss_at_most"
-    elif asked.get("gain") is not None:
-        fits = "gain_at_least"
+    fits = _target_name(asked)
     named = [name for name, value in given.items() if value is not None]
     if named != [fits]:
         raise InvalidInput(
             f"{fits} must be given for {utility.words()}, got {' and '.join(named) or 'none'}; write {fits}=0.1."
         )
-    return float(number(given[fits], fits))
+    return float_number(given[fits], fits)
 
 
 def _reaches(utility: Utility, value: float, target: float) -> bool:

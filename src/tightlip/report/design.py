@@ -1,0 +1,491 @@
+"""Designed mechanisms, trade-offs and comparisons, as one JSON-ready record, as text, and as a notebook shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from tightlip.designs.comparison import ComparedMechanism, DesignComparison
+from tightlip.designs.extremes import extremes
+from tightlip.designs.result import Design
+from tightlip.designs.tradeoff import DesignCurve, SmallestBudget
+from tightlip.designs.utility import GREATEST_GAIN, LEAST_LOSS, Utility
+from tightlip.errors import visible
+from tightlip.model.labels import label_from_json, show
+from tightlip.model.matrix import dense
+from tightlip.numeric.display import format_about, format_down, format_exactly, format_up, several
+from tightlip.numeric.parse import exact_text, number
+from tightlip.numeric.quantity import Nats, level_exact, level_exactly
+from tightlip.report.amounts import (
+    Unit,
+    a_or_an,
+    about,
+    float_json,
+    given_decimal,
+    leakage_json,
+    show_amount,
+    value_json,
+    with_unit,
+)
+from tightlip.report.card import Card, Grid, card_of, chart_of, columns_of, label_json, record_of
+from tightlip.report.design_chart import GUARANTEES, channel_chart, comparison_chart, curve_chart
+from tightlip.report.tables import plain_table
+
+_BEST = 1e-6  # a mechanism whose value is this near to the bound, as a share of it, is called the best one
+_MOST_ROWS, _MOST_OUTPUTS = 12, 8  # of a channel in the terminal
+_MOST_LEVELS = 12  # of a trade-off in the terminal
+_MOST_BINDING = 5  # outputs at a bound, in the terminal
+_SHORT = 8  # characters of an exact entry of a channel; longer ones are rounded
+
+
+# one design
+
+
+def design_record(found: Design, unit: Unit) -> dict[str, Any]:
+    """Record a mechanism: its value and the bound, what it keeps, whom that stops, and which bounds decide."""
+    between = extremes(found.utility, found.prior)
+    return {
+        "unit": unit,
+        "kind": found.utility.kind,
+        "utility": _utility_json(found.utility, unit),
+        **{name: _end_json(end, name == "upper", found.utility, unit) for name, end in _ends(found).items()},
+        "value": _value_json(found.value, found.utility, unit),
+        "bound": _bound_json(found.bound, found.utility, unit),
+        "relative_gap": float_json(found.relative_gap),
+        "exact": found.exact,
+        "method": found.method,
+        "guarantees": [
+            {**own.to_dict(), "words": own.words(), "against": own.against()} for own in found.guarantees
+        ],
+        "nothing": _value_json(between.nothing, found.utility, unit),
+        "truth": _value_json(between.truth, found.utility, unit),
+        "prior": found.prior.to_dict(),
+        "mechanism": found.channel.to_dict(),
+        "binding": [
+            {
+                "output": label_json(own.output),
+                "probability": own.probability,
+                "guarantee": own.guarantee,
+                "secrets": [label_json(secret) for secret in own.secrets],
+            }
+            for own in found.binding()
+        ],
+    }
+
+
+def _utility_json(utility: Utility, unit: Unit) -> dict[str, Any]:
+    return {
+        "words": utility.words(),
+        "minimised": utility.minimised,
+        "unit": None if utility.unit is None else unit,
+    }
+
+
+def _ends(found: Design) -> dict[str, float]:
+    return {"lower": found.lower, "upper": found.upper}
+
+
+def _end_json(end: float, up: bool, utility: Utility, unit: Unit) -> float | str:
+    """Write an end, rounded to its side where it changes its unit."""
+    if utility.unit is None:
+        return float_json(end)
+    return value_json(Nats(end, rounding="up" if up else "down"), unit)
+
+
+def _value_json(value: float, utility: Utility, unit: Unit) -> float | str:
+    return _end_json(value, utility.minimised, utility, unit)
+
+
+def _bound_json(bound: float, utility: Utility, unit: Unit) -> float | str:
+    return _end_json(bound, not utility.minimised, utility, unit)
+
+
+def headline(record: dict[str, Any]) -> str:
+    """Say what the mechanism reaches, and what none can beat.
+
+    The value is rounded up where it is a loss, otherwise down, and the bound to the other side.
+    """
+    kept = " and ".join(own["words"] for own in record["guarantees"])
+    near = record["relative_gap"] != "inf" and record["relative_gap"] <= _BEST
+    who = "The best mechanism" if near else "The mechanism found"
+    reached, beaten = _said(record, record["value"], bound=False), _said(record, record["bound"], bound=True)
+    verb, more, on = _VERBS.get(record["kind"], (f"has {a_or_an(record['utility']['words'])} of", "more", ""))
+    again = "has" if record["kind"] not in _VERBS else verb
+    return f"{who} {verb} {reached}{on}; none under {kept} {again} {more} than {beaten}."
+
+
+_VERBS = {
+    LEAST_LOSS: ("loses", "less", " on average"),
+    GREATEST_GAIN: ("gains", "more", " on average"),
+}
+
+
+def _said(record: dict[str, Any], value: float | str, *, bound: bool) -> str:
+    """Write a value with its unit: a loss up and its bound down, anything else the other way round."""
+    up = record["utility"]["minimised"] != bound
+    shown = (format_up if up else format_down)(float(value))
+    unit = record["utility"]["unit"]
+    return shown if unit is None else with_unit(shown, unit)
+
+
+def _about(record: dict[str, Any], value: float | str) -> str:
+    """Write a value that nothing rests on."""
+    shown, unit = format_about(float(value)), record["utility"]["unit"]
+    return shown if unit is None else with_unit(shown, unit)
+
+
+def sentences(record: dict[str, Any]) -> list[str]:
+    """Say what is guaranteed against whom, what lies on both sides of the mechanism, and how it was found."""
+    verb, _, on = _VERBS.get(record["kind"], ("has", "", ""))
+    nothing, truth = (_about(record, record[name]) for name in ("nothing", "truth"))
+    return [
+        *(f"Guaranteed: {own['words']}, against {own['against']}." for own in record["guarantees"]),
+        f"For comparison, releasing nothing {verb} {nothing}{on}, and releasing the truth {truth}.",
+        f"Method: {record['method']}.",
+    ]
+
+
+def binding_words(record: dict[str, Any]) -> list[str]:
+    """Say which outputs are at a bound, and for which secrets."""
+    found = record["binding"]
+    if not found:
+        return ["No output is at the bound of a guarantee."]
+    told = [
+        f"output {_name(own['output'])} (published in {about(own['probability'])} of cases) is at the bound of "
+        f"{own['guarantee']} for {_some([_name(label) for label in own['secrets']])}"
+        for own in found[:_MOST_BINDING]
+    ]
+    more = len(found) - len(told)
+    rest = [f"{more} more outputs are at a bound" if more > 1 else "one more output is at a bound"]
+    return [f"{line[:1].upper()}{line[1:]}." for line in [*told, *(rest if more > 0 else [])]]
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_BINDING
+    return ", ".join(names[:_MOST_BINDING]) + (f" and {more} more" if more > 0 else "")
+
+
+def cells(record: dict[str, Any], rows: int, columns: int) -> tuple[list[str], list[list[str]]]:
+    """Lay out the channel as a table: names of columns, and rows; at most so many of both, the likeliest outputs."""
+    shown = _likeliest(record, columns)
+    channel = record["mechanism"]["channel"][:rows]
+    secrets, outputs = (_names(record, side) for side in ("inputs", "outputs"))
+    body = [[secrets[place], *(_entry(row[column]) for column in shown)] for place, row in enumerate(channel)]
+    return ["secret", *(outputs[column] for column in shown)], body
+
+
+def _likeliest(record: dict[str, Any], most: int) -> list[int]:
+    """The places of the outputs that are published most often, in their order."""
+    channel, prior = record["mechanism"]["channel"], record["prior"]["prior"]
+    places = range(len(channel[0]))
+    if len(places) <= most:
+        return [*places]
+    masses = [float(Fraction(number(mass, "mass"))) for mass in prior]
+    rows = [[float(Fraction(number(entry, "entry"))) for entry in row] for row in channel]
+    likely = [sum(mass * row[place] for mass, row in zip(masses, rows, strict=True)) for place in places]
+    return sorted(sorted(places, key=lambda place: -likely[place])[:most])
+
+
+def cut_words(record: dict[str, Any], rows: int, columns: int) -> list[str]:
+    """Say how much of the channel is not shown."""
+    channel = record["mechanism"]["channel"]
+    left = [
+        several(own, what)
+        for own, what in ((len(channel) - rows, "more secret"), (len(channel[0]) - columns, "rarer output"))
+        if own > 0
+    ]
+    return [f"{' and '.join(left)} not shown here."] if left else []
+
+
+def _names(record: dict[str, Any], side: str) -> list[str]:
+    channel = record["mechanism"]["channel"]
+    size = len(channel) if side == "inputs" else len(channel[0])
+    given = record["mechanism"].get(side)
+    return [_name(label) for label in (range(size) if given is None else given)]
+
+
+def _entry(value: float | str) -> str:
+    """A probability as it is where that is short, otherwise to nearest."""
+    exact = Fraction(number(value, "entry"))
+    text = exact_text(exact)
+    return text if len(text) <= _SHORT else format_about(float(exact), 4)
+
+
+def _name(label: Any) -> str:
+    """A label on one line, control characters made visible."""
+    return visible(show(label_from_json(label)))
+
+
+def design_text(record: dict[str, Any]) -> RenderableType:
+    """Lay the record out: the answer, what is guaranteed, the channel, and what decides."""
+    title = "The mechanism: how likely each output is for each secret"
+    parts: list[RenderableType] = [Text(line) for line in (headline(record), *sentences(record))]
+    parts += [Text(line) for line in compared_words(record)]
+    parts += [Text(""), *_table(title, *cells(record, _MOST_ROWS, _MOST_OUTPUTS))]
+    parts += [Text(f"{line} --json has all.") for line in cut_words(record, _MOST_ROWS, _MOST_OUTPUTS)]
+    return Group(*parts, *(Text(line) for line in binding_words(record)))
+
+
+def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[RenderableType]:
+    """Lay out a table below its title, which is wider than many a table."""
+    found = plain_table(title, columns, rows)
+    found.title = None
+    return [Text(f"{title}:"), found]
+
+
+# a trade-off
+
+
+def curve_record(found: DesignCurve, unit: Unit) -> dict[str, Any]:
+    """Record a trade-off: for each level what is reached, and what none can beat; levels in nats."""
+    return {
+        "unit": unit,
+        "kind": found.utility.kind,
+        "guarantee": found.guarantee,
+        "utility": _utility_json(found.utility, unit),
+        "others": [own.words() for own in found.others],
+        "points": [
+            {
+                "level": float(point.level),
+                "level_exact": level_exact(point.level),
+                "level_words": level_exactly(point.level),
+                "value": _value_json(point.value, found.utility, unit),
+                "bound": _bound_json(point.bound, found.utility, unit),
+            }
+            for point in found.points
+        ],
+    }
+
+
+def curve_title(record: dict[str, Any]) -> str:
+    """Say what the trade-off is about."""
+    beside = "".join(f", and {words}" for words in record["others"])
+    words, count = str(record["utility"]["words"]), several(len(record["points"]), "level")
+    return f"{words[:1].upper()}{words[1:]} at {count} of {GUARANTEES[record['guarantee']]}{beside}"
+
+
+def curve_cells(record: dict[str, Any], most: int) -> tuple[list[str], list[list[str]]]:
+    """Lay out the trade-off as a table: names of columns, and rows; of many levels some, both ends among them."""
+    points = record["points"]
+    last, count = len(points) - 1, min(len(points), most)
+    places = [round(last * step / (count - 1)) for step in range(count)] if count > 1 else [0]
+    rows = [
+        [
+            points[place]["level_words"],
+            _said(record, points[place]["value"], bound=False),
+            _said(record, points[place]["bound"], bound=True),
+        ]
+        for place in places
+    ]
+    side = "at least" if record["utility"]["minimised"] else "at most"
+    return [f"{GUARANTEES[record['guarantee']]} (nats)", "reached", f"{side} possible"], rows
+
+
+def curve_text(record: dict[str, Any]) -> RenderableType:
+    """Lay the trade-off out as a table."""
+    more = len(record["points"]) - _MOST_LEVELS
+    left = [Text(f"{several(more, 'more level')} not shown here. --json has all.")] if more > 0 else []
+    return Group(*_table(curve_title(record), *curve_cells(record, _MOST_LEVELS)), *left)
+
+
+# the smallest budget
+
+
+def smallest_record(found: SmallestBudget, unit: Unit) -> dict[str, Any]:
+    """Record the least level at which a target is reached, between two proved ends, and the mechanism there."""
+    lower, upper = Nats(found.lower, rounding="down"), Nats(found.upper)
+    return {
+        "unit": unit,
+        "guarantee": found.guarantee,
+        "target": float_json(found.target),
+        "lower": value_json(lower, unit),
+        "upper": value_json(upper, unit),
+        "refuted": None if found.refuted is None else float_json(found.refuted.bound),
+        "design": design_record(found.design, unit),
+    }
+
+
+def smallest_headline(record: dict[str, Any]) -> str:
+    """Say which level suffices for the target, and at which it is proved that none does."""
+    made, name = record["design"], GUARANTEES[record["guarantee"]]
+    first = f"{name[:1].upper()}{name[1:]}"
+    side = "at most" if made["utility"]["minimised"] else "at least"
+    target = given_decimal(float(record["target"])) or format_exactly(float(record["target"]))
+    wanted = f"{a_or_an(made['utility']['words'])} of {side} {target}"
+    if not record["upper"]:
+        return f"Releasing nothing has {wanted} already: no {name} is needed."
+    enough = with_unit(format_up(record["upper"]), record["unit"])
+    if record["refuted"] is None:
+        return f"{first} of {enough} is enough for {wanted}; what less is enough was not decided."
+    least = with_unit(format_down(record["lower"]), record["unit"])
+    return f"{first} of {enough} is enough for {wanted}; {least} is not, for any mechanism."
+
+
+def smallest_text(record: dict[str, Any]) -> RenderableType:
+    """Lay out the level, and the mechanism that has it."""
+    return Group(Text(smallest_headline(record)), Text(""), design_text(record["design"]))
+
+
+# given mechanisms
+
+
+def comparison_record(found: DesignComparison, unit: Unit) -> dict[str, Any]:
+    """Record the best mechanism and given ones beside it."""
+    best = design_record(found.best, unit)
+    return {**best, "compared": [_compared_json(own, found.best.utility, unit) for own in found.mechanisms]}
+
+
+def _compared_json(own: ComparedMechanism, utility: Utility, unit: Unit) -> dict[str, Any]:
+    return {
+        "name": own.name,
+        "keeps": own.keeps,
+        "value": _value_json(own.value, utility, unit),
+        "share": own.share,
+        "levels": {name: leakage_json(level, unit) for name, level in own.levels.items()},
+    }
+
+
+def compared_words(record: dict[str, Any]) -> list[str]:
+    """Say of each given mechanism whether it keeps the guarantees and what it reaches."""
+    verb, _, on = _VERBS.get(record["kind"], ("has", "", ""))
+    told = []
+    for own in record.get("compared", []):
+        keeps = "keeps the guarantees" if len(record["guarantees"]) > 1 else "keeps the guarantee"
+        kept = keeps if own["keeps"] else f"does not {keeps.replace('keeps', 'keep')}"
+        share = _share_words(own["share"])
+        levels = ", ".join(
+            f"{GUARANTEES[name]} {show_amount(level, record['unit'])}"
+            for name, level in own["levels"].items()
+        )
+        name = visible(own["name"])
+        told.append(
+            f"{name[:1].upper()}{name[1:]} {kept} ({levels}) and {verb} {_said(record, own['value'], bound=False)}{on}"
+            f"{share}."
+        )
+    return told
+
+
+def _share_words(share: float | None) -> str:
+    return (
+        ""
+        if share is None
+        else f", {format_down(100 * share, 4)} % of what is possible over releasing nothing"
+    )
+
+
+# as a notebook shows them
+
+
+@record_of.register
+def _(result: Design, unit: Unit) -> dict[str, Any]:
+    return design_record(result, unit)
+
+
+@card_of.register
+def _(result: Design) -> Card:
+    record = design_record(result, "nats")
+    return _design_card(record, [*sentences(record), *binding_words(record)])
+
+
+def _design_card(record: dict[str, Any], lines: Sequence[str]) -> Card:
+    size = len(record["mechanism"]["channel"])
+    return Card(
+        headline(record),
+        [*lines, *cut_words(record, size, _MOST_OUTPUTS)],
+        *cells(record, size, _MOST_OUTPUTS),
+    )
+
+
+@columns_of.register
+def _(result: Design) -> Grid:
+    return Grid(dense(result.channel.floats), result.channel.inputs, result.channel.outputs)
+
+
+@chart_of.register
+def _(result: Design, unit: Unit) -> Any:
+    return channel_chart(result)
+
+
+@record_of.register
+def _(result: DesignCurve, unit: Unit) -> dict[str, Any]:
+    return curve_record(result, unit)
+
+
+@card_of.register
+def _(result: DesignCurve) -> Card:
+    record = curve_record(result, "nats")
+    return Card(curve_title(record), [], *curve_cells(record, len(result.points)))
+
+
+@columns_of.register
+def _(result: DesignCurve) -> dict[str, list[Any]]:
+    return {
+        "level": [float(point.level) for point in result.points],
+        "value": [point.value for point in result.points],
+        "bound": [point.bound for point in result.points],
+    }
+
+
+@chart_of.register
+def _(result: DesignCurve, unit: Unit) -> Any:
+    return curve_chart(curve_record(result, unit))
+
+
+@record_of.register
+def _(result: SmallestBudget, unit: Unit) -> dict[str, Any]:
+    return smallest_record(result, unit)
+
+
+@card_of.register
+def _(result: SmallestBudget) -> Card:
+    record = smallest_record(result, "nats")
+    made = _design_card(record["design"], [headline(record["design"])])
+    return Card(smallest_headline(record), made.lines, made.columns, made.rows)
+
+
+@record_of.register
+def _(result: DesignComparison, unit: Unit) -> dict[str, Any]:
+    return comparison_record(result, unit)
+
+
+@card_of.register
+def _(result: DesignComparison) -> Card:
+    record = comparison_record(result, "nats")
+    rows = [
+        (
+            own["name"],
+            "yes" if own["keeps"] else "no",
+            _said(record, own["value"], bound=False),
+            "" if own["share"] is None else f"{format_down(100 * own['share'], 4)} %",
+        )
+        for own in record["compared"]
+    ]
+    return Card(
+        headline(record),
+        sentences(record)[:-1],
+        ("mechanism", "keeps the guarantees", str(record["utility"]["words"]), "share of the possible"),
+        rows,
+    )
+
+
+@columns_of.register
+def _(result: DesignComparison) -> dict[str, list[Any]]:
+    return {
+        "mechanism": [own.name for own in result.mechanisms],
+        "keeps": [own.keeps for own in result.mechanisms],
+        "value": [own.value for own in result.mechanisms],
+        "share": [own.share for own in result.mechanisms],
+        **{
+            name: [float(own.levels[name]) for own in result.mechanisms]
+            for name in (result.mechanisms[0].levels if result.mechanisms else ())
+        },
+    }
+
+
+@chart_of.register
+def _(result: DesignComparison, unit: Unit) -> Any:
+    return comparison_chart(comparison_record(result, unit))
