@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tightlip.certificate.base import Certificate, Claim, kind_digest
+from tightlip.designs.frequency import LEAST_VARIANCE
 from tightlip.designs.guarantee import Guarantee, Vector
 from tightlip.designs.information import INFORMATIONS, read_information
 from tightlip.designs.linear import Kernel, Problem, keeps
@@ -35,6 +36,7 @@ class DesignCertificate(Certificate):
         LEAST_LOSS,
         GREATEST_GAIN,
         *(read_information(name).kind for name in INFORMATIONS),
+        LEAST_VARIANCE,
     )
     KEYS: ClassVar[frozenset[str]] = frozenset(
         {"prior", "secrets", "guarantees", "utility", "weights", "scale", "proof", "claim"}

@@ -17,11 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import combinations
+from math import comb
 
 import numpy as np
 
 from tightlip.designs.guarantee import Alip, Rows, Side, Vector
 from tightlip.designs.linear import Kernel, Problem, Whole, constant_kernel, keeps, truth_kernel, whole
+
+_MOST_SUBSETS = 2000  # outputs of a mechanism that is told as a matrix
 
 
 def candidates(problem: Problem) -> Iterator[tuple[str, Kernel]]:
@@ -41,9 +45,9 @@ def candidates(problem: Problem) -> Iterator[tuple[str, Kernel]]:
     yield "nothing is released", constant_kernel(problem)
 
 
-def greatest(problem: Problem) -> list[Vector] | None:
+def greatest(problem: Problem, side: Side = Side.INNER) -> list[Vector] | None:
     """Find columns, summing to 1, of whose mixtures the cone consists; None where they are not known."""
-    rows, masses = problem.rows(Side.INNER), problem.masses
+    rows, masses = problem.rows(side), problem.masses
     if rows.most is not None:
         return None
     if len(masses) == 2:
@@ -156,6 +160,37 @@ def _is_symmetric(problem: Problem) -> bool:
 
 def cyclic(problem: Problem) -> Iterator[Kernel]:
     """List mechanisms whose columns are shifts of one extreme column of a single cone, for a uniform prior."""
+    for pattern in _patterns(problem):
+        shifts = [pattern[-output:] + pattern[:-output] for output in range(len(pattern))]
+        yield from _of_columns(problem, shifts)
+
+
+def subsets(problem: Problem) -> Iterator[Kernel]:
+    """List mechanisms with every permutation of one extreme column, for a uniform prior: subset mechanisms."""
+    for pattern in _patterns(problem):
+        size, large = len(pattern), pattern.count(max(pattern))
+        odd = [place for place, entry in enumerate(pattern) if entry not in (max(pattern), min(pattern))]
+        if comb(size, large) * (size - large if odd else 1) > _MOST_SUBSETS:
+            continue
+        columns = []
+        for chosen in combinations(range(size), large):
+            base = [max(pattern) if place in chosen else min(pattern) for place in range(size)]
+            others = [place for place in range(size) if place not in chosen] if odd else [None]
+            for other in others:
+                columns.append([pattern[odd[0]] if place == other else base[place] for place in range(size)])
+        yield from _of_columns(problem, columns)
+
+
+def _of_columns(problem: Problem, columns: list[list[Fraction]]) -> Iterator[Kernel]:
+    """Make a mechanism of columns that are used alike, if it keeps the guarantees."""
+    share = 1 / sum((column[0] for column in columns), Fraction(0))
+    kernel = Kernel(*whole(np.array([[entry * share for entry in own] for own in columns], dtype=object)))
+    if keeps(problem, kernel):
+        yield kernel
+
+
+def _patterns(problem: Problem) -> list[list[Fraction]]:
+    """List the extreme columns of a single cone under a uniform prior, up to the order of secrets."""
     size, rows = len(problem.masses), problem.rows(Side.INNER)
     if (
         size < 2
@@ -164,21 +199,14 @@ def cyclic(problem: Problem) -> Iterator[Kernel]:
         or rows.upper[0].own
         or rows.positive
     ):
-        return
+        return []
     upper, least = rows.upper[0], rows.lower[0][0] if rows.lower else Fraction(0)
     if upper.floor and not any(upper.row) and not rows.lower:
-        patterns = [[upper.floor] * large + [Fraction(1)] * (size - large) for large in range(1, size)]
-    elif not upper.floor and len(set(upper.row)) == 1 and all(len(set(row)) == 1 for row in rows.lower):
-        # entries of a column that sums to n: t on as many as fit, one fraction, the rest as small as allowed
-        high, low = upper.row[0] * size, least * size
-        large = int((1 - low) * size / (high - low)) if high > low else 0
-        rest = size - large * high - (size - large - 1) * low
-        patterns = [[high] * large + [rest] + [low] * (size - large - 1)] if large < size else []
-    else:
-        return
-    for pattern in patterns:
-        shifts = [pattern[-output:] + pattern[:-output] for output in range(size)]
-        share = 1 / sum(pattern, Fraction(0))
-        kernel = Kernel(*whole(np.array([[entry * share for entry in own] for own in shifts], dtype=object)))
-        if keeps(problem, kernel):
-            yield kernel
+        return [[upper.floor] * large + [Fraction(1)] * (size - large) for large in range(1, size)]
+    if upper.floor or len(set(upper.row)) != 1 or any(len(set(row)) != 1 for row in rows.lower):
+        return []
+    # entries of a column that sums to n: t on as many as fit, one fraction, the rest as small as allowed
+    high, low = upper.row[0] * size, least * size
+    large = int((1 - low) * size / (high - low)) if high > low else size
+    rest = size - large * high - (size - large - 1) * low
+    return [[high] * large + [rest] + [low] * (size - large - 1)] if large < size else []

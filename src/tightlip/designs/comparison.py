@@ -110,7 +110,7 @@ def compare(mechanisms: Mapping[str, Channel], prior: Prior, **asked: Any) -> De
         kernel = _kernel(name, channel, prior)
         worth = task.utility.potential(masses, kernel)
         empty = np.zeros((len(masses), len(kernel.weights)), dtype=object)
-        share = (worth - nothing) / possible if possible > room else None
+        share = (worth - nothing) / possible if room < possible < np.inf else None
         found.append(
             ComparedMechanism(
                 str(name),

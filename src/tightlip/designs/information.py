@@ -39,7 +39,6 @@ from tightlip.designs.guarantee import (
 from tightlip.designs.linear import Kernel, Problem, keeps, repaired, shape_of, whole, whole_weights
 from tightlip.designs.pricing import Box, Curve, Floor, Ratio, cones_of
 from tightlip.designs.subset_sums import search_grid
-from tightlip.designs.tracing import monotone
 from tightlip.designs.utility import GREATEST, Found, Utility
 from tightlip.designs.vertices import vertices
 from tightlip.errors import CertificateInvalid, InvalidInput, SolverFailure, quoted
@@ -50,8 +49,8 @@ from tightlip.numeric.rounding import UNIT, float_above, sum_down, sum_up, up
 INFORMATIONS: tuple[str, ...] = get_args(Name)
 """The names of informations that a mechanism can be designed for."""
 
-_SOLVED = 6  # levels of a curve that are solved; between them prices are proved anew
 _SAME = 1e-9  # of the information: a closed form that is worse by no more is preferred
+_DRAWN = 30  # prices drawn at random, each of which finds some extreme columns
 _LISTED = 10  # secrets of which all extreme columns of one cone are listed: some thousands
 FEW = 6  # secrets of which those of several cones together are found, in rationals
 _EASE = Fraction(1, 1 << 42)  # of the level, for rounding
@@ -109,29 +108,6 @@ class MostInformation(Utility):
             raise CertificateInvalid(f"prices must be one for each of {len(masses)} secrets.")
         return upper_bound(masses, guarantees, self.information, proof)
 
-    def trace(
-        self, masses: Vector, guarantees: Sequence[tuple[Guarantee, ...]], room: Fraction
-    ) -> list[tuple[float, float]]:
-        """Solve some levels; the others take over the looser channel, repaired, and both neighbours' prices."""
-        stride = -(-len(guarantees) // _SOLVED)
-        solved = {
-            place: self.find(masses, guarantees[place], room)
-            for place in sorted({*range(0, len(guarantees), stride), len(guarantees) - 1})
-        }
-        ends = []
-        for place, own in enumerate(guarantees):
-            near = solved[min(solved, key=lambda other: (abs(other - place), -other))]
-            looser = solved[min(other for other in solved if other >= place)]
-            problem = Problem(masses, np.zeros((len(masses), 1), dtype=object), own, room)
-            kernel = (
-                looser.kernel
-                if place in solved or problem.silent
-                else repaired(problem, looser.kernel.weights)
-            )
-            worth = 0.0 if problem.silent else self.worth(masses, kernel)
-            ends.append((worth, max(self.bound(masses, own, near.proof), worth)))
-        return monotone(ends)
-
     def outputs(self, kernel: Kernel) -> Labels:
         """Number the outputs."""
         names = [f"y{place + 1}" for place in range(len(kernel.weights))]
@@ -159,7 +135,8 @@ def read_information(name: object) -> MostInformation:
     """Read an information by its name."""
     if not isinstance(name, str) or name not in INFORMATIONS:
         raise InvalidInput(
-            f"utility must be one of {', '.join(INFORMATIONS)}, got {quoted(name)}; choose one of them."
+            f"utility must be one of {', '.join(INFORMATIONS)} or frequency_variance, got {quoted(name)}; "
+            "choose one of them."
         )
     return MostInformation(Information(cast(Name, name)))
 
@@ -238,6 +215,17 @@ def _search(
     shape = shape_of(rows, len(masses))
     parts = _searches(problem, utility, masses)
     return GeneralSearch(shape, utility, masses, tuple(parts)), utility, masses, shape.total
+
+
+def extreme_columns(problem: Problem) -> FloatArray:
+    """List extreme columns of the guarantees' cone: all of them where secrets are few, many otherwise."""
+    p = np.array([float(mass) for mass in problem.masses])
+    search, draws = _search(problem, Information("chi_squared"), p)[0], np.random.default_rng(0)
+    if isinstance(search, Listed):
+        return search.columns
+    found = [search.start(draws)]
+    found += [search.price(draws.standard_normal(len(p)) * p)[0] for _ in range(_DRAWN)]
+    return np.concatenate(found)
 
 
 def _searches(problem: Problem, utility: Information, masses: FloatArray) -> list[Search]:

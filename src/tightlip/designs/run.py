@@ -11,6 +11,7 @@ import numpy as np
 
 from tightlip.arguments import instance
 from tightlip.designs.certificate import DesignCertificate
+from tightlip.designs.frequency import NAME, FrequencyVariance
 from tightlip.designs.guarantee import (
     Alip,
     Envelope,
@@ -85,8 +86,9 @@ def design(
     loss, gain : matrix or name
         A row for each secret and a column for each output; "hamming", "absolute", "squared" or "top-3". One of them, or
         `utility`.
-    utility : "mutual_information", "chi_squared", "hellinger" or "total_variation"
-        How much the output says about the secret; outputs are free.
+    utility : "mutual_information", "chi_squared", "hellinger", "total_variation" or "frequency_variance"
+        How much the output says about the secret, or how well frequencies can be estimated from outputs: N times their
+        summed variance, of N people. Outputs are free.
     outputs : labels of the outputs, optional
 
     Returns
@@ -222,7 +224,7 @@ def read_utility(
         return read_linear(prior.labels, loss=loss, gain=gain, outputs=outputs)
     if outputs is not None:
         raise InvalidInput("outputs must not be given with utility: they are free; leave them out.")
-    return read_information(utility)
+    return FrequencyVariance() if utility == NAME else read_information(utility)
 
 
 def read_guarantees(

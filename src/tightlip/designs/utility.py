@@ -24,8 +24,18 @@ import numpy as np
 
 from tightlip.designs.closed import candidates
 from tightlip.designs.guarantee import Guarantee, Side, Vector
-from tightlip.designs.linear import Kernel, Prices, Problem, Whole, find, proves, truth_prices, whole
-from tightlip.designs.tracing import trace
+from tightlip.designs.linear import (
+    Kernel,
+    Prices,
+    Problem,
+    Whole,
+    find,
+    proves,
+    repaired,
+    truth_prices,
+    whole,
+)
+from tightlip.designs.tracing import monotone, trace
 from tightlip.errors import CertificateInvalid, InvalidInput, quoted
 from tightlip.model.jsonio import number_to_json
 from tightlip.model.labels import (
@@ -46,6 +56,7 @@ GREATEST_GAIN = "greatest gain of a mechanism"
 GREATEST = "greatest {} of a mechanism"  # of an information, by its words
 NAMED = ("hamming", "absolute", "squared", "top-k")
 
+_SOLVED = 8  # levels of a curve that are solved; between them proofs are checked anew
 _TOP = re.compile(r"top-([1-9][0-9]*)")
 _LARGEST = 10**100  # of an entry; sums and products of such numbers are still floats
 _MOST_SETS = 20_000  # outputs of top-k, one for each set of k secrets
@@ -106,14 +117,30 @@ class Utility(ABC):
     def bound(self, masses: Vector, guarantees: tuple[Guarantee, ...], proof: Any) -> float:
         """Bound the worth of every channel that keeps the guarantees, by a proof that is checked; rounded up."""
 
-    @abstractmethod
     def trace(
-        self,
-        masses: Vector,
-        guarantees: Sequence[tuple[Guarantee, ...]],
-        room: Fraction,
+        self, masses: Vector, guarantees: Sequence[tuple[Guarantee, ...]], room: Fraction
     ) -> list[tuple[float, float]]:
-        """Bound the best worth from both sides under each of several guarantees, which differ in a rising level."""
+        """Bound the best worth from both sides under each of several guarantees, which differ in a rising level.
+
+        Some levels are solved; the others take over the looser channel, repaired, and the nearest one's proof.
+        """
+        stride = -(-len(guarantees) // _SOLVED)
+        solved = {
+            place: self.find(masses, guarantees[place], room)
+            for place in sorted({*range(0, len(guarantees), stride), len(guarantees) - 1})
+        }
+        ends = []
+        for place, own in enumerate(guarantees):
+            near = solved[min(solved, key=lambda other: (abs(other - place), -other))]
+            kernel = solved[min(other for other in solved if other >= place)].kernel
+            problem = Problem(masses, np.zeros((len(masses), 1), dtype=object), own, room)
+            if problem.silent:
+                kernel = Kernel(np.ones((1, len(masses)), dtype=object), 1)
+            elif place not in solved:
+                kernel = repaired(problem, kernel.weights)
+            worth = self.worth(masses, kernel)
+            ends.append((worth, max(self.bound(masses, own, near.proof), worth)))
+        return monotone(ends)
 
     @abstractmethod
     def outputs(self, kernel: Kernel) -> Labels:

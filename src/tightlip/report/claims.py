@@ -13,6 +13,7 @@ from tightlip.certificate import recomputation as again
 from tightlip.certificate.base import Claim
 from tightlip.certificate.statistic import COST, MAXIMAL
 from tightlip.contraction import certificate as contraction
+from tightlip.designs.frequency import LEAST_VARIANCE
 from tightlip.designs.utility import GREATEST_GAIN, LEAST_LOSS
 from tightlip.numeric.display import format_down, format_exactly, format_sides, format_up, several
 from tightlip.numeric.parse import exact_text
@@ -188,12 +189,20 @@ def _greatest(claim: Claim) -> str:
     )
 
 
+def _least_variance(claim: Claim) -> str:
+    return (
+        f"the mechanism keeps its guarantees, and frequencies estimated from N of its outputs have a summed variance of "
+        f"at most {format_up(claim.upper)}/N; under them no estimates have less than {format_down(claim.lower)}/N."
+    )
+
+
 _GREATEST, _OF_A_MECHANISM = "greatest ", " of a mechanism"
 _DIVERGENCES = {contraction.CHI_SQUARED: "χ²", contraction.KL: "KL", contraction.HELLINGER: "Hellinger"}
 _SENTENCES: dict[str, Callable[[Claim], str]] = {
     receipt.KIND: _receipt,
     LEAST_LOSS: _least_loss,
     GREATEST_GAIN: _greatest_gain,
+    LEAST_VARIANCE: _least_variance,
     protection.KIND: _detail,
     envelope.KIND: _envelope("post-processing"),
     ordered.KIND: _envelope("monotone function of the outcome"),

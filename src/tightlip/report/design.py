@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -113,14 +114,15 @@ def headline(record: dict[str, Any]) -> str:
     near = record["relative_gap"] != "inf" and record["relative_gap"] <= _BEST
     who = "The best mechanism" if near else "The mechanism found"
     reached, beaten = _said(record, record["value"], bound=False), _said(record, record["bound"], bound=True)
-    verb, more, on = _VERBS.get(record["kind"], (f"has {a_or_an(record['utility']['words'])} of", "more", ""))
+    more = "less" if record["utility"]["minimised"] else "more"
+    verb, on = _VERBS.get(record["kind"], (f"has {a_or_an(record['utility']['words'])} of", ""))
     again = "has" if record["kind"] not in _VERBS else verb
     return f"{who} {verb} {reached}{on}; none under {kept} {again} {more} than {beaten}."
 
 
 _VERBS = {
-    LEAST_LOSS: ("loses", "less", " on average"),
-    GREATEST_GAIN: ("gains", "more", " on average"),
+    LEAST_LOSS: ("loses", " on average"),
+    GREATEST_GAIN: ("gains", " on average"),
 }
 
 
@@ -134,13 +136,15 @@ def _said(record: dict[str, Any], value: float | str, *, bound: bool) -> str:
 
 def _about(record: dict[str, Any], value: float | str) -> str:
     """Write a value that nothing rests on."""
+    if math.isinf(float(value)):
+        return "an infinite one"
     shown, unit = format_about(float(value)), record["utility"]["unit"]
     return shown if unit is None else with_unit(shown, unit)
 
 
 def sentences(record: dict[str, Any]) -> list[str]:
     """Say what is guaranteed against whom, what lies on both sides of the mechanism, and how it was found."""
-    verb, _, on = _VERBS.get(record["kind"], ("has", "", ""))
+    verb, on = _VERBS.get(record["kind"], ("has", ""))
     nothing, truth = (_about(record, record[name]) for name in ("nothing", "truth"))
     return [
         *(f"Guaranteed: {own['words']}, against {own['against']}." for own in record["guarantees"]),
@@ -351,7 +355,7 @@ def _compared_json(own: ComparedMechanism, utility: Utility, unit: Unit) -> dict
 
 def compared_words(record: dict[str, Any]) -> list[str]:
     """Say of each given mechanism whether it keeps the guarantees and what it reaches."""
-    verb, _, on = _VERBS.get(record["kind"], ("has", "", ""))
+    verb, on = _VERBS.get(record["kind"], ("has", ""))
     told = []
     for own in record.get("compared", []):
         keeps = "keeps the guarantees" if len(record["guarantees"]) > 1 else "keeps the guarantee"
