@@ -417,3 +417,19 @@ def test_almost_nothing_may_be_said(epsilon):
 def test_words():
     assert MUTUAL.words() == "mutual information"
     assert len({Information(name).words() for name in NAMES}) == 4
+
+
+@pytest.mark.parametrize("asked", ["pml", "ldp", "lip"])
+@pytest.mark.parametrize("size", [4, 12])
+def test_curves_enclose_the_designs(asked, size):
+    import tightlip as tl
+    from tightlip.designs import curve, design
+
+    prior = tl.Prior.from_counts(np.random.default_rng(size).integers(1, 30, size))
+    levels = [0.0, 0.2, 0.5, 0.9, 1.4, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0]
+    found = curve(prior, utility="mutual_information", **{asked: levels})
+    for point in found.points[1::3]:
+        one = design(prior, utility="mutual_information", **{asked: point.level})
+        assert point.value <= one.bound
+        assert one.value <= point.bound
+    assert size > 10 or found.gap <= 1e-6

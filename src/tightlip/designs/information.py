@@ -43,6 +43,7 @@ from tightlip.designs.utility import GREATEST, Found, Utility
 from tightlip.designs.vertices import vertices
 from tightlip.errors import CertificateInvalid, InvalidInput, SolverFailure, quoted
 from tightlip.model.labels import Labels
+from tightlip.numeric.linear_program import minimise
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import UNIT, float_above, sum_down, sum_up, up
 
@@ -107,6 +108,26 @@ class MostInformation(Utility):
         if not isinstance(proof, np.ndarray) or proof.shape != (len(masses),):
             raise CertificateInvalid(f"prices must be one for each of {len(masses)} secrets.")
         return upper_bound(masses, guarantees, self.information, proof)
+
+    def sketch(self, problem: Problem) -> tuple[Kernel, FloatArray] | None:
+        """Mix all extreme columns by one program, where they are few."""
+        eased, p = (
+            replace(problem, room=problem.room + _EASE),
+            np.array([float(mass) for mass in problem.masses]),
+        )
+        if eased.silent or len(p) == 1:
+            return None
+        search = _search(eased, self.information, p)[0]
+        if not isinstance(search, Listed):
+            return None
+        worths = self.information.of_columns(search.columns, p)
+        try:
+            found = minimise(-worths, search.columns.T, np.ones(len(p)), equal=len(p))
+        except SolverFailure:
+            return None
+        used = found.primal > 0
+        weights = whole_weights(search.columns[used] * found.primal[used][:, None])
+        return repaired(problem, weights), -found.duals
 
     def outputs(self, kernel: Kernel) -> Labels:
         """Number the outputs."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -56,7 +56,7 @@ GREATEST_GAIN = "greatest gain of a mechanism"
 GREATEST = "greatest {} of a mechanism"  # of an information, by its words
 NAMED = ("hamming", "absolute", "squared", "top-k")
 
-_SOLVED = 8  # levels of a curve that are solved; between them proofs are checked anew
+_SOLVED = 8  # levels of a curve that are solved; between them prices are mixed and proved anew
 _TOP = re.compile(r"top-([1-9][0-9]*)")
 _LARGEST = 10**100  # of an entry; sums and products of such numbers are still floats
 _MOST_SETS = 20_000  # outputs of top-k, one for each set of k secrets
@@ -122,25 +122,40 @@ class Utility(ABC):
     ) -> list[tuple[float, float]]:
         """Bound the best worth from both sides under each of several guarantees, which differ in a rising level.
 
-        Some levels are solved; the others take over the looser channel, repaired, and the nearest one's proof.
+        Some levels are solved; the others take over the looser channel, repaired, and a mixture of both sides' prices,
+        unless a sketch is as good as a solution.
         """
-        stride = -(-len(guarantees) // _SOLVED)
+        problems = [
+            Problem(masses, np.zeros((len(masses), 1), dtype=object), own, room) for own in guarantees
+        ]
+        sketches = {
+            place: found for place, one in enumerate(problems) if (found := self.sketch(one)) is not None
+        }
+        left = [place for place in range(len(problems)) if place not in sketches]
         solved = {
             place: self.find(masses, guarantees[place], room)
-            for place in sorted({*range(0, len(guarantees), stride), len(guarantees) - 1})
+            for place in sorted({*left[:: max(-(-len(left) // _SOLVED), 1)], *left[-1:]})
         }
         ends = []
-        for place, own in enumerate(guarantees):
-            near = solved[min(solved, key=lambda other: (abs(other - place), -other))]
-            kernel = solved[min(other for other in solved if other >= place)].kernel
-            problem = Problem(masses, np.zeros((len(masses), 1), dtype=object), own, room)
-            if problem.silent:
-                kernel = Kernel(np.ones((1, len(masses)), dtype=object), 1)
-            elif place not in solved:
-                kernel = repaired(problem, kernel.weights)
+        for place, problem in enumerate(problems):
+            kernel, prices = sketches.get(place) or self._between(place, problem, solved)
             worth = self.worth(masses, kernel)
-            ends.append((worth, max(self.bound(masses, own, near.proof), worth)))
+            ends.append((worth, max(self.bound(masses, problem.guarantees, prices), worth)))
         return monotone(ends)
+
+    def _between(self, place: int, problem: Problem, solved: Mapping[int, Found]) -> tuple[Kernel, Any]:
+        """Take over a channel and prices from the solved levels on both sides."""
+        low, high = max(at for at in solved if at <= place), min(at for at in solved if at >= place)
+        share = (place - low) / (high - low) if high > low else 0.0
+        prices = (1 - share) * solved[low].proof + share * solved[high].proof
+        if problem.silent:
+            return Kernel(np.ones((1, len(problem.masses)), dtype=object), 1), prices
+        kernel = solved[high].kernel
+        return (kernel if place in solved else repaired(problem, kernel.weights)), prices
+
+    def sketch(self, problem: Problem) -> tuple[Kernel, Any] | None:
+        """Find a channel and a proof that are as good as a solution but quicker, where that is known."""
+        return None
 
     @abstractmethod
     def outputs(self, kernel: Kernel) -> Labels:

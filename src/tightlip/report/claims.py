@@ -191,8 +191,8 @@ def _greatest(claim: Claim) -> str:
 
 def _least_variance(claim: Claim) -> str:
     return (
-        f"the mechanism keeps its guarantees, and frequencies estimated from N of its outputs have a summed variance of "
-        f"at most {format_up(claim.upper)}/N; under them no estimates have less than {format_down(claim.lower)}/N."
+        "the mechanism keeps its guarantees, and frequencies estimated from N of its outputs have a summed variance "
+        f"of at most {format_up(claim.upper)}/N; under them no estimates have less than {format_down(claim.lower)}/N."
     )
 
 
