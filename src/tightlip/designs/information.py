@@ -282,7 +282,8 @@ def information(kernel: Kernel, masses: Vector, utility: Information) -> tuple[f
         if total:
             # quotients of whole numbers are rounded once, so that the difference loses nothing
             lifts = np.array([(entry * unit - total) / total for entry in column])
-            terms.append(p * utility.excess(np.maximum(lifts, -1.0)) * (total / (unit * kernel.scale)))
+            worths = utility.excess(lifts, np.array([entry * unit / total for entry in column]))
+            terms.append(p * worths * (total / (unit * kernel.scale)))
     every = np.concatenate(terms)
     error = 2 * ERROR + 16 * UNIT
     return max(sum_down(every) * (1 - error), 0.0), up(sum_up(every) * (1 + error), steps=2)
@@ -327,7 +328,8 @@ def _listed(corners: list[Vector], masses: Vector, utility: Information, prices:
     beyond = []
     for corner in corners:
         lifts = np.array([float(entry - 1) for entry in corner])
-        worth = up(sum_up(p * utility.excess_up(lifts)) * (1 + 8 * UNIT), steps=2)
+        entries = np.array([float(entry) for entry in corner])
+        worth = up(sum_up(p * utility.excess_up(lifts, entries)) * (1 + 8 * UNIT), steps=2)
         beyond.append(Fraction(worth) - sum(a * b for a, b in zip(exact, corner, strict=True)))
     return float_above(sum(exact) + max(beyond))
 
