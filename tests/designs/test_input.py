@@ -6,9 +6,11 @@ import pytest
 import tightlip as tl
 from tightlip.designs import compare, curve, design, smallest_budget
 from tightlip.errors import InvalidInput, InvalidPrior
-from tightlip.robust import PriorBall
+from tightlip.robust import PriorBall, PriorPolytope
 
 PRIOR = tl.Prior({"a": 0.5, "b": 0.3, "c": 0.2})
+BALL = PriorBall(PRIOR, "1/5")
+POLYTOPE = PriorPolytope([[1, 0, 0], [0, -1, 0]], ["3/5", "-1/10"], min_mass="1/20", labels=["a", "b", "c"])
 
 
 @pytest.mark.parametrize(
@@ -147,6 +149,17 @@ def test_curves_of_sets_and_several_guarantees():
         one = design(PRIOR, pml=point.level, ldp=1.5, min_mass=0.1, loss="hamming")
         assert point.bound <= one.value
         assert one.bound <= point.value
+
+
+@pytest.mark.parametrize("priors", [BALL, POLYTOPE])
+@pytest.mark.parametrize("levels", [{"pml": [0.3, 0.5, 1.0]}, {"pml": 0.5, "ldp": [0.6, 2.0]}])
+def test_curves_keep_every_prior_of_a_set(priors, levels):
+    found = curve(PRIOR, priors=priors, loss="hamming", **levels)
+    for point in found.points:
+        one = design(PRIOR, priors=priors, loss="hamming", **{**levels, found.guarantee: point.level})
+        assert point.bound <= one.value
+        assert one.bound <= point.value
+        assert point.value - point.bound <= 2e-3
 
 
 @pytest.mark.parametrize("asked", [{"ldp": 1.0}, {"ldp": [1.0], "pml": [1.0]}, {"ldp": []}])
