@@ -32,8 +32,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tightlip.errors import InvalidInput, quoted
+from tightlip.measures.capacity import read_min_mass
 from tightlip.model.channel import Channel
 from tightlip.model.jsonio import number_to_json
+from tightlip.model.labels import Labels, match
 from tightlip.model.prior import Prior
 from tightlip.model.prior_set import AnyPriorSet, prior_set_from_dict, prior_set_to_dict
 from tightlip.numeric.ball import exp_bounds
@@ -145,6 +147,10 @@ class Guarantee(ABC):
         """Add what decides about these columns, where the cone has too many bounds to write out."""
         return self
 
+    def require(self, prior: Prior) -> None:
+        """Refuse what cannot be meant of this prior; what was read from arguments can."""
+        return
+
 
 def ratio(epsilon: Level, side: Side, room: Fraction = Fraction(0)) -> Fraction:
     """Bound e^ε by a rational from the side; `room` is a share of it, and the ratio stays at least 1.
@@ -218,10 +224,17 @@ class Alip(Guarantee):
         """A level of 0 forbids every change."""
         return 0 in (self.lower, self.upper) and self.about is None
 
+    def require(self, prior: Prior) -> None:
+        """The secret must be about the prior's labels, in their order."""
+        if self.about is not None:
+            _require_order(prior, self.about.outputs, "outputs of the secret")
+
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Alip:
         """Read what `to_dict` gave."""
         about = record.get("about")
+        if record["lower"] is None and record["upper"] is None:
+            raise InvalidInput("a bound on lifts must have a level, got none below and none above.")
         return cls(
             _level(record["lower"], "lower"),
             _level(record["upper"], "upper"),
@@ -294,6 +307,10 @@ class FloorPml(Guarantee):
         """A level of 0 forbids every change."""
         return self.epsilon == 0
 
+    def require(self, prior: Prior) -> None:
+        """The set must not be empty, or more than all priors."""
+        read_min_mass(self.min_mass, len(prior))
+
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> FloorPml:
         """Read what `to_dict` gave."""
@@ -353,6 +370,14 @@ class SetPml(Guarantee):
     def silent(self) -> bool:
         """A level of 0 forbids every change."""
         return self.epsilon == 0
+
+    def require(self, prior: Prior) -> None:
+        """The set must be about the prior's secrets, in their order."""
+        _require_order(prior, self.channel.inputs, "secrets of the set")
+        if self.channel.inputs.given != prior.labels.given:
+            raise InvalidInput("secrets of the set must have labels where the prior's have.")
+        if any(len(member) != len(prior) for member in self.members):
+            raise InvalidInput(f"members must have a mass for each of {len(prior)} secrets.")
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> SetPml:
@@ -451,6 +476,11 @@ class Envelope(Guarantee):
         """Even a level of 0 allows something with probability δ."""
         return self.delta == 0 and self.epsilon == 0
 
+    def require(self, prior: Prior) -> None:
+        """δ must be a probability that says something."""
+        if not 0 < self.delta < 1:
+            raise InvalidInput(f"envelope δ must be in (0, 1), got {quoted(str(self.delta))}.")
+
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Envelope:
         """Read what `to_dict` gave."""
@@ -472,6 +502,11 @@ def all_rows(
 ) -> Rows:
     """Write the cone of all guarantees together."""
     return sum((own.rows(masses, side, room) for own in guarantees), Rows())
+
+
+def _require_order(prior: Prior, labels: Labels, what: str) -> None:
+    if match(prior.labels, labels, what, "the prior's labels") is not None:
+        raise InvalidInput(f"{what} must be the prior's labels, in their order.")
 
 
 def _times(vector: Sequence[Fraction], factor: Fraction) -> Vector:
