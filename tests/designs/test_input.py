@@ -92,6 +92,16 @@ def test_tiny_and_large_levels_and_masses():
         assert found.gap <= 1e-6
 
 
+def test_a_level_that_leaves_no_room_for_floats_releases_nothing():
+    # nothing is worth 0, and the truth much more: the repair of the truth has no room
+    prior, gain = tl.Prior([0.5, 0.3, 0.2]), [[3, -2], [-3, 2], [-3, 2]]
+    for level in (1e-13, 1e-16):
+        found = design(prior, maximal_leakage=level, gain=gain)
+        found.verify()
+        assert found.value == 0
+        curve(prior, maximal_leakage=[level, 1.0], gain=gain)
+
+
 def test_a_prior_set_over_other_secrets_is_refused():
     with pytest.raises(InvalidInput):
         design(PRIOR, pml=1.0, priors=PriorBall(tl.Prior([0.5, 0.5]), 0.1), loss="hamming")
