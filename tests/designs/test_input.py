@@ -1,5 +1,7 @@
 """What `design` refuses, and how it reads what it is given."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -100,6 +102,14 @@ def test_a_level_that_leaves_no_room_for_floats_releases_nothing():
         found.verify()
         assert found.value == 0
         curve(prior, maximal_leakage=[level, 1.0], gain=gain)
+
+
+def test_masses_whose_lifts_no_float_holds_are_refused_for_informations():
+    for power in (160, 320, 400):
+        tiny = Fraction(1, 10**power)
+        with pytest.raises(InvalidPrior, match="at least 1e-100"):
+            design(tl.Prior([1 - tiny, tiny]), pml=1.0, utility="chi_squared")
+    design(tl.Prior([1 - Fraction(1, 10**99), Fraction(1, 10**99)]), pml=1.0, utility="chi_squared").verify()
 
 
 def test_a_prior_set_over_other_secrets_is_refused():

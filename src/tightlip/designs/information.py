@@ -42,8 +42,10 @@ from tightlip.designs.subset_sums import search_grid
 from tightlip.designs.tracing import monotone
 from tightlip.designs.utility import GREATEST, Found, Utility
 from tightlip.designs.vertices import vertices
-from tightlip.errors import CertificateInvalid, InvalidInput, SolverFailure, quoted
+from tightlip.errors import CertificateInvalid, InvalidInput, InvalidPrior, SolverFailure, quoted
 from tightlip.model.labels import Labels
+from tightlip.model.prior import Prior
+from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import UNIT, float_above, sum_down, sum_up, up
 
@@ -56,6 +58,7 @@ _LISTED = 10  # secrets of which all extreme columns of one cone are listed: som
 FEW = 6  # secrets of which those of several cones together are found, in rationals
 _EASE = Fraction(1, 1 << 42)  # of the level, for rounding
 _DEAREST = 1e100  # beyond it prices are not read
+_SMALLEST = Fraction(1, 10**100)  # of a mass; lifts are up to its reciprocal
 _CUTS = 6  # times that a set of priors is described better; each searches anew
 
 
@@ -131,6 +134,15 @@ class MostInformation(Utility):
             worth = 0.0 if problem.silent else self.worth(masses, kernel)
             ends.append((worth, max(self.bound(masses, own, near.proof), worth)))
         return monotone(ends)
+
+    def require(self, prior: Prior) -> None:
+        """Squares of lifts must be floats."""
+        least = min(prior.exact().masses)
+        if least < _SMALLEST:
+            raise InvalidPrior(
+                f"prior must give every secret a mass of at least {float(_SMALLEST):.0e} for {self.words()}, got "
+                f"{format_about(least, 3)}; leave it out, or give it more."
+            )
 
     def outputs(self, kernel: Kernel) -> Labels:
         """Number the outputs."""
