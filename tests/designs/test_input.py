@@ -205,6 +205,31 @@ def test_compare_tells_shares_of_the_possible():
         compare({"other": tl.mechanism.identity(2)}, PRIOR, ldp=1.0, gain="hamming")
 
 
+def test_compare_decides_envelopes_by_the_best_threshold():
+    rng = np.random.default_rng(1)
+    prior, gain = tl.Prior(rng.dirichlet(np.ones(5)).tolist()), rng.random((5, 5))
+    asked = {"envelope": (0.5, "1/5"), "gain": gain}
+    best = design(prior, **asked)
+    assert best.guarantees[0].threshold is not None
+    given = {"best": best.channel, "truth": tl.mechanism.identity(5)}
+    assert [own.keeps for own in compare(given, prior, **asked).mechanisms] == [True, False]
+
+
+def test_shares_of_the_possible_are_rounded_down():
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        prior, gain = tl.Prior(rng.dirichlet(np.ones(3)).tolist()), rng.random((3, 3))
+        channel = tl.mechanism.randomized_response(3, float(rng.uniform(0.001, 0.4)))
+        found = compare({"one": channel}, prior, ldp=0.5, gain=gain)
+        masses, rows = prior.exact().masses, channel.exact().matrix
+        weighted = masses[:, None] * np.array([[Fraction(entry) for entry in row] for row in gain.tolist()])
+        worth = sum((weighted.T @ rows).max(axis=0))
+        nothing, share = max(weighted.sum(axis=0)), found.mechanisms[0].share
+        if share is not None:
+            exact = (worth - nothing) / (Fraction(found.best.bound) - nothing)
+            assert exact - Fraction(1, 10**5) <= Fraction(share) <= exact
+
+
 def test_what_binds():
     found = design(PRIOR, ldp=tl.log_of(3), gain=[[1, 0, 0], [0, 2, 0], [0, 0, 3]])
     bound = found.binding()

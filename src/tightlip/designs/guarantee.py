@@ -491,6 +491,28 @@ class Envelope(Guarantee):
             None if threshold is None else Fraction(number(threshold, "threshold")),
         )
 
+    def fitted(self, masses: Vector, columns: Sequence[Sequence[int]], scale: int) -> Envelope:
+        """Take the threshold under which a channel keeps most: what exceeds it is convex, with a kink at each lift."""
+        factor = ratio(self.epsilon, Side.INNER)
+        ends = [
+            (
+                Fraction(max(column), scale),
+                sum((p * k for p, k in zip(masses, column, strict=True)), Fraction(0)) / scale,
+            )
+            for column in columns
+            if any(column)
+        ]
+        kinks = {Fraction(1), *(high / mean for high, mean in ends if mean)}
+
+        def lacking(threshold: Fraction) -> Fraction:
+            over = sum((max(high - threshold * mean, Fraction(0)) for high, mean in ends), Fraction(0))
+            return over / (factor - threshold)
+
+        tried = [kink for kink in kinks if 1 <= kink < factor]
+        if max(kinks) <= factor or not tried:
+            return self  # PML decides
+        return replace(self, threshold=min(tried, key=lacking))
+
     def thresholds(self, count: int) -> list[Fraction]:
         """List thresholds from 1 to e^ε, evenly, to try."""
         factor = ratio(self.epsilon, Side.INNER)
