@@ -237,6 +237,39 @@ def test_information_of_almost_nothing_keeps_its_digits():
     assert upper == pytest.approx(lower, rel=1e-10)
 
 
+@pytest.mark.parametrize("guarantee", [Alip(30.0, None), Alip(37.0, 37.0), Ldp(25.0), Ldp(37.0)])
+def test_hellinger_of_lifts_near_zero_keeps_its_digits(guarantee):
+    # √u feels what 1 + d loses of u: both ends are compared with balls
+    from flint import arb, ctx
+
+    masses, utility = (Fraction(2, 5), Fraction(3, 5)), Information("hellinger")
+    kernel, prices = find(masses, (guarantee,), utility, Fraction(0))
+    before, ctx.prec = ctx.prec, 200
+    try:
+        exact = arb(0)
+        for column in kernel.weights.tolist():
+            q = sum(mass * entry for mass, entry in zip(masses, column, strict=True))
+            for mass, entry in zip(masses, column, strict=True):
+                share, part = entry / q, mass * q / kernel.scale
+                root = (arb(share.numerator) / share.denominator).sqrt()
+                exact += arb(part.numerator) / part.denominator * (root - 1) ** 2
+        lower, upper = information(kernel, masses, utility)
+        assert arb(lower) <= exact
+        assert exact <= arb(upper)
+        assert exact <= arb(upper_bound(masses, (guarantee,), utility, prices))
+    finally:
+        ctx.prec = before
+
+
+def test_what_a_lift_near_one_allows_is_rounded_up():
+    # of largest lift M: M − 1 and 1 − 1/M, where M − 1 is small
+    for step in range(1, 200):
+        lift = 1 + step * 1.7e-8
+        exact = Fraction(lift)
+        assert Fraction(Information("chi_squared").largest_lift(lift)) >= exact - 1
+        assert Fraction(Information("total_variation").largest_lift(lift)) >= 1 - 1 / exact
+
+
 GUARANTEES = {
     "PML": (Alip(None, 0.8),),
     "PMC": (Alip(0.8, None),),

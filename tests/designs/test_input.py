@@ -1,14 +1,18 @@
 """What `design` refuses, and how it reads what it is given."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 import tightlip as tl
 from tightlip.designs import compare, curve, design, smallest_budget
 from tightlip.errors import InvalidInput, InvalidPrior
-from tightlip.robust import PriorBall
+from tightlip.robust import PriorBall, PriorPolytope
 
 PRIOR = tl.Prior({"a": 0.5, "b": 0.3, "c": 0.2})
+BALL = PriorBall(PRIOR, "1/5")
+POLYTOPE = PriorPolytope([[1, 0, 0], [0, -1, 0]], ["3/5", "-1/10"], min_mass="1/20", labels=["a", "b", "c"])
 
 
 @pytest.mark.parametrize(
@@ -90,6 +94,24 @@ def test_tiny_and_large_levels_and_masses():
         assert found.gap <= 1e-6
 
 
+def test_a_level_that_leaves_no_room_for_floats_releases_nothing():
+    # nothing is worth 0, and the truth much more: the repair of the truth has no room
+    prior, gain = tl.Prior([0.5, 0.3, 0.2]), [[3, -2], [-3, 2], [-3, 2]]
+    for level in (1e-13, 1e-16):
+        found = design(prior, maximal_leakage=level, gain=gain)
+        found.verify()
+        assert found.value == 0
+        curve(prior, maximal_leakage=[level, 1.0], gain=gain)
+
+
+def test_masses_whose_lifts_no_float_holds_are_refused_for_informations():
+    for power in (160, 320, 400):
+        tiny = Fraction(1, 10**power)
+        with pytest.raises(InvalidPrior, match="at least 1e-100"):
+            design(tl.Prior([1 - tiny, tiny]), pml=1.0, utility="chi_squared")
+    design(tl.Prior([1 - Fraction(1, 10**99), Fraction(1, 10**99)]), pml=1.0, utility="chi_squared").verify()
+
+
 def test_a_prior_set_over_other_secrets_is_refused():
     with pytest.raises(InvalidInput):
         design(PRIOR, pml=1.0, priors=PriorBall(tl.Prior([0.5, 0.5]), 0.1), loss="hamming")
@@ -149,6 +171,17 @@ def test_curves_of_sets_and_several_guarantees():
         assert one.bound <= point.value
 
 
+@pytest.mark.parametrize("priors", [BALL, POLYTOPE])
+@pytest.mark.parametrize("levels", [{"pml": [0.3, 0.5, 1.0]}, {"pml": 0.5, "ldp": [0.6, 2.0]}])
+def test_curves_keep_every_prior_of_a_set(priors, levels):
+    found = curve(PRIOR, priors=priors, loss="hamming", **levels)
+    for point in found.points:
+        one = design(PRIOR, priors=priors, loss="hamming", **{**levels, found.guarantee: point.level})
+        assert point.bound <= one.value
+        assert one.bound <= point.value
+        assert point.value - point.bound <= 2e-3
+
+
 @pytest.mark.parametrize("asked", [{"ldp": 1.0}, {"ldp": [1.0], "pml": [1.0]}, {"ldp": []}])
 def test_a_curve_needs_one_list(asked):
     with pytest.raises(InvalidInput, match="levels"):
@@ -170,6 +203,31 @@ def test_compare_tells_shares_of_the_possible():
     assert response.levels["ldp"] == pytest.approx(np.log(2))
     with pytest.raises(InvalidInput, match="prior's secrets"):
         compare({"other": tl.mechanism.identity(2)}, PRIOR, ldp=1.0, gain="hamming")
+
+
+def test_compare_decides_envelopes_by_the_best_threshold():
+    rng = np.random.default_rng(1)
+    prior, gain = tl.Prior(rng.dirichlet(np.ones(5)).tolist()), rng.random((5, 5))
+    asked = {"envelope": (0.5, "1/5"), "gain": gain}
+    best = design(prior, **asked)
+    assert best.guarantees[0].threshold is not None
+    given = {"best": best.channel, "truth": tl.mechanism.identity(5)}
+    assert [own.keeps for own in compare(given, prior, **asked).mechanisms] == [True, False]
+
+
+def test_shares_of_the_possible_are_rounded_down():
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        prior, gain = tl.Prior(rng.dirichlet(np.ones(3)).tolist()), rng.random((3, 3))
+        channel = tl.mechanism.randomized_response(3, float(rng.uniform(0.001, 0.4)))
+        found = compare({"one": channel}, prior, ldp=0.5, gain=gain)
+        masses, rows = prior.exact().masses, channel.exact().matrix
+        weighted = masses[:, None] * np.array([[Fraction(entry) for entry in row] for row in gain.tolist()])
+        worth = sum((weighted.T @ rows).max(axis=0))
+        nothing, share = max(weighted.sum(axis=0)), found.mechanisms[0].share
+        if share is not None:
+            exact = (worth - nothing) / (Fraction(found.best.bound) - nothing)
+            assert exact - Fraction(1, 10**5) <= Fraction(share) <= exact
 
 
 def test_what_binds():

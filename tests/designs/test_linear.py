@@ -7,7 +7,9 @@ import pytest
 
 import design_oracle as oracle
 import tightlip as tl
+from tightlip.certificate.base import kind_digest
 from tightlip.designs import design
+from tightlip.designs.certificate import DesignCertificate
 from tightlip.designs.guarantee import Side
 from tightlip.designs.linear import Kernel, Prices, keeps, proves
 from tightlip.errors import CertificateInvalid
@@ -196,3 +198,49 @@ def test_no_price_proves_less_than_a_channel_gains():
         prices = Prices(shaken, 0.0, *(getattr(proof.proof, own) for own in ("upper", "lower", "positive")))
         if proves(problem, prices):
             assert prices.bound(problem.rows(Side.OUTER)) >= proof.kernel.gain(problem)
+
+
+def _forged(found, change):
+    """Write a certificate, change it and give it the hash that fits."""
+    import json
+
+    record = json.loads(found.certificate.to_json())
+    change(record)
+    about = {key: record[key] for key in ("prior", "secrets", "guarantees", "utility")}
+    return json.dumps({**record, "inputs": kind_digest(record["kind"], about)})
+
+
+def _renamed(record):
+    record["utility"]["name"] = "hamming"
+
+
+def _turned(record):
+    record["guarantees"][0]["secrets"]["inputs"].reverse()
+
+
+@pytest.mark.parametrize(
+    ("asked", "change"),
+    [
+        ({"pml": 0.5, "loss": [[0, 0, 0]] * 3}, _renamed),
+        ({"pml": 0.5, "priors": PriorBall(tl.Prior({"a": 0.5, "b": 0.3, "c": 0.2}), 0.1)}, _turned),
+        ({"pml": 0.5, "min_mass": "1/10"}, lambda record: record["guarantees"][0].update(min_mass="1/2")),
+        ({"pml": 0.5, "min_mass": "1/10"}, lambda record: record["guarantees"][0].update(min_mass="-1")),
+        ({"envelope": (0.5, "1/10")}, lambda record: record["guarantees"][0].update(delta="3/2")),
+        ({"pml": 0.5}, lambda record: record["guarantees"][0].update(upper=None)),
+        (
+            {
+                "pml": 0.5,
+                "secret": tl.Channel(
+                    [["3/4", "1/8", "1/8"], ["1/4", "19/40", "11/40"]], outputs=["a", "b", "c"]
+                ),
+            },
+            lambda record: record["guarantees"][0]["about"]["outputs"].reverse(),
+        ),
+    ],
+)
+def test_what_a_forger_calls_by_another_name_is_refused(asked, change):
+    prior = tl.Prior(["1/2", "3/10", "1/5"], labels=["a", "b", "c"])
+    found = design(prior, **{"loss": "hamming", **asked})
+    DesignCertificate.from_json(_forged(found, lambda record: None)).verify()
+    with pytest.raises(CertificateInvalid):
+        DesignCertificate.from_json(_forged(found, change)).verify()

@@ -130,6 +130,8 @@ class DesignCertificate(Certificate):
         prior = Prior(record["prior"], labels_from_json(record["secrets"], "secrets"))
         guarantees = tuple(_of_kind(Guarantee.registry, own) for own in record["guarantees"])
         utility = _of_kind(Utility.registry, record["utility"])
+        for own in (*guarantees, utility):
+            own.require(prior)
         if record["kind"] != utility.kind:
             raise ValueError(f"its kind must be {utility.kind!r}, as its utility says")
         weights = np.array(record["weights"], dtype=object)

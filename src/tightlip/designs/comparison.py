@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tightlip.designs.guarantee import Envelope
 from tightlip.designs.linear import Kernel, Problem, keeps, whole
 from tightlip.designs.result import Design
 from tightlip.designs.run import read_task
@@ -20,6 +21,7 @@ from tightlip.model.labels import match
 from tightlip.model.matrix import dense
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import Nats
+from tightlip.numeric.rounding import down, up
 from tightlip.showing import Charted, Tabled
 
 _NOTHING = 1e-9  # of the value: where no more than this can be had, there is nothing to share
@@ -32,7 +34,8 @@ class ComparedMechanism:
     Attributes
     ----------
     name : as given
-    keeps : whether it keeps every guarantee, decided in rationals
+    keeps : whether it keeps every guarantee, decided in rationals; an envelope by the best threshold that all secrets
+        share, which suffices
     value : what it reaches, of losses and gains with the best output for each of its outcomes; rounded as a design's
     share : the share of the possible that it reaches: 0 is releasing nothing, 1 the bound; rounded down, and None where
         nothing is as good as anything
@@ -104,17 +107,22 @@ def compare(mechanisms: Mapping[str, Channel], prior: Prior, **asked: Any) -> De
     masses = tuple(prior.exact().masses)
     silent = Kernel(np.ones((1, len(masses)), dtype=object), 1)
     nothing, sign = task.utility.potential(masses, silent), -1 if task.utility.minimised else 1
-    possible, room = sign * best.bound - nothing, _NOTHING * max(abs(nothing), abs(best.bound))
+    possible, room = up(sign * best.bound - nothing), _NOTHING * max(abs(nothing), abs(best.bound))
     found = []
     for name, channel in mechanisms.items():
         kernel = _kernel(name, channel, prior)
         worth = task.utility.potential(masses, kernel)
         empty = np.zeros((len(masses), len(kernel.weights)), dtype=object)
-        share = (worth - nothing) / possible if room < possible < np.inf else None
+        # what nothing is worth is rounded down too: here it is to be large
+        share = max(down(down(worth - up(nothing)) / possible), 0.0) if room < possible < np.inf else None
+        fitted = tuple(
+            own.fitted(masses, kernel.weights.tolist(), kernel.scale) if isinstance(own, Envelope) else own
+            for own in task.guarantees
+        )
         found.append(
             ComparedMechanism(
                 str(name),
-                keeps(Problem(masses, empty, task.guarantees), kernel),
+                keeps(Problem(masses, empty, fitted), kernel),
                 sign * worth,
                 share,
                 {

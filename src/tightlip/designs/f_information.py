@@ -46,8 +46,11 @@ class Information:
         """Say it in words."""
         return _WORDS[self.name]
 
-    def excess(self, d: FloatArray) -> FloatArray:
+    def excess(self, d: FloatArray, u: FloatArray | None = None) -> FloatArray:
         """Compute f(1 + d) for d ≥ −1, to a relative error of `ERROR`.
+
+        Near −1 a rounding of d is no small part of u = 1 + d, and √u feels it: where u is known better than d tells, it
+        is given too.
 
         >>> Information("chi_squared").excess(np.array([-1.0, 0.0, 2.0])).tolist()
         [1.0, 0.0, 4.0]
@@ -63,12 +66,12 @@ class Information:
         if self.name == "chi_squared":
             return np.asarray(d * d)
         if self.name == "hellinger":
-            return np.asarray((d / (1 + np.sqrt(1 + d))) ** 2)
+            return np.asarray((d / (1 + np.sqrt(1 + d if u is None else u))) ** 2)
         return np.asarray(np.abs(d) / 2)
 
-    def excess_up(self, d: FloatArray) -> FloatArray:
+    def excess_up(self, d: FloatArray, u: FloatArray | None = None) -> FloatArray:
         """Bound f(1 + d) from above."""
-        return np.nextafter(self.excess(d) * (1 + 2 * ERROR), np.inf)
+        return np.nextafter(self.excess(d, u) * (1 + 2 * ERROR), np.inf)
 
     def slope(self, d: FloatArray) -> FloatArray:
         """Compute f′(1 + d), one of its values where f has a kink, and a finite one where it is infinite."""
@@ -91,4 +94,4 @@ class Information:
         log M, M − 1, 2 − 2/√M and 1 − 1/M: concave, so Σ q_y G(M_y) ≤ G(Σ q_y M_y).
         """
         zero, high = self.excess_up(np.array([-1.0, lift - 1.0])).tolist()
-        return float(((1 - 1 / lift) * zero + high / lift) * (1 + 4 * ERROR))
+        return float(((lift - 1) / lift * zero + high / lift) * (1 + 4 * ERROR))

@@ -37,6 +37,7 @@ from tightlip.designs.linear import SCALE, Kernel, Problem, keeps, repaired, who
 from tightlip.designs.utility import Found, Utility
 from tightlip.errors import InvalidInput, SolverFailure
 from tightlip.model.labels import Labels
+from tightlip.model.prior import Prior
 from tightlip.numeric.ball import ball, round_down, round_up
 from tightlip.numeric.linear_program import minimise
 from tightlip.numeric.parse import FloatArray
@@ -107,6 +108,10 @@ class FrequencyVariance(Utility):
             # every channel is a post-processing of this one, from which nothing can be estimated better
             least = max(least, variance(masses, Kernel(*whole(np.array(columns, dtype=object))))[0])
         return -least
+
+    def require(self, prior: Prior) -> None:
+        """Refuse masses whose lifts no float holds."""
+        _CHI.require(prior)
 
     def outputs(self, kernel: Kernel) -> Labels:
         """Number the outputs."""

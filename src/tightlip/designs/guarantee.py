@@ -32,8 +32,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tightlip.errors import InvalidInput, quoted
+from tightlip.measures.capacity import read_min_mass
 from tightlip.model.channel import Channel
 from tightlip.model.jsonio import number_to_json
+from tightlip.model.labels import Labels, match
 from tightlip.model.prior import Prior
 from tightlip.model.prior_set import AnyPriorSet, prior_set_from_dict, prior_set_to_dict
 from tightlip.numeric.ball import exp_bounds
@@ -109,7 +111,8 @@ class Guarantee(ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        cls.registry[cls.key] = cls
+        if cls.key:
+            cls.registry[cls.key] = cls
 
     @abstractmethod
     def rows(self, masses: Vector, side: Side, room: Fraction = Fraction(0)) -> Rows:
@@ -145,6 +148,10 @@ class Guarantee(ABC):
         """Add what decides about these columns, where the cone has too many bounds to write out."""
         return self
 
+    def require(self, prior: Prior) -> None:
+        """Refuse what cannot be meant of this prior; what was read from arguments can."""
+        return
+
 
 def ratio(epsilon: Level, side: Side, room: Fraction = Fraction(0)) -> Fraction:
     """Bound e^ε by a rational from the side; `room` is a share of it, and the ratio stays at least 1.
@@ -157,6 +164,28 @@ def ratio(epsilon: Level, side: Side, room: Fraction = Fraction(0)) -> Fraction:
     if exact is None:
         exact = Fraction(exp_bounds(epsilon)[side is Side.OUTER])
     return max(exact * (1 - room), Fraction(1))
+
+
+@dataclass(frozen=True, slots=True)
+class Levelled(Guarantee):
+    """A guarantee with one level ε."""
+
+    key = ""
+    epsilon: Level
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write it as JSON values."""
+        return {"kind": self.key, "epsilon": _text(self.epsilon)}
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> Guarantee:
+        """Read what `to_dict` gave."""
+        return cls(_required(record["epsilon"]))
+
+    @property
+    def silent(self) -> bool:
+        """A level of 0 forbids every change."""
+        return self.epsilon == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,10 +247,17 @@ class Alip(Guarantee):
         """A level of 0 forbids every change."""
         return 0 in (self.lower, self.upper) and self.about is None
 
+    def require(self, prior: Prior) -> None:
+        """The secret must be about the prior's labels, in their order."""
+        if self.about is not None:
+            _require_order(prior, self.about.outputs, "outputs of the secret")
+
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Alip:
         """Read what `to_dict` gave."""
         about = record.get("about")
+        if record["lower"] is None and record["upper"] is None:
+            raise InvalidInput("a bound on lifts must have a level, got none below and none above.")
         return cls(
             _level(record["lower"], "lower"),
             _level(record["upper"], "upper"),
@@ -230,11 +266,10 @@ class Alip(Guarantee):
 
 
 @dataclass(frozen=True, slots=True)
-class Ldp(Guarantee):
+class Ldp(Levelled):
     """Local differential privacy: P(y|x) ≤ e^ε P(y|x′)."""
 
     key = "ldp"
-    epsilon: Level
 
     def rows(self, masses: Vector, side: Side, room: Fraction = Fraction(0)) -> Rows:
         """Bound every entry by a multiple of the least one."""
@@ -248,27 +283,12 @@ class Ldp(Guarantee):
         """Say whom it protects against."""
         return "every adversary who sees one output, whatever he knows beforehand"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Write it as JSON values."""
-        return {"kind": self.key, "epsilon": _text(self.epsilon)}
-
-    @property
-    def silent(self) -> bool:
-        """A level of 0 forbids every change."""
-        return self.epsilon == 0
-
-    @classmethod
-    def from_dict(cls, record: dict[str, Any]) -> Ldp:
-        """Read what `to_dict` gave."""
-        return cls(_required(record["epsilon"]))
-
 
 @dataclass(frozen=True, slots=True)
-class FloorPml(Guarantee):
+class FloorPml(Levelled):
     """(ε, c)-PML: PML of at most ε for every prior that gives each secret at least c."""
 
     key = "min_mass"
-    epsilon: Level
     min_mass: Fraction
 
     def rows(self, masses: Vector, side: Side, room: Fraction = Fraction(0)) -> Rows:
@@ -289,10 +309,9 @@ class FloorPml(Guarantee):
         """Write it as JSON values."""
         return {"kind": self.key, "epsilon": _text(self.epsilon), "min_mass": number_to_json(self.min_mass)}
 
-    @property
-    def silent(self) -> bool:
-        """A level of 0 forbids every change."""
-        return self.epsilon == 0
+    def require(self, prior: Prior) -> None:
+        """The set must not be empty, or more than all priors."""
+        read_min_mass(self.min_mass, len(prior))
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> FloorPml:
@@ -301,7 +320,7 @@ class FloorPml(Guarantee):
 
 
 @dataclass(frozen=True, slots=True)
-class SetPml(Guarantee):
+class SetPml(Levelled):
     """PML of at most ε for every prior of a set.
 
     `members` are priors of the set that bounds are written for; `refine` adds those that are worst for some columns,
@@ -309,7 +328,6 @@ class SetPml(Guarantee):
     """
 
     key = "prior_set"
-    epsilon: Level
     priors: AnyPriorSet
     channel: Channel
     members: tuple[Vector, ...] = ()
@@ -349,10 +367,13 @@ class SetPml(Guarantee):
             "members": members,
         }
 
-    @property
-    def silent(self) -> bool:
-        """A level of 0 forbids every change."""
-        return self.epsilon == 0
+    def require(self, prior: Prior) -> None:
+        """The set must be about the prior's secrets, in their order."""
+        _require_order(prior, self.channel.inputs, "secrets of the set")
+        if self.channel.inputs.given != prior.labels.given:
+            raise InvalidInput("secrets of the set must have labels where the prior's have.")
+        if any(len(member) != len(prior) for member in self.members):
+            raise InvalidInput(f"members must have a mass for each of {len(prior)} secrets.")
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> SetPml:
@@ -371,11 +392,10 @@ class SetPml(Guarantee):
 
 
 @dataclass(frozen=True, slots=True)
-class MaximalLeakage(Guarantee):
+class MaximalLeakage(Levelled):
     """Maximal leakage of at most ε: Σ_y max_x P(y|x) ≤ e^ε."""
 
     key = "maximal_leakage"
-    epsilon: Level
 
     def rows(self, masses: Vector, side: Side, room: Fraction = Fraction(0)) -> Rows:
         """Bound the sum of the columns' largest entries."""
@@ -389,20 +409,6 @@ class MaximalLeakage(Guarantee):
     def against(self) -> str:
         """Say whom it protects against."""
         return "every adversary, on the average over outputs"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Write it as JSON values."""
-        return {"kind": self.key, "epsilon": _text(self.epsilon)}
-
-    @property
-    def silent(self) -> bool:
-        """A level of 0 forbids every change."""
-        return self.epsilon == 0
-
-    @classmethod
-    def from_dict(cls, record: dict[str, Any]) -> MaximalLeakage:
-        """Read what `to_dict` gave."""
-        return cls(_required(record["epsilon"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -451,6 +457,11 @@ class Envelope(Guarantee):
         """Even a level of 0 allows something with probability δ."""
         return self.delta == 0 and self.epsilon == 0
 
+    def require(self, prior: Prior) -> None:
+        """δ must be a probability that says something."""
+        if not 0 < self.delta < 1:
+            raise InvalidInput(f"envelope δ must be in (0, 1), got {quoted(str(self.delta))}.")
+
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Envelope:
         """Read what `to_dict` gave."""
@@ -460,6 +471,28 @@ class Envelope(Guarantee):
             Fraction(number(record["delta"], "delta")),
             None if threshold is None else Fraction(number(threshold, "threshold")),
         )
+
+    def fitted(self, masses: Vector, columns: Sequence[Sequence[int]], scale: int) -> Envelope:
+        """Take the threshold under which a channel keeps most: what exceeds it is convex, with a kink at each lift."""
+        factor = ratio(self.epsilon, Side.INNER)
+        ends = [
+            (
+                Fraction(max(column), scale),
+                sum((p * k for p, k in zip(masses, column, strict=True)), Fraction(0)) / scale,
+            )
+            for column in columns
+            if any(column)
+        ]
+        kinks = {Fraction(1), *(high / mean for high, mean in ends if mean)}
+
+        def lacking(threshold: Fraction) -> Fraction:
+            over = sum((max(high - threshold * mean, Fraction(0)) for high, mean in ends), Fraction(0))
+            return over / (factor - threshold)
+
+        tried = [kink for kink in kinks if 1 <= kink < factor]
+        if max(kinks) <= factor or not tried:
+            return self  # PML decides
+        return replace(self, threshold=min(tried, key=lacking))
 
     def thresholds(self, count: int) -> list[Fraction]:
         """List thresholds from 1 to e^ε, evenly, to try."""
@@ -472,6 +505,11 @@ def all_rows(
 ) -> Rows:
     """Write the cone of all guarantees together."""
     return sum((own.rows(masses, side, room) for own in guarantees), Rows())
+
+
+def _require_order(prior: Prior, labels: Labels, what: str) -> None:
+    if match(prior.labels, labels, what, "the prior's labels") is not None:
+        raise InvalidInput(f"{what} must be the prior's labels, in their order.")
 
 
 def _times(vector: Sequence[Fraction], factor: Fraction) -> Vector:

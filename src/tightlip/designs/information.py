@@ -41,8 +41,10 @@ from tightlip.designs.pricing import Box, Curve, Floor, Ratio, cones_of
 from tightlip.designs.subset_sums import search_grid
 from tightlip.designs.utility import GREATEST, Found, Utility
 from tightlip.designs.vertices import vertices
-from tightlip.errors import CertificateInvalid, InvalidInput, SolverFailure, quoted
+from tightlip.errors import CertificateInvalid, InvalidInput, InvalidPrior, SolverFailure, quoted
 from tightlip.model.labels import Labels
+from tightlip.model.prior import Prior
+from tightlip.numeric.display import format_about
 from tightlip.numeric.linear_program import minimise
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import UNIT, float_above, sum_down, sum_up, up
@@ -56,6 +58,7 @@ _LISTED = 10  # secrets of which all extreme columns of one cone are listed: som
 FEW = 6  # secrets of which those of several cones together are found, in rationals
 _EASE = Fraction(1, 1 << 42)  # of the level, for rounding
 _DEAREST = 1e100  # beyond it prices are not read
+_SMALLEST = Fraction(1, 10**100)  # of a mass; lifts are up to its reciprocal
 _CUTS = 6  # times that a set of priors is described better; each searches anew
 
 
@@ -128,6 +131,15 @@ class MostInformation(Utility):
         used = found.primal > 0
         weights = whole_weights(search.columns[used] * found.primal[used][:, None])
         return repaired(problem, weights), -found.duals
+
+    def require(self, prior: Prior) -> None:
+        """Squares of lifts must be floats."""
+        least = min(prior.exact().masses)
+        if least < _SMALLEST:
+            raise InvalidPrior(
+                f"prior must give every secret a mass of at least {float(_SMALLEST):.0e} for {self.words()}, got "
+                f"{format_about(least, 3)}; leave it out, or give it more."
+            )
 
     def outputs(self, kernel: Kernel) -> Labels:
         """Number the outputs."""
@@ -291,7 +303,8 @@ def information(kernel: Kernel, masses: Vector, utility: Information) -> tuple[f
         if total:
             # quotients of whole numbers are rounded once, so that the difference loses nothing
             lifts = np.array([(entry * unit - total) / total for entry in column])
-            terms.append(p * utility.excess(np.maximum(lifts, -1.0)) * (total / (unit * kernel.scale)))
+            worths = utility.excess(lifts, np.array([entry * unit / total for entry in column]))
+            terms.append(p * worths * (total / (unit * kernel.scale)))
     every = np.concatenate(terms)
     error = 2 * ERROR + 16 * UNIT
     return max(sum_down(every) * (1 - error), 0.0), up(sum_up(every) * (1 + error), steps=2)
@@ -336,7 +349,8 @@ def _listed(corners: list[Vector], masses: Vector, utility: Information, prices:
     beyond = []
     for corner in corners:
         lifts = np.array([float(entry - 1) for entry in corner])
-        worth = up(sum_up(p * utility.excess_up(lifts)) * (1 + 8 * UNIT), steps=2)
+        entries = np.array([float(entry) for entry in corner])
+        worth = up(sum_up(p * utility.excess_up(lifts, entries)) * (1 + 8 * UNIT), steps=2)
         beyond.append(Fraction(worth) - sum(a * b for a, b in zip(exact, corner, strict=True)))
     return float_above(sum(exact) + max(beyond))
 

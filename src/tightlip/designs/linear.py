@@ -73,7 +73,7 @@ class Problem:
     def silent(self) -> bool:
         """Whether only constant channels are allowed, or hardly any other."""
         rows = self.rows(Side.INNER)
-        tight = any(own.room <= 0 for own in rows.upper if not own.own)
+        tight = any(own.room + own.own * (rows.most or 0) <= 0 for own in rows.upper)
         return tight or any(sum(row) >= 1 for row in rows.lower) or any(own.silent for own in self.guarantees)
 
     def weighted(self) -> Whole:

@@ -84,7 +84,8 @@ class Box(Cone):
         if self.lower >= 1 or self.upper <= 1:
             return float_above(-sum(map(Fraction, prices.tolist()), Fraction(0)))
         share, span = self.share, self.upper - self.lower
-        low, high = utility.excess(np.array([self.lower, self.upper]) - 1).tolist()
+        ends = np.array([self.lower, self.upper])
+        low, high = utility.excess(ends - 1, ends).tolist()
         p = np.array([float(mass) for mass in masses])
         gains = p * (high - low) - span * prices
         slope = critical(gains, p, float(share))
@@ -92,7 +93,7 @@ class Box(Cone):
         sizes = (span * np.abs(prices) + abs(slope) * p)[inner]
         error = (gamma(len(p) + 8) + 4 * ERROR) * float(share) * (high + low)
         error += gamma(len(p) + 8) * float(sizes.sum())
-        base = utility.excess_up(np.array([self.lower - 1])).item() + sum_up(-self.lower * prices)
+        base = utility.excess_up(ends[:1] - 1, ends[:1]).item() + sum_up(-self.lower * prices)
         base += _STRAY * (abs(base) + self.lower * float(np.abs(prices).sum()) + 2 * abs(slope)) + error
         best = self._best(masses, utility, prices, slope, inner, gains - slope * p)
         found = base + slope * float(share) + best
@@ -144,10 +145,9 @@ def _between(
     lift = span * parts
     wide = _STRAY * (1 + box.lower + lift)
     # an end that rounding moved is moved further out: a convex function is larger at one of the outer ends
-    outer = np.stack([lift[0] - wide[0], lift[1] + wide[1]]) + (box.lower - 1)
-    rise = utility.excess_up(np.clip(outer, box.lower - 1, box.upper - 1)) - utility.excess(
-        np.array([box.lower - 1])
-    ) * (1 - 2 * ERROR)
+    outer = np.clip(np.stack([lift[0] - wide[0], lift[1] + wide[1]]) + box.lower, box.lower, box.upper)
+    least = np.array([box.lower])
+    rise = utility.excess_up(outer - 1, outer) - utility.excess(least - 1, least) * (1 - 2 * ERROR)
     linear = (span * price + slope * mass) * parts
     size = np.abs(mass * rise) + (abs(span * price) + abs(slope) * mass) * (parts + _STRAY)
     value = mass * rise - linear + 2 * _STRAY * size
@@ -179,17 +179,20 @@ class Curve:
         total, span = self.total(mass), self.high - self.low
         return total, span * (1 - mass) / total, np.maximum(-span * mass / total, -1.0)
 
+    def _worths(self, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Compute f of both entries."""
+        total, above, below = self._lifts(mass)
+        return self.utility.excess(above, self.high / total), self.utility.excess(below, self.low / total)
+
     def value(self, mass: FloatArray) -> FloatArray:
         """Compute F, to a relative error of 2 `ERROR`."""
-        total, above, below = self._lifts(mass)
-        return np.asarray(
-            total * (mass * self.utility.excess(above) + (1 - mass) * self.utility.excess(below))
-        )
+        one, two = self._worths(mass)
+        return np.asarray(self.total(mass) * (mass * one + (1 - mass) * two))
 
     def slope(self, mass: FloatArray) -> FloatArray:
         """Compute F′."""
         total, above, below = self._lifts(mass)
-        one, two = self.utility.excess(above), self.utility.excess(below)
+        one, two = self._worths(mass)
         rise, fall = (
             self.utility.slope(above),
             self.utility.slope(np.minimum(below, -1e-300)),

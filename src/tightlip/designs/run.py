@@ -224,7 +224,9 @@ def read_utility(
         return read_linear(prior.labels, loss=loss, gain=gain, outputs=outputs)
     if outputs is not None:
         raise InvalidInput("outputs must not be given with utility: they are free; leave them out.")
-    return FrequencyVariance() if utility == NAME else read_information(utility)
+    found = FrequencyVariance() if utility == NAME else read_information(utility)
+    found.require(prior)
+    return found
 
 
 def read_guarantees(

@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 
 from tightlip.designs.guarantee import Rows, Side
-from tightlip.designs.interior import follow
+from tightlip.designs.interior import Optimum, follow
 from tightlip.designs.linear import (
     Prices,
     Problem,
@@ -32,26 +32,55 @@ from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import float_below, gamma
 
 _LOOSE = 1e-3  # relative gap of a solution: less than can be seen in a picture
+_CUTS = 20  # rounds of adding priors of a set at one level
 
 
 def trace(problems: Sequence[Problem]) -> list[tuple[float, float]]:
     """Bound the best gain of each problem from both sides; they differ in one level, which rises."""
     gains = np.array(problems[0].weighted(), dtype=np.float64)
     masses = np.array([float(mass) for mass in problems[0].masses])
-    inner = [problem.rows(Side.INNER) for problem in problems]
     silent = sum(problem.silent for problem in problems)
-    optima = [None] * silent + list(
-        follow(gains, (shape_of(rows, len(masses)) for rows in inner[silent:]), tolerance=_LOOSE)
-    )
+    solved = [(problem, None) for problem in problems[:silent]] + _solved(problems[silent:], gains)
     nothing = float_below(constant_kernel(problems[0]).gain(problems[0]))
     found = []
-    for problem, rows, optimum in zip(problems, inner, optima, strict=True):
+    for problem, optimum in solved:
         outer, own = problem.rows(Side.OUTER), optimum or plain_optimum(problem, gains)
         gain = nothing
         if optimum is not None:
-            gain = max(gain, sound_gain(rows, gains, own.columns))
+            gain = max(gain, sound_gain(_decided(problem, own).rows(Side.INNER), gains, own.columns))
         found.append((gain, max(sound_bound(outer, gains, masses, split_prices(outer, own)), gain)))
     return monotone(found)
+
+
+def _solved(problems: Sequence[Problem], gains: FloatArray) -> list[tuple[Problem, Optimum | None]]:
+    """Solve problems loosely, each with the bounds it was solved under."""
+    shapes = (shape_of(problem.rows(Side.INNER), gains.shape[1]) for problem in problems)
+    optima = list(follow(gains, shapes, tolerance=_LOOSE))
+    return [
+        (problem, None) if optimum is None else _cut(problem, optimum, gains)
+        for problem, optimum in zip(problems, optima, strict=True)
+    ]
+
+
+def _cut(problem: Problem, optimum: Optimum, gains: FloatArray) -> tuple[Problem, Optimum]:
+    """Add priors of a set until the columns lack little under those that are worst for them."""
+    for _ in range(_CUTS):
+        decided = _decided(problem, optimum)
+        if decided.guarantees == problem.guarantees:
+            break
+        lacking = _added(decided.rows(Side.INNER), _shares(optimum.columns), 0.0).sum()
+        if lacking <= _LOOSE / 10:
+            break
+        (better,) = follow(gains, [shape_of(decided.rows(Side.INNER), gains.shape[1])], tolerance=_LOOSE)
+        if better is None:
+            break
+        problem, optimum = decided, better
+    return problem, optimum
+
+
+def _decided(problem: Problem, optimum: Optimum) -> Problem:
+    """Add what decides about the columns; a constant that is added to them changes nothing of that."""
+    return problem.refine(_shares(optimum.columns).astype(object))
 
 
 def monotone(ends: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -65,9 +94,24 @@ def sound_gain(rows: Rows, gains: FloatArray, columns: FloatArray) -> float:
     """Bound from below what a channel made of these columns, repaired, gains; gains are p_x g(x, y), by output."""
     outputs, secrets = columns.shape
     slack = gamma(8 * (outputs + secrets) + 64)
-    shares = columns / columns.sum(axis=0)
+    shares = _shares(columns)
+    added = _added(rows, shares, slack)
+    extra = added.sum() + _lacking_total(rows, shares + added[:, None], 1 + added.sum(), slack)
+    constant = gains.sum(axis=1)
+    # what repairs the total may go to any output: the worst is assumed
+    worth = (gains * shares).sum() + (added * constant).sum() + (extra - added.sum()) * constant.min()
+    size = (np.abs(gains) * shares).sum() + extra * np.abs(gains).sum(axis=1).max()
+    return float((worth - 4 * slack * size) / (1 + extra) - slack * abs(worth))
+
+
+def _shares(columns: FloatArray) -> FloatArray:
+    return np.asarray(columns / columns.sum(axis=0))
+
+
+def _added(rows: Rows, shares: FloatArray, slack: float) -> FloatArray:
+    """Find the constants with which columns keep the bounds of their own."""
     high, low = shares.max(axis=1), shares.min(axis=1)
-    added = np.zeros(outputs)
+    added = np.zeros(len(shares))
     for own in rows.upper:
         if own.own:
             continue
@@ -80,13 +124,7 @@ def sound_gain(rows: Rows, gains: FloatArray, columns: FloatArray) -> float:
         vector = _floats(row)
         short = -(shares @ vector) + slack * (shares @ np.abs(vector))
         added = np.maximum(added, short / float(sum(row)))
-    added = np.maximum(added, 0.0) * (1 + slack)
-    extra = added.sum() + _lacking_total(rows, shares + added[:, None], 1 + added.sum(), slack)
-    constant = gains.sum(axis=1)
-    # what repairs the total may go to any output: the worst is assumed
-    worth = (gains * shares).sum() + (added * constant).sum() + (extra - added.sum()) * constant.min()
-    size = (np.abs(gains) * shares).sum() + extra * np.abs(constant).max()
-    return float((worth - 4 * slack * size) / (1 + extra) - slack * abs(worth))
+    return np.maximum(added, 0.0) * (1 + slack)
 
 
 def _lacking_total(rows: Rows, columns: FloatArray, scale: float, slack: float) -> float:
@@ -107,7 +145,7 @@ def _lacking_total(rows: Rows, columns: FloatArray, scale: float, slack: float) 
 def sound_bound(rows: Rows, gains: FloatArray, masses: FloatArray, prices: Prices) -> float:
     """Bound from above what any channel gains, by prices whatever they are."""
     secrets = gains.shape[1]
-    slack = gamma(8 * secrets + 8 * len(rows.upper) + 64)
+    slack = gamma(8 * (secrets + len(rows.upper) + len(rows.lower) + len(rows.positive)) + 64)
     owns = np.array([float(own.own) for own in rows.upper])
     total = (
         max(prices.total, float((prices.upper @ owns).max(initial=0.0)) * (1 + slack)) if rows.most else 0.0

@@ -47,6 +47,7 @@ from tightlip.model.labels import (
     labels_from_json,
     show,
 )
+from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import number
 from tightlip.numeric.rounding import float_above, float_below
@@ -157,6 +158,10 @@ class Utility(ABC):
         """Find a channel and a proof that are as good as a solution but quicker, where that is known."""
         return None
 
+    def require(self, prior: Prior) -> None:
+        """Refuse what cannot be meant of this prior; what was read from arguments can."""
+        return
+
     @abstractmethod
     def outputs(self, kernel: Kernel) -> Labels:
         """Name the outputs of a channel that was found."""
@@ -260,6 +265,17 @@ class Linear(Utility):
     ) -> list[tuple[float, float]]:
         """Solve the levels one after the other."""
         return trace([self.problem(masses, own, room) for own in guarantees])
+
+    def require(self, prior: Prior) -> None:
+        """A matrix with a name must be the one of that name."""
+        if self.name == "given":
+            return
+        top = _TOP.fullmatch(self.name) is not None
+        named = _named(
+            self.name, "loss" if self.minimised else "gain", prior.labels, None if top else self.labels
+        )
+        if named.labels != self.labels or named.matrix.tolist() != self.matrix.tolist():
+            raise InvalidInput(f"a matrix that is called {quoted(self.name)} must be that one.")
 
     def outputs(self, kernel: Kernel) -> Labels:
         """Return the labels of the matrix."""
