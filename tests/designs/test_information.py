@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 from tightlip import Channel, Prior, log_of
+from tightlip.designs import design
 from tightlip.designs.guarantee import Alip, FloorPml, Ldp, MaximalLeakage, SetPml, Side, all_rows
 from tightlip.designs.information import Information, find, information, upper_bound
 from tightlip.designs.linear import ROOM, Kernel, Problem, keeps
@@ -408,6 +409,15 @@ def test_a_set_of_priors_allows_no_more_than_a_member():
     ball = PriorBall(Prior(np.array(masses, dtype=object)), Fraction(1, 10))
     lower, _ = designed(masses, (SetPml(0.7, ball, secrets),), MUTUAL)
     assert 0 < lower <= designed(masses, (Alip(None, 0.7),), MUTUAL)[1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("epsilon", [0.3, 0.5, 1.0])
+def test_few_secrets_are_solved_under_a_set_of_priors(name, epsilon):
+    prior = Prior(["1/2", "3/10", "1/5"])
+    found = design(prior, pml=epsilon, priors=PriorBall(prior, "1/5"), utility=name)
+    found.verify()
+    assert found.relative_gap <= 1e-6
 
 
 def test_a_guarantee_about_another_secret():

@@ -137,6 +137,29 @@ def test_the_smallest_budget_has_two_proved_ends():
     assert smallest_budget(PRIOR, "ldp", loss="hamming", loss_at_most=0.9).upper == 0
 
 
+@pytest.mark.parametrize("name", ["pml", "pmc", "lip", "ldp"])
+def test_the_smallest_budget_about_a_secret(name):
+    prior = tl.Prior(["1/2", "3/10", "1/5"])
+    secret = tl.Channel([["4/5", "1/10", "1/10"], ["1/5", "1/2", "3/10"]])
+    beside = {} if name != "ldp" else {"pml": 0.5}
+    found = smallest_budget(prior, name, secret=secret, loss="hamming", loss_at_most=0.4, **beside)
+    found.verify()
+    assert 0 < found.lower <= found.upper <= found.lower * (1 + 1e-5)
+    free = tl.Channel([["1/2", "3/10", "1/5"]] * 2)
+    assert smallest_budget(prior, "pml", secret=free, loss="hamming", loss_at_most=0.1).upper <= 1e-5
+
+
+@pytest.mark.parametrize(("name", "level"), [("pml", 5), ("maximal_leakage", 3)])
+def test_the_smallest_budget_of_the_best_value_is_where_it_begins(name, level):
+    # the truth is allowed from log 1/p_min and from log n on, and nothing is better
+    prior = tl.Prior(["1/2", "3/10", "1/5"])
+    found = smallest_budget(prior, name, loss="hamming", loss_at_most=0)
+    found.verify()
+    assert found.lower <= np.log(level) + 1e-12
+    assert found.upper == pytest.approx(np.log(level), rel=2e-6)
+    assert found.lower == pytest.approx(np.log(level), rel=1e-5)
+
+
 def test_smallest_budget_is_the_inverse_of_design():
     for name in ("pml", "ldp", "pmc", "lip", "maximal_leakage"):
         value = design(PRIOR, loss="hamming", **{name: 0.4}).value

@@ -90,7 +90,7 @@ class MostInformation(Utility):
 
     def find(self, masses: Vector, guarantees: tuple[Guarantee, ...], room: Fraction) -> Found:
         """Find a mechanism in closed form or by column generation, with prices."""
-        kernel, prices = find(masses, guarantees, self.information, room)
+        kernel, prices, guarantees = _find(masses, guarantees, self.information, room)
         method = "column generation" if len(kernel.weights) > 1 else "nothing can be released"
         problem = Problem(masses, np.zeros((len(masses), 1), dtype=object), guarantees, room)
         for name, other in _closed(problem):
@@ -191,11 +191,18 @@ def find(
     masses: Vector, guarantees: tuple[Guarantee, ...], utility: Information, room: Fraction
 ) -> tuple[Kernel, FloatArray]:
     """Find a channel that keeps the guarantees in whole numbers and says much, and prices that bound all others."""
+    return _find(masses, guarantees, utility, room)[:2]
+
+
+def _find(
+    masses: Vector, guarantees: tuple[Guarantee, ...], utility: Information, room: Fraction
+) -> tuple[Kernel, FloatArray, tuple[Guarantee, ...]]:
+    """Find channel and prices, and describe sets of priors as the bound by these prices needs them."""
     problem = Problem(masses, np.zeros((len(masses), 1), dtype=object), guarantees, room)
     p = np.array([float(mass) for mass in masses])
     best, prices = Kernel(np.ones((1, len(masses)), dtype=object), 1), [np.zeros(len(masses))]
     if problem.silent or len(masses) == 1:
-        return best, prices[0]
+        return best, prices[0], guarantees
     problem = _refined(problem)
     for _ in range(_CUTS):
         # with a little more room than asked for, rounding needs no repair, and what is never said stays so
@@ -218,7 +225,13 @@ def find(
             with suppress(SolverFailure):
                 prices += generate(search, utility, p)[2]
     # zeros are prices in proportion to the prior, near the optimum where secrets are many
-    return best, min(prices, key=lambda one: upper_bound(masses, guarantees, utility, one))
+    described = [guarantees] if problem.guarantees == guarantees else [guarantees, problem.guarantees]
+    _, place, own = min(
+        (upper_bound(masses, known, utility, one), place, known_place)
+        for known_place, known in enumerate(described)
+        for place, one in enumerate(prices)
+    )
+    return best, prices[place], described[own]
 
 
 def _refined(problem: Problem) -> Problem:

@@ -22,6 +22,7 @@ LEVELS = ("pml", "ldp", "pmc", "lip", "maximal_leakage")
 
 _STEPS = 60  # of the search for a level
 _FINE = 1e-6  # of the level: how near the ends of a smallest budget come
+_LEAST = 1e-5  # nats; a level about a secret that says almost nothing
 _LARGEST = 64.0  # nats; a loss that is not met below is met at no level that protects anybody
 
 
@@ -221,15 +222,17 @@ def smallest_budget(
         utility, asked, loss_at_most=loss_at_most, gain_at_least=gain_at_least, at_least=at_least
     )
 
-    first = read_task(prior, **{**asked, guarantee: 0.0})
+    # about a secret there is no level 0
+    least = 0.0 if asked.get("secret") is None or guarantee in ("ldp", "maximal_leakage") else _LEAST
+    first = read_task(prior, **{**asked, guarantee: least})
 
     def at(level: float) -> Design:
         return first.under(**{**asked, guarantee: level}).solve()
 
     nothing = first.solve()
     if _reaches(utility, nothing.value, target):
-        return SmallestBudget(guarantee, target, 0.0, 0.0, nothing, None)
-    low, high = _bracket(at, utility, target, guarantee, prior, asked)
+        return SmallestBudget(guarantee, target, 0.0, least, nothing, None)
+    low, high = _bracket(at, utility, target, guarantee, prior, asked, least)
     return _search(at, guarantee, target, low, high)
 
 
@@ -246,19 +249,34 @@ def _search(
         tried[level] = at(level)
         return (tried[level].value + tried[level].bound) / 2 - target
 
+    def reaches(level: float) -> bool:
+        return _reaches(tried[level].utility, tried[level].value, target)
+
+    def open_(level: float) -> bool:
+        return _reaches(tried[level].utility, tried[level].bound, target)
+
     if off(low) * off(high) < 0:
         met = toms748(off, low, high, rtol=_FINE / 4, xtol=1e-12, maxiter=_STEPS, disp=False)
         for side in (1 - _FINE / 2, 1 + _FINE / 2):
             off(met * side)
-    reached = [level for level, own in tried.items() if _reaches(own.utility, own.value, target)]
-    upper = min(reached)
-    refuted = [
-        level
-        for level, own in tried.items()
-        if level < upper and not _reaches(own.utility, own.bound, target)
-    ]
-    lower = max(refuted, default=0.0)
+    # where the value stays at the target, or is far from its bound, halves remain
+    _halve(tried, off, reaches)
+    _halve(tried, off, open_)
+    upper = min(level for level in tried if reaches(level))
+    lower = max((level for level in tried if level < upper and not open_(level)), default=0.0)
     return SmallestBudget(guarantee, target, lower, upper, tried[upper], tried[lower] if lower else None)
+
+
+def _halve(
+    tried: Mapping[float, Design], look: Callable[[float], object], holds: Callable[[float], bool]
+) -> None:
+    """Look at levels until the least at which something holds is near one at which it does not."""
+    for _ in range(_STEPS):
+        upper = min(level for level in tried if holds(level))
+        lower = max((level for level in tried if level < upper and not holds(level)), default=upper)
+        if upper - lower <= _FINE * upper:
+            break
+        look((lower + upper) / 2)
 
 
 def _bracket(
@@ -268,9 +286,10 @@ def _bracket(
     guarantee: str,
     prior: Prior,
     asked: Mapping[str, Any],
+    least: float,
 ) -> tuple[float, float]:
     """Double the level until the target is met; refuse targets that no level meets."""
-    low, high = 0.0, 0.5
+    low, high = least, 0.5
     while high <= _LARGEST:
         found = at(high)
         if _reaches(utility, found.value, target):
