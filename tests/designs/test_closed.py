@@ -119,16 +119,40 @@ def test_several_symmetric_guarantees_together():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_hamming_under_pml_fills_a_budget(seed):
-    # design.md: K_xx costs max(p_x, 1/t) of a budget of 1, best ratio first; attained where p_max ≤ 1/t
+    # docs/design.md: K_xx costs max(p_x, 1/t) of a budget of 1, likely secrets first; a bound that is attained where
+    # p_max ≤ 1/t and the ⌊t⌋ likeliest secrets have at most 1 − 1/t
     rng = np.random.default_rng(seed)
-    masses = rng.dirichlet(6 * np.ones(6))
-    level = float(rng.uniform(0.1, -np.log(masses.max())))
+    masses = np.sort(rng.dirichlet(6 * np.ones(6)))[::-1]
+    factor = float(rng.uniform(1.1, 1 / masses[0]))
+    found = design(tl.Prior(masses), pml=np.log(factor), gain="hamming")
+    assert found.value <= _filled(masses, factor) + 1e-9
+    if masses[: int(factor)].sum() <= 1 - 1 / factor:
+        assert found.value == pytest.approx(_filled(masses, factor), abs=1e-6)
+
+
+def _filled(masses, factor):
     left, gain = 1.0, 0.0
     for mass in sorted(masses, reverse=True):
-        told = min(1.0, left / max(mass, np.exp(-level)))
-        gain, left = gain + mass * told, left - told * max(mass, np.exp(-level))
-    found = design(tl.Prior(masses), pml=level, gain="hamming")
+        told = min(1.0, left / max(mass, 1 / factor))
+        gain, left = gain + mass * told, left - told * max(mass, 1 / factor)
+    return gain
+
+
+@pytest.mark.parametrize(
+    ("masses", "factor", "gain", "budget"),
+    [
+        (["2/5", "2/5", "1/5"], "5/2", 0.8, 0.9),  # p_max = 1/t, and 4/5 > 1 − 1/t
+        (["7/10", "1/5", "1/10"], "2", 0.7, 0.82),  # p_max > 1/t
+        (["1/2", "3/10", "1/5"], "2", 0.8, 0.8),  # a whole t: attained
+    ],
+)
+def test_a_budget_that_cannot_be_filled(masses, factor, gain, budget):
+    found = design(tl.Prior(masses), pml=tl.log_of(factor), gain="hamming")
     assert found.value == pytest.approx(gain, abs=1e-6)
+    assert found.bound == pytest.approx(gain, abs=1e-6)
+    assert _filled([float(Fraction(mass)) for mass in masses], float(Fraction(factor))) == pytest.approx(
+        budget
+    )
 
 
 def test_the_truth_where_it_is_allowed():

@@ -1,4 +1,4 @@
-"""The tutorial, the README and the first page, run from top to bottom: Python, files, commands and what they print."""
+"""The tutorial, the README, the first page and the page on design, run: Python, files, commands and what they print."""
 
 import contextlib
 import doctest
@@ -51,6 +51,16 @@ def test_the_tutorial_tells_the_truth(folder):
 def test_the_first_pages_tell_the_truth(folder, page, commands):
     consoles = [content for language, content in blocks(page) if language == "console"]
     assert [program for content in consoles for program, _ in check(content)] == ["tightlip"] * commands
+
+
+def test_the_page_on_design_tells_the_truth(folder):
+    names, seen = {"json": "msp.json", "toml": "plan.toml"}, []
+    for language, content in blocks("docs/design.md"):
+        if language in names:
+            Path(names[language]).write_text(content)
+        elif language == "console":
+            seen += [program for program, _ in check(content)]
+    assert seen == ["tightlip"] * 9
 
 
 def blocks(page):
