@@ -305,3 +305,21 @@ def test_the_file_that_is_read_is_not_written(capsys):
     assert "is read and would be lost" in refused(
         capsys, "clinic.json", "--ldp", "1", "--loss", "hamming", "--out", "clinic.json", "--force"
     )
+
+
+def test_a_proof_is_of_the_mechanism_that_was_written(capsys, here):
+    words = "clinic.json --ldp 1 --loss distance.csv --out mechanism.json --certificate proof.json"
+    assert run(capsys, *words.split())[0] == 0
+    assert main(["verify", "proof.json", "--channel", "mechanism.json"]) == 0
+    assert (
+        run(capsys, *["clinic.json", "--ldp", "2", "--loss", "distance.csv", "--out", "other.json"])[0] == 0
+    )
+    assert main(["verify", "proof.json", "--channel", "other.json"]) == 1
+
+
+def test_the_smallest_level_for_a_variance(capsys):
+    words = "clinic.json --utility frequency-variance --smallest ldp"
+    status, out, _ = run(capsys, *words.split(), "--at-most", "5")
+    assert status == 0
+    assert "is enough" in out
+    assert "--at-most" in refused(capsys, *words.split(), "--at-least", "5")

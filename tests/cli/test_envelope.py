@@ -156,7 +156,7 @@ def test_certificate_and_verify(capsys, channel_file, tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (EXAMPLE, "must be a certificate, which --certificate of `tightlip envelope`"),
+        (EXAMPLE, "must be a certificate, which --certificate of `tightlip design`"),
         ([1], "got no format; a channel file goes to --channel"),
         ({"format": "tightlip envelope certificate 0"}, 'got format "tightlip envelope certificate 0"'),
         ({"format": ["x"]}, "must be a certificate"),

@@ -128,6 +128,21 @@ def test_a_target_that_conflicts_names_the_guarantee_and_the_distance():
         smallest_budget(PRIOR, "pml", pml=1.0, loss="hamming", loss_at_most=0.3)
 
 
+def test_a_conflict_tells_the_value_that_can_be_reached():
+    with pytest.raises(InvalidInput) as caught:
+        smallest_budget(PRIOR, "pml", ldp=1.0, loss="hamming", loss_at_most=0.3)
+    least = design(PRIOR, ldp=1.0, loss="hamming").bound
+    assert f"less than {least:.6g}" in str(caught.value)
+
+
+def test_the_smallest_budget_of_a_variance():
+    found = smallest_budget(tl.Prior.uniform(3), "ldp", utility="frequency_variance", at_most=5)
+    found.verify()
+    assert found.upper == pytest.approx(found.lower, rel=1e-5)
+    with pytest.raises(InvalidInput, match="at_most must be given"):
+        smallest_budget(PRIOR, "ldp", utility="frequency_variance", at_least=5)
+
+
 def test_the_smallest_budget_has_two_proved_ends():
     found = smallest_budget(PRIOR, "pml", loss="hamming", loss_at_most=0.25)
     found.verify()

@@ -73,7 +73,7 @@ def certificate_of(text: str, name: str) -> Certificate:
     if family not in _HOMES:
         got = "no format" if form is None else f"format {quoted(form)}"
         raise InvalidInput(
-            f"{name} must be a certificate, which --certificate of `tightlip envelope` or `tightlip sml` writes, or a "
+            f"{name} must be a certificate, which --certificate of `tightlip design`, `envelope` or `sml` writes, or a "
             f"receipt, got {got}; a channel file goes to --channel."
         )
     import_module(_HOMES[family])

@@ -71,7 +71,12 @@ def design(
     ] = None,
     gain: Annotated[str | None, typer.Option(metavar="GAIN", help="What is to be large, likewise.")] = None,
     utility: Annotated[
-        str | None, typer.Option(metavar="NAME", help="An information that is to be large.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="mutual-information, chi-squared, hellinger or total-variation, to be large; "
+            "frequency-variance, to be small.",
+        ),
     ] = None,
     curve: Annotated[
         bool,
@@ -127,7 +132,7 @@ def design(
         if smallest is None:
             found = _design(given, kept, asked, unit.value)
         else:
-            target = read_target(good_for[0], at_most, at_least)
+            target = read_target(*good_for, at_most, at_least)
             found = _smallest(given, smallest, kept, asked | target, unit.value)
     except InvalidInput as error:
         raise InvalidInput(as_options(error)) from error

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tightlip.cli.arguments import read_parts
+from tightlip.designs.frequency import NAME as VARIANCE
 from tightlip.errors import InvalidInput, quoted
 from tightlip.model.labels import Labels
 from tightlip.numeric.display import format_about
@@ -146,16 +147,18 @@ def read_utility(name: str, text: str, secrets: Labels) -> dict[str, Any]:
     return {name: found.rows, "outputs": found.outputs}
 
 
-def read_target(name: str, at_most: str | None, at_least: str | None) -> dict[str, Any]:
+def read_target(name: str, text: str, at_most: str | None, at_least: str | None) -> dict[str, Any]:
     """Read what is to be reached, by the option that fits the utility."""
-    fits, other = (at_most, at_least) if name == "loss" else (at_least, at_most)
-    wanted, wrong = ("--at-most", "--at-least") if name == "loss" else ("--at-least", "--at-most")
+    small = name == "loss" or (name == "utility" and text.replace("-", "_") == VARIANCE)
+    fits, other = (at_most, at_least) if small else (at_least, at_most)
+    wanted, wrong = ("--at-most", "--at-least") if small else ("--at-least", "--at-most")
     if fits is None or other is not None:
         raise InvalidInput(
             f"--smallest with {option(name)} must have {wanted}, got {'none' if other is None else wrong}; "
             f"write {wanted} 0.3."
         )
-    return {{"loss": "loss_at_most", "gain": "gain_at_least"}.get(name, "at_least"): number(fits, wanted)}
+    python = {"loss": "loss_at_most", "gain": "gain_at_least"}.get(name, "at_most" if small else "at_least")
+    return {python: number(fits, wanted)}
 
 
 def refuse_target(at_most: str | None, at_least: str | None) -> None:

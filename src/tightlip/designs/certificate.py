@@ -20,7 +20,7 @@ from tightlip.designs.information import INFORMATIONS, read_information
 from tightlip.designs.linear import Kernel, Problem, keeps
 from tightlip.designs.utility import GREATEST_GAIN, LEAST_LOSS, Utility
 from tightlip.errors import CertificateInvalid
-from tightlip.model.channel import Channel
+from tightlip.model.channel import Channel, align
 from tightlip.model.jsonio import number_to_json
 from tightlip.model.labels import Label, Labels, labels_from_json
 from tightlip.model.prior import Prior
@@ -107,8 +107,10 @@ class DesignCertificate(Certificate):
         return kind_digest(self.kind, about)
 
     def digest_for(self, channel: Channel, prior: Prior | None, secret: Sequence[Label] | None) -> str | None:
-        """A channel file says no guarantee; its channel is compared where the mechanism is used."""
-        return None
+        """Hash the proof itself where the file has its mechanism, and no other prior."""
+        if prior is not None and tuple(align(prior, channel).exact().masses) != self.masses:
+            return None
+        return self.digest() if channel.exact() == self.channel else None
 
     def parts(self) -> dict[str, Any]:
         """Write the proof as JSON values."""

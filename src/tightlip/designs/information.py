@@ -93,6 +93,11 @@ class MostInformation(Utility):
         kernel, prices, guarantees = _find(masses, guarantees, self.information, room)
         method = "column generation" if len(kernel.weights) > 1 else "nothing can be released"
         problem = Problem(masses, np.zeros((len(masses), 1), dtype=object), guarantees, room)
+        for own in guarantees if len(guarantees) == 1 else ():
+            if isinstance(own, MaximalLeakage | Envelope):
+                # PML of the same level implies it, and is searched better
+                implied = find(masses, (Alip(None, own.epsilon),), self.information, room)[0]
+                kernel = max(kernel, implied, key=lambda one: self.worth(masses, one))
         for name, other in _closed(problem):
             if self.worth(masses, other) >= self.worth(masses, kernel) * (1 - _SAME):
                 kernel, method = other, f"closed form: {name}"

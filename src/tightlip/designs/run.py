@@ -38,10 +38,6 @@ from tightlip.numeric.parse import number
 
 GUARANTEES = ("pml", "ldp", "pmc", "lip", "alip", "maximal_leakage", "envelope")
 
-_MOST_MEMORY = 12e9  # bytes; beyond, a design is refused with what it would take
-_ARRAYS = 40  # of the size of the channel, that the interior point holds at once
-_FLOPS = 4e9  # a second, of one core
-_ROUNDS = 40  # of the interior point, as a rule
 _THRESHOLDS = 12  # of an envelope, evenly spaced; each costs a solution
 _SAME = 1e-7  # how far a prior may be from a mixture of P(x | s)
 
@@ -199,7 +195,6 @@ def read_task(
         )
     read = read_utility(prior, loss=loss, gain=gain, utility=utility, outputs=outputs)
     guarantees = read_guarantees(prior, levels, min_mass=min_mass, priors=priors, secret=secret)
-    _require_size(len(prior), read, guarantees)
     return Task(prior, guarantees, read)
 
 
@@ -344,18 +339,4 @@ def _check_prior(prior: Prior) -> None:
         raise InvalidPrior(
             f"prior must give every secret a positive mass, got 0 for {show(zeros[0])}; a mechanism has a row for each "
             "secret that can occur: leave it out with prior.restricted(), or give it mass."
-        )
-
-
-def _require_size(secrets: int, utility: Utility, guarantees: tuple[Guarantee, ...]) -> None:
-    """Refuse what does not fit, with what it would take."""
-    if not isinstance(utility, Linear):
-        return
-    outputs, bounds = utility.matrix.shape[1], 2 * len(guarantees) + 4
-    memory = 8.0 * secrets * outputs * (_ARRAYS + 4 * bounds)
-    seconds = _ROUNDS * 2.0 * secrets**2 * outputs * bounds / _FLOPS
-    if memory > _MOST_MEMORY:
-        raise InvalidInput(
-            f"a design of {secrets} secrets and {outputs} outputs must fit into memory, got one that takes about "
-            f"{memory / 1e9:.0f} GB and {seconds / 60:.0f} minutes; merge secrets that are alike, or outputs."
         )

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tightlip.arguments import choice, listed
+from tightlip.designs.extremes import extremes
+from tightlip.designs.frequency import NAME, FrequencyVariance
 from tightlip.designs.guarantee import Guarantee, Level
 from tightlip.designs.result import Design
 from tightlip.designs.run import Task, read_task, read_utility
@@ -186,6 +188,7 @@ def smallest_budget(
     loss_at_most: Any = None,
     gain_at_least: Any = None,
     at_least: Any = None,
+    at_most: Any = None,
     **asked: Any,
 ) -> SmallestBudget:
     """Find the least level of a guarantee at which a loss, gain or information can be reached, between proved ends.
@@ -194,7 +197,7 @@ def smallest_budget(
     ----------
     prior : Prior
     guarantee : "pml", "ldp", "pmc", "lip" or "maximal_leakage"
-    loss_at_most, gain_at_least, at_least : the target, of a loss, a gain or a utility
+    loss_at_most, gain_at_least, at_least, at_most : the target, of a loss, a gain, an information or a variance
     **asked : as for `design`: the utility, and guarantees that hold besides
 
     Returns
@@ -219,11 +222,17 @@ def smallest_budget(
         prior, **{name: asked.get(name) for name in ("loss", "gain", "utility", "outputs")}
     )
     target = _target(
-        utility, asked, loss_at_most=loss_at_most, gain_at_least=gain_at_least, at_least=at_least
+        utility,
+        asked,
+        loss_at_most=loss_at_most,
+        gain_at_least=gain_at_least,
+        at_least=at_least,
+        at_most=at_most,
     )
 
-    # about a secret there is no level 0
-    least = 0.0 if asked.get("secret") is None or guarantee in ("ldp", "maximal_leakage") else _LEAST
+    # about a secret there is no level 0, and from nothing no frequency can be estimated
+    plain = asked.get("secret") is None or guarantee in ("ldp", "maximal_leakage")
+    least = 0.0 if plain and not isinstance(utility, FrequencyVariance) else _LEAST
     first = read_task(prior, **{**asked, guarantee: least})
 
     def at(level: float) -> Design:
@@ -302,6 +311,7 @@ def _bracket(
 
 def _conflict(found: Design, target: float, guarantee: str, prior: Prior, asked: Mapping[str, Any]) -> str:
     """Say which guarantees a target conflicts with, and by how much."""
+    best = found.bound
     beat = "less" if found.utility.minimised else "more"
     others = [name for name in (*LEVELS, "alip", "envelope") if asked.get(name) is not None]
     blamed = []
@@ -311,14 +321,18 @@ def _conflict(found: Design, target: float, guarantee: str, prior: Prior, asked:
         if _reaches(found.utility, alone.value, target):
             blamed.append(name)
     if blamed or others:
-        why = f"under {' and '.join(blamed or others)} no mechanism reaches {beat} than {found.bound:.6g} at any level"
+        best = read_task(prior, **asked).solve().bound
+        why = (
+            f"under {' and '.join(blamed or others)} no mechanism reaches {beat} than {best:.6g} at any level"
+        )
         remedy = f"loosen {' or '.join(blamed or others)}"
     else:
-        why = f"no mechanism at all reaches {beat} than {found.bound:.6g}"
-        remedy = "ask for less"
+        best = extremes(found.utility, prior).truth
+        why = f"no mechanism at all reaches {beat} than {best:.6g}"
+        remedy = "raise it" if found.utility.minimised else "lower it"
     return (
         f"{_target_name(asked)} must be one that some level of {guarantee} reaches, got {target:.6g}; {why}, which is "
-        f"{abs(found.bound - target):.3g} away; {remedy}."
+        f"{abs(best - target):.3g} away; {remedy}."
     )
 
 
@@ -326,7 +340,9 @@ def _target_name(asked: Mapping[str, Any]) -> str:
     """Name the argument that has the target, by what the utility is."""
     if asked.get("loss") is not None:
         return "loss_at_most"
-    return "at_least" if asked.get("gain") is None else "gain_at_least"
+    if asked.get("gain") is not None:
+        return "gain_at_least"
+    return "at_most" if asked.get("utility") == NAME else "at_least"
 
 
 def _target(utility: Utility, asked: Mapping[str, Any], **given: Any) -> float:

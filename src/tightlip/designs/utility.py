@@ -59,6 +59,11 @@ NAMED = ("hamming", "absolute", "squared", "top-k")
 
 _SOLVED = 8  # levels of a curve that are solved; between them prices are mixed and proved anew
 _TOP = re.compile(r"top-([1-9][0-9]*)")
+_MOST_MEMORY = 12e9  # bytes; beyond, a design is refused with what it would take
+_ARRAYS = 64  # of the size of the channel, that the interior point holds at once
+_BOUNDS = 6  # dense rows of Newton's matrix for each output
+_FLOPS = 4e9  # a second, of one core
+_ROUNDS = 40  # of the interior point, as a rule
 _LARGEST = 10**100  # of an entry; sums and products of such numbers are still floats
 _MOST_SETS = 20_000  # outputs of top-k, one for each set of k secrets
 
@@ -322,6 +327,17 @@ class Linear(Utility):
         return Prices(np.array(record["secrets"], dtype=np.float64), float(record["total"]), *parts)
 
 
+def require_size(secrets: int, outputs: int) -> None:
+    """Refuse a design that does not fit, with what it would take, before anything of its size is made."""
+    memory = 8.0 * secrets * outputs * _ARRAYS
+    seconds = _ROUNDS * 2.0 * secrets**2 * outputs * _BOUNDS / _FLOPS
+    if memory > _MOST_MEMORY:
+        raise InvalidInput(
+            f"a design of {secrets} secrets and {outputs} outputs must fit into memory, got one that takes about "
+            f"{memory / 1e9:.0f} GB and {seconds / 60:.0f} minutes; merge secrets that are alike, or outputs."
+        )
+
+
 def read_linear(
     secrets: Labels, *, loss: Any = None, gain: Any = None, outputs: Iterable[Label] | None = None
 ) -> Linear:
@@ -329,7 +345,9 @@ def read_linear(
     argument, given = ("loss", loss) if gain is None else ("gain", gain)
     if isinstance(given, str):
         return _require_range(_named(given, argument, secrets, outputs), argument)
-    matrix = _exact_matrix(labelled_matrix(given, secrets, argument, "secrets"))
+    read = labelled_matrix(given, secrets, argument, "secrets")
+    require_size(len(secrets), read.shape[1])
+    matrix = _exact_matrix(read)
     names = choose_labels(column_labels(given), outputs, "outputs")
     if names is None and matrix.shape[1] == len(secrets):
         return _require_range(Linear("given", matrix, secrets, gain is None), argument)
@@ -350,6 +368,7 @@ def _require_range(found: Linear, argument: str) -> Linear:
 
 def _named(name: str, argument: str, secrets: Labels, outputs: Iterable[Label] | None) -> Linear:
     labels = secrets if outputs is None else Labels.read(outputs, "outputs")
+    require_size(len(secrets), len(labels))
     if found := _TOP.fullmatch(name):
         return _top(int(found.group(1)), argument, secrets, outputs)
     if name == "hamming":
