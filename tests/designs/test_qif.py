@@ -6,7 +6,10 @@ import pytest
 import tightlip as tl
 from tightlip.designs import design
 
+# qif changes how numpy prints fractions everywhere
+printed = np.get_printoptions()
 qif = pytest.importorskip("qif", reason="qif is not installed; pip install qif")
+np.set_printoptions(**printed)
 
 
 @pytest.mark.parametrize("seed", range(8))

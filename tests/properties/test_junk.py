@@ -236,8 +236,8 @@ def test_every_argument_is_among_the_calls():
         "histogram.plan_release": {"epsilon"},
         "histogram.release_histogram": {"options"},
         "designs.curve": {"asked"},
-        "designs.smallest_budget": {"asked", "gain_at_least", "at_least"},
-        "designs.smallest_budget of a gain": {"asked", "loss_at_most", "at_least"},
+        "designs.smallest_budget": {"asked", "gain_at_least", "at_least", "at_most"},
+        "designs.smallest_budget of a gain": {"asked", "loss_at_most", "at_least", "at_most"},
         "designs.compare": {"asked"},
     }
     for call in calls():
