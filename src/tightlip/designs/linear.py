@@ -248,6 +248,9 @@ def least_shift(rows: Rows, gains: FloatArray, masses: FloatArray, prices: Price
         shift = shift + move
         if not (move > 1e-16 * np.maximum(np.abs(shift), 1e-300)).any():
             break
+    else:
+        # not there yet, which would be too little: a shift under which no entry counts is enough
+        shift = np.maximum(shift, (base / masses).max(axis=1))
     return float(shift.max())
 
 
