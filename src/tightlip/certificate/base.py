@@ -38,6 +38,8 @@ class Claim:
     gamma : γ of E_γ
     symbols : how many an adversary may use, where that is limited
     fewest : how many people share a published value at least, where that is proved
+    guarantees, prior : of a mechanism, what it keeps, in words, and under which prior
+    pml : both ends of the same number under PML of the level of an envelope, in its place
     """
 
     kind: str
@@ -48,6 +50,9 @@ class Claim:
     gamma: Fraction | None = None
     symbols: int | None = None
     fewest: int | None = None
+    guarantees: tuple[str, ...] = ()
+    prior: Prior | None = None
+    pml: tuple[float, float] | None = None
 
 
 class Certificate(ABC):

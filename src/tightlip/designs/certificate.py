@@ -2,12 +2,15 @@
 
 Checked without a solver: the channel in whole numbers, against every bound of `guarantee`; its worth; and the bound, by
 prices for linear utilities (the theorem is in `linear`) and by prices and a knapsack for informations (`information`).
+
+The proof of a design under an envelope has that of PML of the same level beside it: what no channel under the envelope
+exceeds, less what the other one reaches, is the most that an envelope could gain.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -15,7 +18,7 @@ import numpy as np
 
 from tightlip.certificate.base import Certificate, Claim, kind_digest
 from tightlip.designs.frequency import LEAST_VARIANCE
-from tightlip.designs.guarantee import Guarantee, Vector
+from tightlip.designs.guarantee import Guarantee, Vector, same_guarantees, under_pml
 from tightlip.designs.information import INFORMATIONS, read_information
 from tightlip.designs.linear import Kernel, Problem, keeps
 from tightlip.designs.utility import GREATEST_GAIN, LEAST_LOSS, Utility
@@ -25,6 +28,8 @@ from tightlip.model.jsonio import number_to_json
 from tightlip.model.labels import Label, Labels, labels_from_json
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import real_end
+
+_OWN = frozenset({"guarantees", "weights", "scale", "proof", "claim"})  # what two proofs about the same differ in
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +44,7 @@ class DesignCertificate(Certificate):
         LEAST_VARIANCE,
     )
     KEYS: ClassVar[frozenset[str]] = frozenset(
-        {"prior", "secrets", "guarantees", "utility", "weights", "scale", "proof", "claim"}
+        {"prior", "secrets", "guarantees", "utility", "weights", "scale", "proof", "claim", "pml"}
     )
     ABOUT: ClassVar[str] = "prior, guarantees and utility"
 
@@ -50,6 +55,7 @@ class DesignCertificate(Certificate):
     proof: Any
     lower: float
     upper: float
+    pml: DesignCertificate | None = None
 
     @property
     def kind(self) -> str:
@@ -71,11 +77,19 @@ class DesignCertificate(Certificate):
         return Channel(rows, self.prior.labels if self.prior.labels.given else None, outputs)
 
     def claim(self) -> Claim:
-        """The best value lies between the two."""
-        return Claim(self.kind, self.lower, self.upper, unit=self.utility.unit)
+        """The best value lies between the two; under PML in an envelope's place, between two others."""
+        return Claim(
+            self.kind,
+            self.lower,
+            self.upper,
+            unit=self.utility.unit,
+            guarantees=tuple(own.words() for own in self.guarantees),
+            prior=self.prior,
+            pml=None if self.pml is None else (self.pml.lower, self.pml.upper),
+        )
 
     def verify(self) -> None:
-        """Check that the channel is one and keeps every guarantee, its worth, and the bound.
+        """Check that the channel is one and keeps every guarantee, its worth, the bound, and the proof beside it.
 
         Raises
         ------
@@ -96,6 +110,16 @@ class DesignCertificate(Certificate):
             raise CertificateInvalid(
                 f"the mechanism and the prices prove {low!r} to {high!r}, not {self.lower!r} to {self.upper!r}."
             )
+        self._verify_pml()
+
+    def _verify_pml(self) -> None:
+        """Check the proof for PML, and that it is about the same with PML in the envelope's place."""
+        if self.pml is None:
+            return
+        expected = under_pml(self.guarantees)
+        if expected is None or not same_guarantees(self.pml.guarantees, expected):
+            raise CertificateInvalid("the proof beside it must be of PML of the envelope's level in its place.")
+        self.pml.verify()
 
     def digest(self) -> str:
         """Hash the kind and what the proof is about."""
@@ -124,18 +148,35 @@ class DesignCertificate(Certificate):
             "scale": self.kernel.scale,
             "proof": self.utility.proof_to_dict(self.proof),
             "claim": [self.lower, self.upper],
+            "pml": None if self.pml is None else self.pml._own_parts(),
         }
+
+    def _own_parts(self) -> dict[str, Any]:
+        """Write what it has of its own beside a proof about the same prior and utility."""
+        return {key: entry for key, entry in self.parts().items() if key in _OWN}
 
     @classmethod
     def from_parts(cls, record: dict[str, Any]) -> DesignCertificate:
         """Read what `parts` wrote."""
         prior = Prior(record["prior"], labels_from_json(record["secrets"], "secrets"))
-        guarantees = tuple(_of_kind(Guarantee.registry, own) for own in record["guarantees"])
         utility = _of_kind(Utility.registry, record["utility"])
-        for own in (*guarantees, utility):
-            own.require(prior)
+        utility.require(prior)
         if record["kind"] != utility.kind:
             raise ValueError(f"its kind must be {utility.kind!r}, as its utility says")
+        found = cls._read_own(record, prior, utility)
+        beside = record["pml"]
+        if beside is None:
+            return found
+        if not isinstance(beside, dict) or set(beside) != _OWN:
+            raise ValueError(f"pml must be null or have the keys {', '.join(sorted(_OWN))}")
+        return replace(found, pml=cls._read_own(beside, prior, utility))
+
+    @classmethod
+    def _read_own(cls, record: dict[str, Any], prior: Prior, utility: Utility) -> DesignCertificate:
+        """Read what a proof has of its own."""
+        guarantees = tuple(_of_kind(Guarantee.registry, own) for own in record["guarantees"])
+        for own in guarantees:
+            own.require(prior)
         weights = np.array(record["weights"], dtype=object)
         if weights.ndim != 2 or not all(
             type(entry) is int for entry in [record["scale"], *weights.ravel().tolist()]

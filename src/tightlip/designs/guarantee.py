@@ -39,6 +39,7 @@ from tightlip.model.labels import Labels, match
 from tightlip.model.prior import Prior
 from tightlip.model.prior_set import AnyPriorSet, prior_set_from_dict, prior_set_to_dict
 from tightlip.numeric.ball import exp_bounds
+from tightlip.numeric.display import format_python, format_up
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import exact_level, exact_ratio, level_exact, level_exactly
 from tightlip.robust.region import Region, region_of
@@ -48,6 +49,7 @@ Level = float | Fraction
 
 
 _LARGEST = 500  # nats; e^ε and its reciprocal are floats with room to spare
+_LONGEST, _DIGITS = 24, 12  # characters of a share that is told exactly, and digits of one that is not
 _ARGUMENTS = {"min_mass": "pml", "prior_set": "pml"}  # what stands beside `pml`, by the guarantee's key
 
 
@@ -299,7 +301,7 @@ class FloorPml(Levelled):
 
     def words(self) -> str:
         """Say the bound in words."""
-        return f"PML of at most {_nats(self.epsilon)} for every prior with masses of at least {self.min_mass}"
+        return f"PML of at most {_nats(self.epsilon)} for every prior with masses of at least {_exactly(self.min_mass)}"
 
     def against(self) -> str:
         """Say whom it protects against."""
@@ -437,7 +439,7 @@ class Envelope(Guarantee):
 
     def words(self) -> str:
         """Say the bound in words."""
-        return f"envelope of at most {_nats(self.epsilon)} at δ = {self.delta}"
+        return f"envelope of at most {_nats(self.epsilon)} at δ = {_exactly(self.delta)}"
 
     def against(self) -> str:
         """Say whom it protects against."""
@@ -505,6 +507,28 @@ def all_rows(
 ) -> Rows:
     """Write the cone of all guarantees together."""
     return sum((own.rows(masses, side, room) for own in guarantees), Rows())
+
+
+def under_pml(guarantees: Sequence[Guarantee]) -> tuple[Guarantee, ...] | None:
+    """Put PML of the same level, which implies it, in an envelope's place; None where there is no envelope."""
+    if not any(isinstance(own, Envelope) for own in guarantees):
+        return None
+    return tuple(Alip(None, own.epsilon) if isinstance(own, Envelope) else own for own in guarantees)
+
+
+def same_guarantees(one: Sequence[Guarantee], two: Sequence[Guarantee]) -> bool:
+    """Whether these are the same guarantees, however much of a set of priors is written out."""
+
+    def written(own: Guarantee) -> dict[str, Any]:
+        return {key: entry for key, entry in own.to_dict().items() if key != "members"}
+
+    return [written(own) for own in one] == [written(own) for own in two]
+
+
+def _exactly(share: Fraction) -> str:
+    """Write a share as it was given; a long one a little larger, which promises less."""
+    text = format_python(share)
+    return text if len(text) <= _LONGEST else format_up(share, _DIGITS)
 
 
 def _require_order(prior: Prior, labels: Labels, what: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +16,7 @@ from tightlip.model.matrix import dense
 from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_about, several
 from tightlip.numeric.proved import Proved
+from tightlip.numeric.rounding import down, up
 from tightlip.showing import Charted, Tabled
 
 _TIGHT = 1e-6  # of a column's largest entry: what lies this near to a bound is at it
@@ -54,6 +56,7 @@ class Design(Proved, Charted, Tabled):
     gap, relative_gap : their distance, and as a share of the value
     method : how the channel was found
     certificate : the proof of both
+    pml : of a design under an envelope, the one under PML of the same level in its place, which implies it; or None
     """
 
     channel: Channel
@@ -64,6 +67,7 @@ class Design(Proved, Charted, Tabled):
     upper: float
     method: str
     certificate: DesignCertificate = field(repr=False)
+    pml: Design | None = field(default=None, repr=False)
 
     @property
     def value(self) -> float:
@@ -79,6 +83,28 @@ class Design(Proved, Charted, Tabled):
     def relative_gap(self) -> float:
         """The gap as a share of the value; 0 where there is none."""
         return self.gap / abs(self.value) if self.value else (0.0 if not self.gap else np.inf)
+
+    @property
+    def possible_gain(self) -> float | None:
+        """How much better than `pml` a design under the envelope could be at most, rounded up; None without one."""
+        return None if self.pml is None else _ahead(self.bound, self.pml, up)
+
+    @property
+    def gained(self) -> float | None:
+        """How much better than `pml` this design is, rounded down; None without one."""
+        return None if self.pml is None else _ahead(self.value, self.pml, down)
+
+    def verify(self) -> None:
+        """Check the proof in exact or outward-rounded arithmetic, and that it is of these ends; that of `pml` too.
+
+        Raises
+        ------
+        CertificateInvalid
+            Naming what fails.
+        """
+        Proved.verify(self)
+        if self.pml is not None and self.pml.certificate is not self.certificate.pml:
+            self.pml.verify()
 
     def binding(self) -> list[Binding]:
         """List which outputs and secrets are at the bound of which guarantee, the likeliest outputs first."""
@@ -102,6 +128,12 @@ class Design(Proved, Charted, Tabled):
             f"Design({self.utility.words()} {format_about(self.value)}, {beat} {format_about(self.bound)} possible; "
             f"{words}; {several(secrets, 'secret')} → {several(outputs, 'output')}, by {self.method})"
         )
+
+
+def _ahead(value: float, plain: Design, rounded: Callable[[float], float]) -> float:
+    """Compute by how much a value is better than that of another design, which is at least 0; rounded."""
+    better = plain.value - value if plain.utility.minimised else value - plain.value
+    return max(rounded(better), 0.0) if value != plain.value else 0.0
 
 
 def _at_bounds(rows: Rows, column: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[int]:

@@ -22,11 +22,12 @@ from tightlip.designs.guarantee import (
     MaximalLeakage,
     SetPml,
     read_level,
+    under_pml,
 )
 from tightlip.designs.information import read_information
 from tightlip.designs.linear import ROOM
 from tightlip.designs.result import Design
-from tightlip.designs.utility import Linear, Utility, read_linear
+from tightlip.designs.utility import Found, Linear, Utility, read_linear
 from tightlip.errors import InvalidInput, InvalidPrior, WrongType, quoted
 from tightlip.measures.capacity import read_min_mass
 from tightlip.mechanism import constant
@@ -70,8 +71,8 @@ def design(
         In nats; "3x", "log(3)" and `log_of(3)` are exact. Any of them together, at least one.
     alip : pair of levels (lower, upper), optional
     envelope : pair (level, δ), optional
-        No post-processing leaks more than the level with a probability above δ. Compare with `pml` at the same level:
-        the bound tells what could be gained at most.
+        No post-processing leaks more than the level with a probability above δ. PML of the same level implies it: the
+        design has the one under PML beside it (`pml`), is at least as good, and tells what could be gained at most.
     min_mass : number, optional
         With `pml`: for every prior that gives each secret at least so much, (ε, c)-PML.
     priors : PriorSet, PriorBall, PriorList or PriorPolytope, optional
@@ -146,13 +147,24 @@ class Task:
         """Find the mechanism and prove it."""
         masses = tuple(self.prior.exact().masses)
         finds = [self.utility.find(masses, own, self.room) for own in self._variants()]
+        plain = under_pml(self.guarantees)
+        beside = None if plain is None else replace(self, guarantees=plain).solve()
+        if beside is not None:
+            finds.append(_taken_over(finds[0], beside))
         worth, found = max(
             ((self.utility.worth(masses, own.kernel), own) for own in finds), key=lambda pair: pair[0]
         )
         bound = max(self.utility.bound(masses, found.guarantees, found.proof), worth)
         lower, upper = (-bound, -worth) if self.utility.minimised else (worth, bound)
         proof = DesignCertificate(
-            self.prior, found.guarantees, self.utility, found.kernel, found.proof, lower + 0.0, upper + 0.0
+            self.prior,
+            found.guarantees,
+            self.utility,
+            found.kernel,
+            found.proof,
+            lower + 0.0,
+            upper + 0.0,
+            None if beside is None else beside.certificate,
         )
         return Design(
             proof.channel,
@@ -163,6 +175,7 @@ class Task:
             proof.upper,
             found.method,
             proof,
+            beside,
         )
 
     def _variants(self) -> list[tuple[Guarantee, ...]]:
@@ -173,6 +186,11 @@ class Task:
                 tries = [replace(own, threshold=threshold) for threshold in own.thresholds(_THRESHOLDS)]
                 found += [(*self.guarantees[:place], one, *self.guarantees[place + 1 :]) for one in tries]
         return found
+
+
+def _taken_over(found: Found, beside: Design) -> Found:
+    """Take the mechanism of PML for an envelope without threshold, whose bounds on channels are the same."""
+    return found._replace(kernel=beside.certificate.kernel, method=f"PML of the same level: {beside.method}")
 
 
 def read_task(
