@@ -17,6 +17,7 @@ from tightlip.cli.design_options import (
     as_options,
     is_file,
     read_guarantees,
+    read_secret,
     read_target,
     read_utility,
     refuse_target,
@@ -59,6 +60,14 @@ def design(
         str | None,
         typer.Option(
             "--min-mass", metavar="MASS", help="With --pml: for every prior whose masses are at least this."
+        ),
+    ] = None,
+    secret: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --pml, --pmc, --lip or --alip, which are then about s: P(x|s), a .csv file with the values x of "
+            "the prior in its first row and those of s in its first column, or a channel file.",
         ),
     ] = None,
     loss: Annotated[
@@ -106,7 +115,9 @@ def design(
         Path | None,
         typer.Option(metavar="FILE", help="Draw the trade-off, or the mechanism, to .html, .svg or .png."),
     ] = None,
-    unit: Annotated[Unit, typer.Option(help="Unit of informations and of measured levels.")] = Unit.nats,
+    unit: Annotated[
+        Unit, typer.Option(help="Unit of informations, of --at-least of one, and of measured levels.")
+    ] = Unit.nats,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
 ) -> None:
@@ -125,14 +136,18 @@ def design(
         require_guarantee(kept)
         refuse_target(at_most, at_least)
     files = {_MECHANISM: out, _PROOF: certificate, _PICTURE: chart}
-    _check_files(files, channel, good_for, one=kept.single, force=force)
+    _check_files(
+        files, {"the channel file": channel, "the secret": secret}, good_for, one=kept.single, force=force
+    )
     given = read_prior_file(channel)
     try:
+        if secret is not None:
+            kept.asked["secret"] = read_secret(secret, kept, smallest, given.prior.labels)
         asked = read_utility(*good_for, given.prior.labels)
         if smallest is None:
             found = _design(given, kept, asked, unit.value)
         else:
-            target = read_target(*good_for, at_most, at_least)
+            target = read_target(*good_for, at_most, at_least, unit.value)
             found = _smallest(given, smallest, kept, asked | target, unit.value)
     except InvalidInput as error:
         raise InvalidInput(as_options(error)) from error
@@ -236,14 +251,20 @@ def _smallest(
 
 
 def _check_files(
-    files: dict[str, Path | None], channel: Path, good_for: tuple[str, str], *, one: bool, force: bool
+    files: dict[str, Path | None],
+    inputs: dict[str, Path | None],
+    good_for: tuple[str, str],
+    *,
+    one: bool,
+    force: bool,
 ) -> None:
     """Refuse, before any work, what could not be written, and what is about one mechanism where there are many."""
     from tightlip.report.chart import check_chart_path
 
     name, text = good_for
     matrix = Path(text) if name != "utility" and is_file(text) else None
-    require_apart(files.values(), {"the channel file": [channel], f"the {name}": [matrix]})
+    read = {what: [path] for what, path in (inputs | {f"the {name}": matrix}).items()}
+    require_apart(files.values(), read)
     for what, path in files.items():
         if path is None:
             continue

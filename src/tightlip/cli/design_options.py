@@ -8,16 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tightlip.cli.arguments import read_parts
+from tightlip.cli.arguments import read_channel_file, read_parts
 from tightlip.designs.frequency import NAME as VARIANCE
 from tightlip.errors import InvalidInput, quoted
+from tightlip.model.channel import Channel
 from tightlip.model.labels import Labels
 from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import number
-from tightlip.numeric.quantity import exact_level
+from tightlip.numeric.quantity import exact_level, nats_of_bits
+from tightlip.showing import Unit as LeakageUnit
 
+INFORMATION = "mutual_information"  # the utility that has a unit
 _LEVELS = ("pml", "ldp", "pmc", "lip", "maximal_leakage")  # with one level each
 _PAIRS = {"alip": "LOWER,UPPER", "envelope": "LEVEL,DELTA"}
+_ABOUT = ("pml", "pmc", "lip", "alip")  # what can be about a secret of which x is the data
 _POINTS = 50  # of a trade-off around a single level
 _DIGITS = 4  # of these levels, so that a table tells them exactly
 _IN_PYTHON = {  # what messages advise, and how it is written here
@@ -110,6 +114,20 @@ def _vary(asked: dict[str, Any], levels: dict[str, list[str]], *, curve: bool) -
     return Guarantees(asked, name, tuple(levels[name]))
 
 
+def read_secret(path: Path, guarantees: Guarantees, smallest: str | None, labels: Labels) -> Channel:
+    """Read P(x | s): a .csv file, or a channel file whose outputs are the prior's labels."""
+    from tightlip.model.matrix_file import read_conditional_file
+
+    if not {*guarantees.asked, smallest} & {*_ABOUT}:
+        raise InvalidInput(
+            f"--secret must stand beside one of {', '.join(map(option, _ABOUT))}, got none of them; they can be about "
+            "a secret: write --pml 1 too."
+        )
+    if is_file(str(path)):
+        return read_conditional_file(path, labels, "--secret")
+    return read_channel_file(path).channel
+
+
 def require_guarantee(found: Guarantees) -> None:
     """Refuse to design without a guarantee."""
     if not found.asked:
@@ -147,8 +165,10 @@ def read_utility(name: str, text: str, secrets: Labels) -> dict[str, Any]:
     return {name: found.rows, "outputs": found.outputs}
 
 
-def read_target(name: str, text: str, at_most: str | None, at_least: str | None) -> dict[str, Any]:
-    """Read what is to be reached, by the option that fits the utility."""
+def read_target(
+    name: str, text: str, at_most: str | None, at_least: str | None, unit: LeakageUnit
+) -> dict[str, Any]:
+    """Read what is to be reached, by the option that fits the utility; a mutual information in the unit asked for."""
     small = name == "loss" or (name == "utility" and text.replace("-", "_") == VARIANCE)
     fits, other = (at_most, at_least) if small else (at_least, at_most)
     wanted, wrong = ("--at-most", "--at-least") if small else ("--at-least", "--at-most")
@@ -158,7 +178,10 @@ def read_target(name: str, text: str, at_most: str | None, at_least: str | None)
             f"write {wanted} 0.3."
         )
     python = {"loss": "loss_at_most", "gain": "gain_at_least"}.get(name, "at_most" if small else "at_least")
-    return {python: number(fits, wanted)}
+    target = number(fits, wanted)
+    if unit == "bits" and name == "utility" and text.replace("-", "_") == INFORMATION:
+        target = nats_of_bits(target)[1]  # the float above: what reaches it reaches the target
+    return {python: target}
 
 
 def refuse_target(at_most: str | None, at_least: str | None) -> None:

@@ -29,7 +29,9 @@ from tightlip.model.labels import Label, Labels, labels_from_json
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import real_end
 
-_OWN = frozenset({"guarantees", "weights", "scale", "proof", "claim"})  # what two proofs about the same differ in
+_OWN = frozenset(
+    {"guarantees", "weights", "scale", "proof", "claim"}
+)  # what two proofs about the same differ in
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,7 +120,9 @@ class DesignCertificate(Certificate):
             return
         expected = under_pml(self.guarantees)
         if expected is None or not same_guarantees(self.pml.guarantees, expected):
-            raise CertificateInvalid("the proof beside it must be of PML of the envelope's level in its place.")
+            raise CertificateInvalid(
+                "the proof beside it must be of PML of the envelope's level in its place."
+            )
         self.pml.verify()
 
     def digest(self) -> str:

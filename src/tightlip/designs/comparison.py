@@ -17,7 +17,7 @@ from tightlip.measures.local import ldp
 from tightlip.measures.maximal import maximal_leakage
 from tightlip.measures.pointwise import pmc, pml
 from tightlip.model.channel import Channel, as_channel
-from tightlip.model.labels import match
+from tightlip.model.labels import Label, match
 from tightlip.model.matrix import dense
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import Nats
@@ -73,13 +73,15 @@ class DesignComparison(Charted, Tabled):
         return f"DesignComparison({self.best.utility.words()}: {'; '.join(parts)})"
 
 
-def compare(mechanisms: Mapping[str, Channel], prior: Prior, **asked: Any) -> DesignComparison:
+def compare(
+    mechanisms: Mapping[str, Channel], prior: Prior | Mapping[Label, Any], **asked: Any
+) -> DesignComparison:
     """Compare given mechanisms with the best one under guarantees.
 
     Parameters
     ----------
     mechanisms : channels by name, their inputs the secrets of the prior
-    prior : Prior
+    prior : Prior or mapping, as for `design`
     **asked : as for `design`: guarantees and the utility
 
     Returns
@@ -103,7 +105,7 @@ def compare(mechanisms: Mapping[str, Channel], prior: Prior, **asked: Any) -> De
             'write {"mine": channel}.'
         )
     task = read_task(prior, **asked)
-    best = task.solve()
+    prior, best = task.prior, task.solve()
     masses = tuple(prior.exact().masses)
     silent = Kernel(np.ones((1, len(masses)), dtype=object), 1)
     nothing, sign = task.utility.potential(masses, silent), -1 if task.utility.minimised else 1

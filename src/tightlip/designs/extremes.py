@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tightlip.designs.linear import Kernel
 from tightlip.designs.utility import Utility
-from tightlip.model.prior import Prior
+from tightlip.model.labels import Label
+from tightlip.model.prior import Prior, read_prior
 
 
 class Extremes(NamedTuple):
@@ -24,9 +26,9 @@ class Extremes(NamedTuple):
     truth: float
 
 
-def extremes(utility: Utility, prior: Prior) -> Extremes:
+def extremes(utility: Utility, prior: Prior | Mapping[Label, Any]) -> Extremes:
     """Evaluate releasing nothing and releasing the truth, each output taken for what it is best taken for."""
-    masses = tuple(prior.exact().masses)
+    masses = tuple(read_prior(prior).exact().masses)
     silent = Kernel(np.ones((1, len(masses)), dtype=object), 1)
     open_ = Kernel(np.array(np.eye(len(masses), dtype=int), dtype=object), 1)
     sign = -1 if utility.minimised else 1

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import get_args
 
 import numpy as np
 
+from tightlip.arguments import choice
 from tightlip.designs.certificate import DesignCertificate
 from tightlip.designs.guarantee import Guarantee, Rows, Side, all_rows
 from tightlip.designs.utility import Utility
@@ -17,7 +19,7 @@ from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_about, several
 from tightlip.numeric.proved import Proved
 from tightlip.numeric.rounding import down, up
-from tightlip.showing import Charted, Tabled
+from tightlip.showing import Charted, Tabled, Unit
 
 _TIGHT = 1e-6  # of a column's largest entry: what lies this near to a bound is at it
 
@@ -119,6 +121,31 @@ class Design(Proved, Charted, Tabled):
                 if at:
                     found.append(Binding(output, float(masses @ column), own.words(), tuple(at)))
         return sorted(found, key=lambda one: -one.probability)
+
+    def certain(self) -> list[tuple[Label, Label]]:
+        """List the outputs that only one secret has, each with it: whoever sees one is certain of the secret."""
+        if len(self.channel.inputs) < 2:
+            return []
+        having = [np.flatnonzero(column).tolist() for column in dense(self.channel.exact().matrix).T]
+        return [
+            (output, self.channel.inputs[secrets[0]])
+            for output, secrets in zip(self.channel.outputs, having, strict=True)
+            if len(secrets) == 1
+        ]
+
+    def unused(self) -> list[Label]:
+        """List the outputs that a loss or gain knows and the mechanism never publishes."""
+        used = set(self.channel.outputs)
+        return [output for output in self.utility.outputs(self.certificate.kernel) if output not in used]
+
+    def words(self, *, unit: Unit = "nats") -> str:
+        """What the mechanism reaches, what it keeps and what decides, a sentence a line."""
+        from tightlip.report import design
+
+        choice(unit, "unit", get_args(Unit))
+        return design.words(self, unit)
+
+    __str__ = words
 
     def __repr__(self) -> str:
         beat = "at least" if self.utility.minimised else "at most"

@@ -33,18 +33,20 @@ from tightlip.measures.capacity import read_min_mass
 from tightlip.mechanism import constant
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label, match, show
-from tightlip.model.prior import Prior, PriorSet, as_prior
+from tightlip.model.prior import Prior, PriorSet, read_prior
 from tightlip.model.prior_set import PriorBall, PriorList, PriorPolytope
+from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import number
 
 GUARANTEES = ("pml", "ldp", "pmc", "lip", "alip", "maximal_leakage", "envelope")
 
 _THRESHOLDS = 12  # of an envelope, evenly spaced; each costs a solution
+_NOISE = 1 + Fraction(1, 10**12)  # of a mass: floats that mean the same are no further apart
 _SAME = 1e-7  # how far a prior may be from a mixture of P(x | s)
 
 
 def design(
-    prior: Prior,
+    prior: Prior | Mapping[Label, Any],
     *,
     pml: Any = None,
     ldp: Any = None,
@@ -65,8 +67,8 @@ def design(
 
     Parameters
     ----------
-    prior : Prior
-        Of the secrets, all of positive mass.
+    prior : Prior or mapping
+        Of the secrets, all of positive mass; a mapping has a mass for each label.
     pml, ldp, pmc, lip, maximal_leakage : levels, optional
         In nats; "3x", "log(3)" and `log_of(3)` are exact. Any of them together, at least one.
     alip : pair of levels (lower, upper), optional
@@ -74,7 +76,7 @@ def design(
         No post-processing leaks more than the level with a probability above δ. PML of the same level implies it: the
         design has the one under PML beside it (`pml`), is at least as good, and tells what could be gained at most.
     min_mass : number, optional
-        With `pml`: for every prior that gives each secret at least so much, (ε, c)-PML.
+        With `pml`: for every prior that gives each secret at least so much, (ε, c)-PML. `prior` must be one of them.
     priors : PriorSet, PriorBall, PriorList or PriorPolytope, optional
         With `pml`: for every prior of the set. `prior` is still what the utility is averaged over.
     secret : Channel, optional
@@ -194,7 +196,7 @@ def _taken_over(found: Found, beside: Design) -> Found:
 
 
 def read_task(
-    prior: Prior,
+    prior: Prior | Mapping[Label, Any],
     *,
     min_mass: Any = None,
     priors: Any = None,
@@ -211,13 +213,14 @@ def read_task(
         raise InvalidInput(
             f"guarantees must be some of {', '.join(GUARANTEES)}, got {quoted(unknown[0])}; write pml=1.0."
         )
+    prior = _positive(prior)
     read = read_utility(prior, loss=loss, gain=gain, utility=utility, outputs=outputs)
     guarantees = read_guarantees(prior, levels, min_mass=min_mass, priors=priors, secret=secret)
     return Task(prior, guarantees, read)
 
 
 def read_utility(
-    prior: Prior,
+    prior: Prior | Mapping[Label, Any],
     *,
     loss: Any = None,
     gain: Any = None,
@@ -225,7 +228,7 @@ def read_utility(
     outputs: Iterable[Label] | None = None,
 ) -> Utility:
     """Read what a mechanism is to be good for."""
-    _check_prior(prior)
+    prior = _positive(prior)
     given = {"loss": loss, "gain": gain, "utility": utility}
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:
@@ -251,7 +254,6 @@ def read_guarantees(
     secret: Channel | None = None,
 ) -> tuple[Guarantee, ...]:
     """Read guarantees; at least one must be given."""
-    _check_prior(prior)
     about = None if secret is None else _read_secret(secret, prior)
     found: list[Guarantee] = []
     if levels.get("pml") is not None:
@@ -296,7 +298,7 @@ def _read_pml(level: Level, prior: Prior, min_mass: Any, priors: Any, about: Cha
             raise InvalidInput(f"priors must be about {len(prior)} secrets, got {priors.secrets}.")
         min_mass = priors.min_mass
     if min_mass is not None:
-        mass = read_min_mass(min_mass, len(prior))[0]
+        mass = _floor(min_mass, prior)
         return FloorPml(level, mass) if mass else Ldp(level)
     if priors is None:
         return Alip(None, level, about)
@@ -307,6 +309,20 @@ def _read_pml(level: Level, prior: Prior, min_mass: Any, priors: Any, about: Cha
         )
     secrets = constant(prior.labels if prior.labels.given else len(prior))
     return SetPml(level, priors, secrets).refine([[1] * len(prior)])
+
+
+def _floor(min_mass: Any, prior: Prior) -> Fraction:
+    """Read c, which the prior must keep; a float just above the least mass means that mass."""
+    mass, exact = read_min_mass(min_mass, len(prior))
+    masses: list[Fraction] = prior.exact().masses.tolist()
+    least = min(masses)
+    if mass > (least if exact and prior.is_exact else least * _NOISE):
+        raise InvalidPrior(
+            f"min_mass must be at most the least mass of the prior, {format_about(least)} of "
+            f"{show(prior.labels[masses.index(least)])}, got {quoted(min_mass)}; the guarantee would not be about this "
+            "prior: lower it, or give the secret more mass."
+        )
+    return min(mass, least)
 
 
 def _read_envelope(value: Any) -> Envelope:
@@ -350,11 +366,13 @@ def _pair(value: Any, argument: str, what: str) -> tuple[Any, Any]:
     return value[0], value[1]
 
 
-def _check_prior(prior: Prior) -> None:
-    as_prior(prior)
+def _positive(given: Prior | Mapping[Label, Any]) -> Prior:
+    """Read a prior that gives every secret a positive mass."""
+    prior = read_prior(given)
     zeros = [label for label, mass in zip(prior.labels, prior.masses, strict=True) if not mass]
     if zeros:
         raise InvalidPrior(
             f"prior must give every secret a positive mass, got 0 for {show(zeros[0])}; a mechanism has a row for each "
             "secret that can occur: leave it out with prior.restricted(), or give it mass."
         )
+    return prior

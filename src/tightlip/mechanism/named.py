@@ -19,9 +19,10 @@ from tightlip.errors import InvalidInput, PreconditionFailed
 from tightlip.model.channel import Channel
 from tightlip.model.labels import MOST_COUNTED, Label, Labels, read_label
 from tightlip.model.prior import Prior, as_prior
-from tightlip.numeric.ball import ball, enclose
+from tightlip.numeric.ball import ball, enclose, exp_bounds
 from tightlip.numeric.display import format_down, format_python
 from tightlip.numeric.quantity import exact_ratio, level
+from tightlip.numeric.rounding import float_below
 
 MOST_SECRETS = 10_000  # of a mechanism with a matrix: its square must fit the memory
 _LARGEST = 680.0  # e^−ε/k stays a normal float
@@ -51,7 +52,7 @@ def constant(secrets: int | Iterable[Label], outcome: Label = "nothing") -> Chan
 def randomized_response(secrets: int | Iterable[Label], epsilon: float) -> Channel:
     """Build k-ary randomised response: K_xx = e^ε/(e^ε + k − 1), K_xy = 1/(e^ε + k − 1) (PMC paper, Example 3).
 
-    ε-LDP, and ε is the smallest such number.
+    ε-LDP, and ε is the smallest such number; a float channel stays below it by a few roundings, and never above.
 
     Parameters
     ----------
@@ -79,9 +80,16 @@ def randomized_response(secrets: int | Iterable[Label], epsilon: float) -> Chann
             )
         shrink = math.exp(-float(epsilon))
         truth, other = 1 / (1 + (size - 1) * shrink), shrink / (1 + (size - 1) * shrink)
+        truth = _kept_below(truth, other, epsilon)
     rows = np.full((size, size), other, dtype=object if ratio is not None else np.float64)
     np.fill_diagonal(rows, truth)
     return Channel(rows, labels, labels)
+
+
+def _kept_below(truth: float, other: float, epsilon: float) -> float:
+    """Round K_xx down until K_xx/K_xy, as the floats are stored, is at most the float below e^ε."""
+    most = min(Fraction(exp_bounds(epsilon)[0]) * Fraction(other), Fraction(truth))
+    return max(float_below(most), other)
 
 
 def binary_randomized_response(epsilon: float, labels: Iterable[Label] = (0, 1)) -> Channel:

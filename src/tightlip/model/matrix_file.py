@@ -1,4 +1,7 @@
-"""MATRIX.csv: a labelled matrix, outputs in the first row and secrets in the first column; numbers are exact."""
+"""MATRIX.csv: a labelled matrix, outputs in the first row and secrets in the first column; numbers are exact.
+
+P(x | s) stands in such a file too, with the values of x in its first row and those of s in its first column.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tightlip.errors import InvalidInput, quoted
+from tightlip.model.channel import Channel
 from tightlip.model.labels import Label, Labels, show
 from tightlip.numeric.display import several
 from tightlip.numeric.parse import number
@@ -56,6 +60,39 @@ def read_matrix_file(path: Path, secrets: Labels, argument: str) -> MatrixFile:
         )
     rows = [found[place][1] for place in range(len(secrets))]
     return MatrixFile(rows, [secrets[known[text]] if text in known else text for text in outputs])
+
+
+def read_conditional_file(path: Path, outputs: Labels, argument: str) -> Channel:
+    """Read P(x | s): a column for each x, in any order, and a row for each value of s, whatever they are called.
+
+    Raises
+    ------
+    InvalidInput
+        As `read_matrix_file`, and where the columns are not those of x.
+    """
+    name = f"{argument} file {path}"
+    head, *lines = _lines(path, name)
+    known = _by_text(outputs, name)
+    columns = _distinct(head[1][1:], f"{name} row 1")
+    given = {_secret(text, known, f"{name} row 1", outputs): place for place, text in enumerate(columns)}
+    missing = [label for place, label in enumerate(outputs) if place not in given]
+    if missing or not lines:
+        lacking = f"none for {quoted(show(missing[0]))}" if missing else "no rows"
+        raise InvalidInput(
+            f"{name} must have a column for each of {several(len(outputs), 'secret')} of the prior, and a row for each "
+            f"value s, got {lacking}; add it."
+        )
+    rows = [
+        (cells[0] if cells else "", _numbers(cells, columns, f"{name} row {line}")) for line, cells in lines
+    ]
+    try:
+        return Channel(
+            [[row[given[place]] for place in range(len(outputs))] for _, row in rows],
+            [text for text, _ in rows],
+            outputs,
+        )
+    except InvalidInput as error:
+        raise InvalidInput(f"{name} must have a distribution in each row: {error}") from error
 
 
 def _lines(path: Path, name: str) -> list[tuple[int, list[str]]]:

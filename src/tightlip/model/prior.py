@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -320,6 +320,11 @@ class PriorSet:
 def as_prior(value: object, argument: str = "prior") -> Prior:
     """Read a prior; masses alone are none."""
     return instance(value, Prior, argument, "write Prior(masses) or Prior.uniform(n)")
+
+
+def read_prior(value: object, argument: str = "prior") -> Prior:
+    """Read a prior, or a mapping from secrets to masses; masses without names are none."""
+    return Prior(value) if isinstance(value, Mapping) else as_prior(value, argument)
 
 
 def _restore(labels: Labels, masses: NDArray[Any], exact: bool, adjustment: float) -> Prior:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from tightlip.auditing import receipt
@@ -15,8 +16,18 @@ from tightlip.certificate.statistic import COST, MAXIMAL
 from tightlip.contraction import certificate as contraction
 from tightlip.designs.frequency import LEAST_VARIANCE
 from tightlip.designs.utility import GREATEST_GAIN, LEAST_LOSS
-from tightlip.numeric.display import format_down, format_exactly, format_sides, format_up, several
+from tightlip.errors import visible
+from tightlip.model.labels import show
+from tightlip.numeric.display import (
+    format_about,
+    format_down,
+    format_exactly,
+    format_sides,
+    format_up,
+    several,
+)
 from tightlip.numeric.parse import exact_text
+from tightlip.numeric.rounding import up
 from tightlip.protection import certificate as protection
 from tightlip.report.amounts import a_or_an, delta_json, float_json, with_unit
 from tightlip.robust import certificate as robust
@@ -51,6 +62,10 @@ def claim_record(claim: Claim) -> dict[str, Any]:
     if claim.gamma is not None:
         record["gamma_exact"] = exact_text(claim.gamma)
     record |= {"lower": float_json(claim.lower), "upper": float_json(claim.upper)}
+    if claim.prior is not None:
+        record |= {"guarantees": list(claim.guarantees), "prior": claim.prior.to_dict()}
+    if claim.pml is not None:
+        record["pml"] = dict(zip(("lower", "upper"), map(float_json, claim.pml), strict=True))
     return record if claim.unit is None else record | {"unit": claim.unit}
 
 
@@ -60,8 +75,9 @@ def claim_words(claim: Claim) -> str:
     >>> claim_words(Claim(MAXIMAL, 0.5, 0.6)).partition(", ")[0]
     'the statistic maximal leakage'
     """
-    if claim.kind not in _SENTENCES and claim.kind.endswith(_OF_A_MECHANISM):
-        return _greatest(claim)
+    if claim.kind.endswith(_OF_A_MECHANISM):
+        own = _SENTENCES.get(claim.kind, _greatest)(claim)
+        return " ".join([own, *_pml_words(claim), *_prior_words(claim)])
     return _SENTENCES[claim.kind](claim)
 
 
@@ -167,15 +183,15 @@ def _contraction(what: str) -> Callable[[Claim], str]:
 
 def _least_loss(claim: Claim) -> str:
     return (
-        f"the mechanism keeps its guarantees and loses at most {format_up(claim.upper)} on average, and none that "
-        f"keeps them loses less than {format_down(claim.lower)}."
+        f"the mechanism keeps {_kept(claim)} and loses at most {format_up(claim.upper)} on average, and none that "
+        f"keeps {_it(claim)} loses less than {format_down(claim.lower)}."
     )
 
 
 def _greatest_gain(claim: Claim) -> str:
     return (
-        f"the mechanism keeps its guarantees and gains at least {format_down(claim.lower)} on average, and none that "
-        f"keeps them gains more than {format_up(claim.upper)}."
+        f"the mechanism keeps {_kept(claim)} and gains at least {format_down(claim.lower)} on average, and none that "
+        f"keeps {_it(claim)} gains more than {format_up(claim.upper)}."
     )
 
 
@@ -184,18 +200,59 @@ def _greatest(claim: Claim) -> str:
     what = claim.kind.removeprefix(_GREATEST).removesuffix(_OF_A_MECHANISM)
     least, most = _ends(claim) if claim.unit else (format_down(claim.lower), format_up(claim.upper))
     return (
-        f"the mechanism keeps its guarantees and has {a_or_an(what)} of at least {least}, and none that keeps them has "
-        f"more than {most}."
+        f"the mechanism keeps {_kept(claim)} and has {a_or_an(what)} of at least {least}, and none that keeps "
+        f"{_it(claim)} has more than {most}."
     )
 
 
 def _least_variance(claim: Claim) -> str:
     return (
-        "the mechanism keeps its guarantees, and frequencies estimated from N of its outputs have a summed variance "
-        f"of at most {format_up(claim.upper)}/N; under them no estimates have less than {format_down(claim.lower)}/N."
+        f"the mechanism keeps {_kept(claim)}, and frequencies estimated from N of its outputs have a summed variance "
+        f"of at most {format_up(claim.upper)}/N; under {_it(claim)} no estimates have less than "
+        f"{format_down(claim.lower)}/N."
     )
 
 
+def _kept(claim: Claim) -> str:
+    return " and ".join(claim.guarantees) or "its guarantees"
+
+
+def _it(claim: Claim) -> str:
+    return "it" if len(claim.guarantees) == 1 else "them"
+
+
+def _pml_words(claim: Claim) -> list[str]:
+    """Say how much could be gained over PML of an envelope's level: what none can beat, less what PML reaches."""
+    if claim.pml is None:
+        return []
+    small = claim.kind in (LEAST_LOSS, LEAST_VARIANCE)
+    most = claim.pml[1] - claim.lower if small else claim.upper - claim.pml[0]
+    shown = format_up(max(up(most), 0.0) if most else 0.0)
+    gain = shown if claim.unit is None else with_unit(shown, claim.unit)
+    return [
+        f"Over a mechanism under PML of the same level, whose proof is in the file, at most {gain} can be gained."
+    ]
+
+
+def _prior_words(claim: Claim) -> list[str]:
+    """Say which prior the proof is about."""
+    if claim.prior is None:
+        return []
+    told = [
+        f"{visible(show(label))}: {_mass(mass)}"
+        for label, mass in zip(claim.prior.labels, claim.prior.exact().masses[:_MOST_MASSES], strict=False)
+    ]
+    more = len(claim.prior) - len(told)
+    rest = [f"{several(more, 'more secret')}"] if more > 0 else []
+    return [f"All of this is about the prior {', '.join([*told, *rest])}."]
+
+
+def _mass(mass: Fraction) -> str:
+    text = exact_text(mass)
+    return text if len(text) <= _SHORT else f"≈ {format_about(mass)}"
+
+
+_MOST_MASSES, _SHORT = 8, 12  # of a prior in a sentence, and characters of a mass that is told exactly
 _GREATEST, _OF_A_MECHANISM = "greatest ", " of a mechanism"
 _DIVERGENCES = {contraction.CHI_SQUARED: "χ²", contraction.KL: "KL", contraction.HELLINGER: "Hellinger"}
 _SENTENCES: dict[str, Callable[[Claim], str]] = {

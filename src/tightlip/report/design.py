@@ -20,7 +20,8 @@ from tightlip.model.labels import label_from_json, show
 from tightlip.model.matrix import dense
 from tightlip.numeric.display import format_about, format_down, format_exactly, format_up, several
 from tightlip.numeric.parse import exact_text, number
-from tightlip.numeric.quantity import Nats, level_exact, level_exactly
+from tightlip.numeric.quantity import Nats, level_exact, level_exactly, nats_of_bits
+from tightlip.numeric.rounding import up
 from tightlip.report.amounts import (
     Unit,
     a_or_an,
@@ -37,6 +38,8 @@ from tightlip.report.design_chart import GUARANTEES, channel_chart, comparison_c
 from tightlip.report.tables import plain_table
 
 _BEST = 1e-6  # a mechanism whose value is this near to the bound, as a share of it, is called the best one
+_NOTHING = 1e-9  # as a share of the value: what is called nothing to gain
+_MET = 1e-8  # as a share of a short number: ends this near to it are told as it
 _MOST_ROWS, _MOST_OUTPUTS = 12, 8  # of a channel in the terminal
 _MOST_LEVELS = 12  # of a trade-off in the terminal
 _MOST_BINDING = 5  # outputs at a bound, in the terminal
@@ -75,6 +78,27 @@ def design_record(found: Design, unit: Unit) -> dict[str, Any]:
             }
             for own in found.binding()
         ],
+        "certain": [
+            {"output": label_json(output), "secret": label_json(secret)} for output, secret in found.certain()
+        ],
+        "unused": [label_json(output) for output in found.unused()],
+        "pml": _beside_json(found, unit),
+    }
+
+
+def _beside_json(found: Design, unit: Unit) -> dict[str, Any] | None:
+    """Record what PML of an envelope's level reaches, and how much more there is to gain, in the utility's unit."""
+    if found.pml is None or found.possible_gain is None or found.gained is None:
+        return None
+    whole = abs(found.pml.value)
+    share = up(found.possible_gain / whole) if whole and math.isfinite(whole) else None
+    return {
+        "value": _value_json(found.pml.value, found.utility, unit),
+        "bound": _bound_json(found.pml.bound, found.utility, unit),
+        "method": found.pml.method,
+        "possible_gain": _end_json(found.possible_gain, True, found.utility, unit),
+        "possible_share": share if found.possible_gain else 0.0,
+        "gained": _end_json(found.gained, False, found.utility, unit),
     }
 
 
@@ -90,11 +114,11 @@ def _ends(found: Design) -> dict[str, float]:
     return {"lower": found.lower, "upper": found.upper}
 
 
-def _end_json(end: float, up: bool, utility: Utility, unit: Unit) -> float | str:
+def _end_json(end: float, upwards: bool, utility: Utility, unit: Unit) -> float | str:
     """Write an end, rounded to its side where it changes its unit."""
     if utility.unit is None:
         return float_json(end)
-    return value_json(Nats(end, rounding="up" if up else "down"), unit)
+    return value_json(Nats(end, rounding="up" if upwards else "down"), unit)
 
 
 def _value_json(value: float, utility: Utility, unit: Unit) -> float | str:
@@ -105,18 +129,46 @@ def _bound_json(bound: float, utility: Utility, unit: Unit) -> float | str:
     return _end_json(bound, not utility.minimised, utility, unit)
 
 
+def gain_words(record: dict[str, Any]) -> list[str]:
+    """Say, of a design under an envelope, what PML of the same level reaches and how much there is to gain at most."""
+    beside = record["pml"]
+    if beside is None:
+        return []
+    verb, on = _VERBS.get(record["kind"], ("has", ""))
+    reached = (
+        f"A mechanism under PML of the same level {verb} {_said(record, beside['value'], bound=False)}{on}"
+    )
+    most, share = _with_unit(record, format_up(float(beside["possible_gain"]))), beside["possible_share"]
+    if share is not None and share <= _NOTHING:
+        past = f" by more than {most}" if share else ""
+        return [f"{reached}, and none under the envelope can beat that{past}: there is nothing to gain."]
+    more = "less" if record["utility"]["minimised"] else "more"
+    beaten = f"{_INFINITIVES[verb]} {more} than {_said(record, record['bound'], bound=True)}"
+    part = "" if share is None else f" ({format_up(100 * share, 2)} %)"
+    own = float(beside["gained"])
+    much = own > _BEST * abs(float(beside["value"]))
+    gained = _with_unit(record, format_down(own)) if much else "nothing"
+    return [
+        f"{reached}, and none under the envelope can {beaten}: at most {most}{part} to gain; this one gains {gained}."
+    ]
+
+
 def headline(record: dict[str, Any]) -> str:
     """Say what the mechanism reaches, and what none can beat.
 
-    The value is rounded up where it is a loss, otherwise down, and the bound to the other side.
+    The value is rounded up where it is a loss, otherwise down, and the bound to the other side; where both are as good
+    as one short number, it stands for both, with how far they are from it at most.
     """
     kept = " and ".join(own["words"] for own in record["guarantees"])
     near = record["relative_gap"] != "inf" and record["relative_gap"] <= _BEST
     who = "The best mechanism" if near else "The mechanism found"
-    reached, beaten = _said(record, record["value"], bound=False), _said(record, record["bound"], bound=True)
     more = "less" if record["utility"]["minimised"] else "more"
     verb, on = _VERBS.get(record["kind"], (f"has {a_or_an(record['utility']['words'])} of", ""))
     again = "has" if record["kind"] not in _VERBS else verb
+    met = _met(record)
+    if met is not None:
+        return f"{who} {verb} {met[0]}{on}; none under {kept} {again} {more} (both proved to {met[1]})."
+    reached, beaten = _said(record, record["value"], bound=False), _said(record, record["bound"], bound=True)
     return f"{who} {verb} {reached}{on}; none under {kept} {again} {more} than {beaten}."
 
 
@@ -124,12 +176,35 @@ _VERBS = {
     LEAST_LOSS: ("loses", " on average"),
     GREATEST_GAIN: ("gains", " on average"),
 }
+_INFINITIVES = {"loses": "lose", "gains": "gain", "has": "have"}
+
+
+def _met(record: dict[str, Any]) -> tuple[str, str] | None:
+    """Find a short number that value and bound are as good as, and a power of ten that neither is further away than.
+
+    None where there is no such number, or where both are it exactly and need no such words.
+    """
+    ends = [float(record[name]) for name in ("value", "bound")]
+    if not all(map(math.isfinite, ends)):
+        return None
+    shown = format_about(ends[0])
+    near = Fraction(shown)
+    far = max(abs(Fraction(end) - near) for end in ends)
+    if not 0 < far <= abs(near) * Fraction(_MET):
+        return None
+    power = math.floor(math.log10(far)) - 1
+    while Fraction(10) ** power < far:
+        power += 1
+    return _with_unit(record, shown), f"1e{power}"
 
 
 def _said(record: dict[str, Any], value: float | str, *, bound: bool) -> str:
     """Write a value with its unit: a loss up and its bound down, anything else the other way round."""
-    up = record["utility"]["minimised"] != bound
-    shown = (format_up if up else format_down)(float(value))
+    upwards = record["utility"]["minimised"] != bound
+    return _with_unit(record, (format_up if upwards else format_down)(float(value)))
+
+
+def _with_unit(record: dict[str, Any], shown: str) -> str:
     unit = record["utility"]["unit"]
     return shown if unit is None else with_unit(shown, unit)
 
@@ -138,8 +213,7 @@ def _about(record: dict[str, Any], value: float | str) -> str:
     """Write a value that nothing rests on."""
     if math.isinf(float(value)):
         return "an infinite one"
-    shown, unit = format_about(float(value)), record["utility"]["unit"]
-    return shown if unit is None else with_unit(shown, unit)
+    return _with_unit(record, format_about(float(value)))
 
 
 def sentences(record: dict[str, Any]) -> list[str]:
@@ -166,6 +240,31 @@ def binding_words(record: dict[str, Any]) -> list[str]:
     more = len(found) - len(told)
     rest = [f"{more} more outputs are at a bound" if more > 1 else "one more output is at a bound"]
     return [f"{line[:1].upper()}{line[1:]}." for line in [*told, *(rest if more > 0 else [])]]
+
+
+def told_words(record: dict[str, Any]) -> list[str]:
+    """Say which outputs give a secret away with certainty, and which are never published."""
+    found, outputs = record["certain"], len(record["mechanism"]["channel"][0])
+    lines = []
+    if len(found) == outputs:
+        lines.append(
+            "Every output is published for one secret only: whoever sees it is certain of the secret."
+        )
+    elif found:
+        names = [f"{_name(own['output'])} (for {_name(own['secret'])})" for own in found]
+        which = f"Output {names[0]} is" if len(names) == 1 else f"Outputs {_some(names)} are each"
+        lines.append(f"{which} published for one secret only: whoever sees it is certain of the secret.")
+    if record["unused"]:
+        never = _some([_name(label) for label in record["unused"]])
+        lines.append(f"Never published: {never}.")
+    return lines
+
+
+def words(found: Design, unit: Unit) -> str:
+    """Say everything but the channel, a sentence a line, the answer first."""
+    record = design_record(found, unit)
+    told = [*gain_words(record), headline(record), *sentences(record)]
+    return "\n".join([*told, *told_words(record), *binding_words(record)])
 
 
 def _some(names: Sequence[str]) -> str:
@@ -227,11 +326,11 @@ def _name(label: Any) -> str:
 def design_text(record: dict[str, Any]) -> RenderableType:
     """Lay the record out: the answer, what is guaranteed, the channel, and what decides."""
     title = "The mechanism: how likely each output is for each secret"
-    parts: list[RenderableType] = [Text(line) for line in (headline(record), *sentences(record))]
-    parts += [Text(line) for line in compared_words(record)]
+    first = (*gain_words(record), headline(record), *sentences(record), *compared_words(record))
+    parts: list[RenderableType] = [Text(line) for line in first]
     parts += [Text(""), *_table(title, *cells(record, _MOST_ROWS, _MOST_OUTPUTS))]
     parts += [Text(f"{line} --json has all.") for line in cut_words(record, _MOST_ROWS, _MOST_OUTPUTS)]
-    return Group(*parts, *(Text(line) for line in binding_words(record)))
+    return Group(*parts, *(Text(line) for line in (*told_words(record), *binding_words(record))))
 
 
 def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[RenderableType]:
@@ -305,12 +404,27 @@ def smallest_record(found: SmallestBudget, unit: Unit) -> dict[str, Any]:
     return {
         "unit": unit,
         "guarantee": found.guarantee,
-        "target": float_json(found.target),
+        "target": _target_json(found, unit),
         "lower": value_json(lower, unit),
         "upper": value_json(upper, unit),
-        "refuted": None if found.refuted is None else float_json(found.refuted.bound),
+        "refuted": None
+        if found.refuted is None
+        else _bound_json(found.refuted.bound, found.design.utility, unit),
         "design": design_record(found.design, unit),
     }
+
+
+def _target_json(found: SmallestBudget, unit: Unit) -> float | str:
+    """Write the target in the utility's unit: the decimal that was given in bits, where it stands for the float."""
+    made, refuted = found.design, found.refuted
+    if made.utility.unit is None or unit == "nats":
+        return float_json(found.target)
+    short = float(format_about(found.target / math.log(2), 12))
+    low, high = nats_of_bits(short)
+    # what is said of the float must hold of the decimal: that it is reached, and that it is not at the lower level
+    if high <= made.value and (refuted is None or refuted.bound < low):
+        return short
+    return _end_json(found.target, False, made.utility, unit)
 
 
 def smallest_headline(record: dict[str, Any]) -> str:
@@ -319,7 +433,7 @@ def smallest_headline(record: dict[str, Any]) -> str:
     first = f"{name[:1].upper()}{name[1:]}"
     side = "at most" if made["utility"]["minimised"] else "at least"
     target = given_decimal(float(record["target"])) or format_exactly(float(record["target"]))
-    wanted = f"{a_or_an(made['utility']['words'])} of {side} {target}"
+    wanted = f"{a_or_an(made['utility']['words'])} of {side} {_with_unit(made, target)}"
     if not record["upper"]:
         return f"Releasing nothing has {wanted} already: no {name} is needed."
     enough = with_unit(format_up(record["upper"]), record["unit"])
@@ -392,14 +506,15 @@ def _(result: Design, unit: Unit) -> dict[str, Any]:
 @card_of.register
 def _(result: Design) -> Card:
     record = design_record(result, "nats")
-    return _design_card(record, [*sentences(record), *binding_words(record)])
+    return _design_card(record, [*sentences(record), *told_words(record), *binding_words(record)])
 
 
 def _design_card(record: dict[str, Any], lines: Sequence[str]) -> Card:
     size = len(record["mechanism"]["channel"])
+    first, *rest = [*gain_words(record), headline(record)]
     return Card(
-        headline(record),
-        [*lines, *cut_words(record, size, _MOST_OUTPUTS)],
+        first,
+        [*rest, *lines, *cut_words(record, size, _MOST_OUTPUTS)],
         *cells(record, size, _MOST_OUTPUTS),
     )
 
@@ -468,9 +583,10 @@ def _(result: DesignComparison) -> Card:
         )
         for own in record["compared"]
     ]
+    first, *rest = [*gain_words(record), headline(record)]
     return Card(
-        headline(record),
-        sentences(record)[:-1],
+        first,
+        [*rest, *sentences(record)[:-1]],
         ("mechanism", "keeps the guarantees", str(record["utility"]["words"]), "share of the possible"),
         rows,
     )
