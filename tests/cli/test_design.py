@@ -88,10 +88,10 @@ def test_the_proof_is_verified_and_a_changed_one_is_not(capsys, here):
     said = capsys.readouterr().out
     found = tl.design(tl.Prior(PRIOR), pml="1", gain="hamming")
     assert said.startswith(
-        "Valid: the mechanism keeps its guarantees and gains at least 0.826193 on average, and none"
+        "Valid: the mechanism keeps PML of at most 1 nat and gains at least 0.826193 on average, and none that keeps it"
     )
     assert found.lower >= 0.826193
-    assert "gains more than 0.826194." in said
+    assert "gains more than 0.826194. All of this is about the prior a: 1/2, b: 3/10, c: 1/5." in said
     record = json.loads((here / "proof.json").read_text())
     for change in (
         {"claim": [record["claim"][0] + 1e-6, record["claim"][1]]},
@@ -102,6 +102,107 @@ def test_the_proof_is_verified_and_a_changed_one_is_not(capsys, here):
         assert capsys.readouterr().err.count("\n") == 1
     assert "exists already" in refused(capsys, *command)
     assert run(capsys, *command, "--force")[0] == 0
+
+
+def test_an_envelope_begins_with_what_it_could_gain(capsys, here):
+    words = ["clinic.json", "--envelope", "0.5,0.1", "--loss", "hamming"]
+    status, out, _ = run(capsys, *words, "--certificate", "proof.json")
+    assert status == 0
+    best = tl.design(tl.Prior(PRIOR), envelope=(0.5, "0.1"), loss="hamming")
+    first, second = out.splitlines()[:2]
+    assert first == best.words().splitlines()[0]
+    assert "at most 0.0845896 (25 %) to gain" in first
+    assert second.startswith("The mechanism found loses")
+    record = json.loads(run(capsys, *words, "--json")[1])["pml"]
+    assert record["possible_gain"] == best.possible_gain
+    assert (record["value"], record["bound"], record["gained"]) == (
+        best.pml.value,
+        best.pml.bound,
+        best.gained,
+    )
+    assert (
+        json.loads(run(capsys, "clinic.json", "--pml", "1", "--loss", "hamming", "--json")[1])["pml"] is None
+    )
+    assert main(["verify", "proof.json"]) == 0
+    assert "Over a mechanism under PML of the same level" in capsys.readouterr().out
+    assert main(["verify", "proof.json", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["pml"] == {"lower": best.pml.lower, "upper": best.pml.upper}
+    assert told["guarantees"] == ["envelope of at most 0.5 nats at δ = 1/10"]
+    proof = json.loads((here / "proof.json").read_text())
+    proof["pml"]["claim"][1] -= 1e-6
+    (here / "proof.json").write_text(json.dumps(proof))
+    assert main(["verify", "proof.json"]) == 1
+
+
+ABOUT = "state,c,a,b\nill,0.1,0.8,0.1\nwell,0.3,0.2,0.5\n"
+
+
+def test_a_secret_of_which_the_column_is_data(capsys, here):
+    (here / "about.csv").write_text(ABOUT)
+    given = tl.Channel(
+        [["0.8", "0.1", "0.1"], ["0.2", "0.5", "0.3"]], inputs=["ill", "well"], outputs=["a", "b", "c"]
+    )
+    given.save(here / "about.json")
+    best = tl.design(tl.Prior(PRIOR), pml="0.3", secret=given, loss="hamming")
+    for name in ("about.csv", "about.json"):
+        out = run(capsys, *f"clinic.json --pml 0.3 --secret {name} --loss hamming --json".split())[1]
+        record = json.loads(out)
+        assert record["value"] == best.value
+        assert record["guarantees"][0]["about"] == given.to_dict()
+    words = ["clinic.json", "--secret", "about.csv", "--loss", "hamming"]
+    assert "is enough" in run(capsys, *words, "--smallest", "pml", "--at-most", "0.2")[1]
+    assert run(capsys, *words, "--pml", "0.3,1", "--curve")[0] == 0
+    assert "must stand beside one of --pml, --pmc, --lip, --alip" in refused(capsys, *words, "--ldp", "1")
+    said = refused(capsys, *words, "--pml", "1", "--out", "about.csv", "--force")
+    assert "is the secret, which is read" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "s,a,b\nx,0.5,0.5\n",
+            'must have a column for each of 3 secrets of the prior, and a row for each value s, got none for "c"',
+        ),
+        ("s,a,b,c\n", "got no rows"),
+        ("s,a,b,d\nx,0.5,0.3,0.2\n", 'row 1 must be about one of the secrets ["a", "b", "c"], got "d"'),
+        ("s,a,b,c\nx,0.5,0.3\n", "row 2 must have a number for each of 3 outputs, got 2"),
+        ("s,a,b,c\nx,0.5,0.3,0.1\n", "must have a distribution in each row: channel row 0"),
+        ("s,a,b,c\nx,0.5,0.3,0.2\nx,0.5,0.3,0.2\n", "must have a distribution in each row"),
+        ("s,a,b,c\nx,0.6,0.2,0.2\n", "prior must be a mixture of the rows of secret"),
+    ],
+)
+def test_bad_secrets(capsys, here, text, words):
+    (here / "about.csv").write_text(text)
+    assert words in refused(
+        capsys, *["clinic.json", "--pml", "1", "--secret", "about.csv", "--loss", "hamming"]
+    )
+
+
+def test_a_target_in_bits(capsys):
+    words = [
+        "clinic.json",
+        "--smallest",
+        "pml",
+        "--utility",
+        "mutual-information",
+        "--unit",
+        "bits",
+        "--at-least",
+    ]
+    half, whole = (json.loads(run(capsys, *words, text, "--json")[1]) for text in ("0.5", "1"))
+    assert (half["target"], whole["target"]) == (0.5, 1)
+    assert half["design"]["value"] >= 0.5 > half["refuted"]
+    # PML of log 2 allows an output for each half of the mass, which says one bit
+    assert whole["upper"] == pytest.approx(1, rel=1e-5)
+    assert "a mutual information of at least 0.5 bits" in run(capsys, *words, "0.5", "--quiet")[1]
+
+
+def test_a_least_mass_above_the_prior_is_refused(capsys):
+    assert "min_mass must be at most the least mass of the prior, 0.2 of c, got" in refused(
+        capsys, *["clinic.json", "--pml", "1", "--min-mass", "0.3", "--loss", "hamming"]
+    )
 
 
 def test_a_channel_in_the_file_is_compared(capsys, here):

@@ -53,6 +53,44 @@ def test_refusals_name_the_argument(asked, words):
         design(PRIOR, **asked)
 
 
+@pytest.mark.parametrize(
+    ("prior", "min_mass"),
+    [
+        (PRIOR, 0.21),
+        (tl.Prior(["1/2", "3/10", "1/5"]), "0.2000000000000001"),
+        (tl.Prior([0.998, 0.001, 0.001]), "1/500"),
+    ],
+)
+def test_a_least_mass_that_the_prior_does_not_keep_is_refused(prior, min_mass):
+    for asked in ({"min_mass": min_mass}, {"priors": tl.PriorSet(min_mass=min_mass)}):
+        with pytest.raises(
+            InvalidPrior, match=r"min_mass must be at most the least mass of the prior.*lower it"
+        ):
+            design(prior, pml=1.0, loss="hamming", **asked)
+
+
+def test_a_float_just_above_the_least_mass_is_that_mass():
+    prior = tl.Prior(["1/2", "3/10", "1/5"])
+    found = design(prior, pml="log(2)", min_mass=0.2, loss="hamming")  # the float 0.2 is above one fifth
+    assert found.guarantees[0].min_mass == Fraction(1, 5)
+    assert tl.pml(found.channel, prior).worst.ratio <= 2
+
+
+def test_a_mapping_is_a_prior():
+    masses = {"a": "1/2", "b": "3/10", "c": "1/5"}
+    prior, given = tl.Prior(masses), {"mine": tl.mechanism.identity(["a", "b", "c"])}
+    found = design(masses, pml=1, loss="hamming")
+    assert found.prior == prior
+    assert found.value == design(prior, pml=1, loss="hamming").value
+    assert compare(given, masses, pml=1, loss="hamming").best.prior == prior
+    assert curve(masses, pml=[1], loss="hamming").points == curve(prior, pml=[1], loss="hamming").points
+    with pytest.raises(InvalidInput, match="no mechanism at all"):
+        smallest_budget(masses, "pml", loss=[[1, 2], [3, 1], [2, 2]], loss_at_most=0.5)
+    for wrong in ([0.5, 0.5], "uniform", {}, {"a": 0.5}):
+        with pytest.raises(InvalidInput, match="prior"):
+            design(wrong, pml=1, loss="hamming")
+
+
 def test_a_prior_with_zeros_is_refused_with_the_secret():
     with pytest.raises(InvalidPrior, match=r"0 for .*b.*restricted"):
         design(tl.Prior({"a": 0.5, "b": 0.0, "c": 0.5}), pml=1.0, loss="hamming")
@@ -243,6 +281,12 @@ def test_compare_tells_shares_of_the_possible():
         compare({"other": tl.mechanism.identity(2)}, PRIOR, ldp=1.0, gain="hamming")
 
 
+def test_randomised_response_of_a_float_level_keeps_it():
+    for level in (0.1, 0.5, 1.0, 1.7, 3.0):
+        given = {"response": tl.mechanism.randomized_response(["a", "b", "c"], level)}
+        assert compare(given, PRIOR, ldp=level, loss="hamming").mechanisms[0].keeps
+
+
 def test_compare_decides_envelopes_by_the_best_threshold():
     rng = np.random.default_rng(1)
     prior, gain = tl.Prior(rng.dirichlet(np.ones(5)).tolist()), rng.random((5, 5))
@@ -266,6 +310,22 @@ def test_shares_of_the_possible_are_rounded_down():
         if share is not None:
             exact = (worth - nothing) / (Fraction(found.best.bound) - nothing)
             assert exact - Fraction(1, 10**5) <= Fraction(share) <= exact
+
+
+def test_outputs_that_are_certain_and_outputs_that_never_come():
+    # under PML of log 3 only a, of mass 1/2, can become certain: the others would become 10/3 and 5 times as likely
+    found = design(
+        tl.Prior({"a": "1/2", "b": "3/10", "c": "1/5"}), pml="log(3)", gain=[[3, 0, 0], [0, 1, 1], [0, 1, 1]]
+    )
+    columns = dict(zip(found.channel.outputs, found.channel.matrix.T.tolist(), strict=True))
+    alone = {
+        output: [x for x, entry in zip("abc", column, strict=True) if entry]
+        for output, column in columns.items()
+    }
+    assert found.certain() == [(output, xs[0]) for output, xs in alone.items() if len(xs) == 1]
+    assert ("a", "a") in found.certain()
+    assert sorted([*found.unused(), *columns]) == ["a", "b", "c"]
+    assert design(tl.Prior(["1"]), pml=1, loss="hamming").certain() == []
 
 
 def test_what_binds():

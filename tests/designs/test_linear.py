@@ -34,7 +34,7 @@ def _case(kind, seed):
         both = np.concatenate([rows("pml", masses, level), rows("pmc", masses, level / 2)])
         return masses, gains, {"alip": (level / 2, level)}, both, total
     if kind == "min_mass":
-        c = float(rng.uniform(0.1, 1.0) / size)
+        c = float(rng.uniform(0.1, 1.0) * masses.min())
         return masses, gains, {"pml": level, "min_mass": c}, rows(kind, masses, level, c=c), total
     if kind == "maximal_leakage":
         return masses, gains, {kind: level}, np.zeros((1, size)), np.exp(level)

@@ -1,7 +1,9 @@
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
+from flint import arb, ctx
 
 import tightlip as tl
 from tightlip import mechanism, papers
@@ -130,3 +132,17 @@ def test_countable_example_needs_two_secrets():
 def test_every_named_mechanism_is_public():
     assert set(mechanism.__all__) <= set(dir(mechanism))
     assert sorted(mechanism.__all__) == mechanism.__all__
+
+
+@pytest.mark.parametrize("secrets", [2, 3, 17])
+def test_stored_randomised_response_never_exceeds_its_float_level(secrets):
+    rng = np.random.default_rng(secrets)
+    levels = [*rng.uniform(0, 3, 60), *rng.uniform(0, 600, 20), *10 ** rng.uniform(-17, 0, 20)]
+    for level in map(float, levels):
+        rows = tl.mechanism.randomized_response(secrets, level).exact().matrix
+        ratio = rows[0, 0] / rows[1, 0]
+        with ctx.workprec(300):
+            share = arb(ratio.numerator) / arb(ratio.denominator) / arb(level).exp()
+            assert share <= 1
+            assert share >= 1 - 2**-50
+        assert ratio >= 1

@@ -5,11 +5,13 @@ import re
 from fractions import Fraction
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 import tightlip as tl
 from tightlip.certificate.base import Claim
 from tightlip.designs.utility import GREATEST_GAIN, LEAST_LOSS
+from tightlip.numeric.quantity import nats_of_bits
 from tightlip.report.claims import claim_words
 from tightlip.report.design import (
     binding_words,
@@ -28,20 +30,6 @@ def numbers(text):
     return [Fraction(found) for found in re.findall(r"\d+\.\d+", text)]
 
 
-@pytest.mark.parametrize("kind", ["loss", "gain"])
-@pytest.mark.parametrize("level", ["1/3", "0.7", "log(2)"])
-def test_the_headline_rounds_to_the_safe_side(kind, level):
-    found = tl.design(PRIOR, ldp=level, **{kind: "hamming"})
-    said = numbers(headline(design_record(found, "nats")))
-    reached, beaten = said[0], said[-1]
-    if kind == "loss":
-        assert reached >= Fraction(found.value)
-        assert beaten <= Fraction(found.bound)
-    else:
-        assert reached <= Fraction(found.value)
-        assert beaten >= Fraction(found.bound)
-
-
 def test_a_level_is_told_as_it_is():
     found = tl.design(PRIOR, ldp=1 / 3, loss="hamming")
     assert found.guarantees[0].words() == "LDP of at most 0.3333333333333333 nats"
@@ -51,6 +39,85 @@ def test_a_level_is_told_as_it_is():
 def test_a_bound_that_is_far_is_no_best_mechanism():
     said = headline(design_record(tl.design(PRIOR, envelope=(0.5, "1/10"), loss="hamming"), "nats"))
     assert said.startswith("The mechanism found loses")
+
+
+def test_a_short_number_stands_for_both_ends():
+    found = tl.design(PRIOR, pml="log(2)", loss="hamming")
+    told = re.fullmatch(
+        r"The best mechanism loses (\S+) on average; none under PML of at most log\(2\) nats loses less "
+        r"\(both proved to (\S+)\)\.",
+        headline(design_record(found, "nats")),
+    )
+    near, far = map(Fraction, told.groups())
+    assert near == Fraction(1, 5)
+    assert near - far <= Fraction(found.bound) <= Fraction(found.value) <= near + far
+    assert far <= Fraction(1, 10**8)
+
+
+@pytest.mark.parametrize("level", ["1/3", "0.7", "log(2)", "log(7/5)", "3"])
+@pytest.mark.parametrize(
+    "asked", [{"loss": "hamming"}, {"gain": "hamming"}, {"utility": "mutual_information"}]
+)
+def test_headlines_are_true_whichever_way_they_are_told(level, asked):
+    for unit in ("nats", "bits"):
+        record = design_record(tl.design(PRIOR, ldp=level, **asked), unit)
+        told = headline(record)
+        worse = 1 if "loss" in asked else -1
+        first = Fraction(re.search(r"(?:loses|gains|information of) (\S+)", told)[1])
+        proved = re.search(r"both proved to (\S+)\)", told)
+        last = re.search(r"(?:less|more) than (\S+?)(?: nats| bits)?\.$", told)
+        room = Fraction(proved[1]) if proved else 0
+        bound = first if proved else Fraction(last[1])
+        assert worse * (first - Fraction(record["value"])) >= -room
+        assert worse * (bound - Fraction(record["bound"])) <= room
+
+
+@pytest.mark.parametrize(
+    "asked", [{"loss": "absolute"}, {"gain": "hamming"}, {"utility": "mutual_information"}]
+)
+def test_an_envelope_first_tells_what_it_could_gain(asked):
+    prior = tl.Prior({1: "1/2", 2: "3/10", 3: "1/5"})
+    found = tl.design(prior, envelope=(0.5, 0.1), **asked)
+    first, second = found.words().splitlines()[:2]
+    assert second == headline(design_record(found, "nats"))
+    assert "at δ = 0.1" in second  # the float, not its 55 digits
+    reached, bound, most = (
+        Fraction(re.search(pattern, first)[1])
+        for pattern in (r"same level \w+ (\S+?),? ", r"(?:less|more) than (\S+?)[: ]", r"at most (\S+) ")
+    )
+    sign = -1 if "loss" in asked else 1
+    assert sign * reached <= sign * Fraction(found.pml.value)
+    assert sign * bound >= sign * Fraction(found.bound)
+    assert most >= sign * (Fraction(found.bound) - Fraction(found.pml.value))
+    assert f"({100 * found.possible_gain / abs(found.pml.value):.2g} %)"[:2] in first
+    record = found.to_dict(unit="bits")["pml"]
+    scale = np.log(2) if "utility" in asked else 1
+    assert record["possible_gain"] * scale == pytest.approx(found.possible_gain)
+    assert record["possible_share"] == pytest.approx(found.possible_gain / abs(found.pml.value))
+    assert found._repr_html_().index("under PML of the same level") < found._repr_html_().index(
+        "The mechanism found"
+    )
+
+
+def test_outputs_that_give_a_secret_away_are_told():
+    told = tl.design(PRIOR, pml="log(5)", loss="hamming").words()
+    assert "Every output is published for one secret only: whoever sees it is certain of the secret." in told
+    some = tl.design(PRIOR, pml="log(3)", gain=[[3, 0, 0], [0, 1, 1], [0, 1, 1]])
+    assert "Output a (for a) is published for one secret only" in some.words()
+    dropped = tl.design(PRIOR, pml="log(2)", loss="hamming")
+    assert f"Never published: {', '.join(dropped.unused())}." in dropped.words()
+    assert str(dropped) == dropped.words()
+    assert repr(dropped).startswith("Design(")
+
+
+def test_shares_are_told_as_they_were_given():
+    words = [
+        tl.design(PRIOR, pml=1, min_mass=mass, loss="hamming").guarantees[0].words() for mass in (0.1, "1/10")
+    ]
+    assert [own.rpartition(" ")[2] for own in words] == ["0.1", "1/10"]
+    long = tl.design(PRIOR, envelope=(1, Fraction(1, 3) + Fraction(1, 10**30)), loss="hamming").guarantees[0]
+    told = Fraction(long.words().rpartition(" ")[2])
+    assert long.delta <= told <= long.delta + Fraction(1, 10**11)
 
 
 def test_nobody_is_at_a_bound_where_nothing_is_released():
@@ -101,6 +168,34 @@ def test_the_heat_map_is_the_channel():
 
 def test_labels_that_look_alike_keep_their_places():
     assert distinct([1, "1", "1 (2)", ("a", 2)]) == ["1", "1 (2)", "1 (2) (2)", "(a, 2)"]
+
+
+def test_a_target_in_bits_holds_of_the_decimal():
+    target = nats_of_bits(Fraction(1, 2))[1]
+    found = tl.designs.smallest_budget(PRIOR, "pml", utility="mutual_information", at_least=target)
+    record = smallest_record(found, "bits")
+    assert "a mutual information of at least 0.5 bits;" in smallest_headline(record)
+    low, high = nats_of_bits(Fraction(record["target"]))
+    assert found.refuted.bound < low <= high <= found.design.value
+    assert record["refuted"] == pytest.approx(found.refuted.bound / np.log(2))
+
+
+def test_a_claim_says_what_it_is_about():
+    found = tl.design(PRIOR, ldp="log(3)", pml=1, loss="hamming")
+    said = claim_words(found.certificate.claim())
+    assert said.startswith(
+        "the mechanism keeps PML of at most 1 nat and LDP of at most log(3) nats and loses at most "
+    )
+    assert said.endswith(" All of this is about the prior a: 1/2, b: 3/10, c: 1/5.")
+    many = tl.design(tl.Prior.uniform(20), pml=1, loss="hamming").certificate.claim()
+    assert claim_words(many).endswith("7: 1/20, 12 more secrets.")
+    odd = tl.Prior({"a": 0.1, "\x1b[31mb": 0.9})
+    assert "a: ≈ 0.1, " in claim_words(tl.design(odd, pml=1, loss="hamming").certificate.claim())
+    assert "\x1b" not in claim_words(tl.design(odd, pml=1, loss="hamming").certificate.claim())
+    beside = tl.design(PRIOR, envelope=(0.5, "1/10"), gain="hamming")
+    most = re.search(r"at most (\S+) can be gained", claim_words(beside.certificate.claim()))[1]
+    assert Fraction(most) >= Fraction(beside.bound) - Fraction(beside.pml.value)
+    assert float(most) == pytest.approx(beside.possible_gain, rel=1e-5)
 
 
 def test_claims():

@@ -12,6 +12,7 @@ from tightlip.arguments import choice
 from tightlip.designs.certificate import DesignCertificate
 from tightlip.designs.guarantee import Guarantee, Rows, Side, all_rows
 from tightlip.designs.utility import Utility
+from tightlip.errors import CertificateInvalid
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Label
 from tightlip.model.matrix import dense
@@ -105,7 +106,9 @@ class Design(Proved, Charted, Tabled):
             Naming what fails.
         """
         Proved.verify(self)
-        if self.pml is not None and self.pml.certificate is not self.certificate.pml:
+        if self.pml is not None:
+            if self.pml.certificate is not self.certificate.pml:
+                raise CertificateInvalid("the design under PML must have the proof that is beside this one's.")
             self.pml.verify()
 
     def binding(self) -> list[Binding]:
