@@ -20,6 +20,7 @@ from tightlip.certificate.randomized_response import (
 from tightlip.envelopes.response_ranking import certify
 from tightlip.envelopes.result import Envelope, read_delta, rest_label
 from tightlip.errors import InvalidInput, ShapeMismatch, WrongType, quoted
+from tightlip.mechanism.named import kept_below
 from tightlip.model.channel import Channel, align
 from tightlip.model.labels import Labels
 from tightlip.model.prior import Prior
@@ -101,7 +102,8 @@ def response_entries(size: int, epsilon: float) -> Pair:
             "give an exact level like log_of(10**400)."
         )
     shrink = math.exp(-float(amount))
-    return Fraction(1 / (1 + (size - 1) * shrink)), Fraction(shrink / (1 + (size - 1) * shrink))
+    truth, other = 1 / (1 + (size - 1) * shrink), shrink / (1 + (size - 1) * shrink)
+    return Fraction(kept_below(truth, other, amount)), Fraction(other)
 
 
 def _envelope_of(

@@ -80,13 +80,13 @@ def randomized_response(secrets: int | Iterable[Label], epsilon: float) -> Chann
             )
         shrink = math.exp(-float(epsilon))
         truth, other = 1 / (1 + (size - 1) * shrink), shrink / (1 + (size - 1) * shrink)
-        truth = _kept_below(truth, other, epsilon)
+        truth = kept_below(truth, other, epsilon)
     rows = np.full((size, size), other, dtype=object if ratio is not None else np.float64)
     np.fill_diagonal(rows, truth)
     return Channel(rows, labels, labels)
 
 
-def _kept_below(truth: float, other: float, epsilon: float) -> float:
+def kept_below(truth: float, other: float, epsilon: float) -> float:
     """Round K_xx down until K_xx/K_xy, as the floats are stored, is at most the float below e^ε."""
     most = min(Fraction(exp_bounds(epsilon)[0]) * Fraction(other), Fraction(truth))
     return max(float_below(most), other)
