@@ -121,9 +121,9 @@ def _design(random, file):
     size = random.randint(2, 3)
     masses = [random.randint(1, 4) for _ in range(size)]
     prior = tl.Prior([Fraction(mass, sum(masses)) for mass in masses])
-    level = {
-        random.choice(["pml", "ldp", "pmc", "maximal_leakage"]): tl.log_of(Fraction(random.randint(3, 9), 2))
-    }
+    name = random.choice(["pml", "ldp", "pmc", "maximal_leakage", "envelope"])
+    own = tl.log_of(Fraction(random.randint(3, 9), 2))
+    level = {name: (own, Fraction(1, random.randint(2, 9))) if name == "envelope" else own}
     return tl.design(prior, **level, **{random.choice(["loss", "gain"]): "hamming"}).certificate
 
 
@@ -231,6 +231,12 @@ def _check_design(claim, proof):
         "maximal_leakage": lambda own: tl.maximal_leakage(channel) <= own.epsilon,
     }
     assert all(measured[own.key](own) for own in proof.guarantees if own.key in measured)
+    if proof.pml is not None:
+        (own,) = proof.guarantees
+        assert tl.envelope(channel, prior, own.delta).upper <= float(own.epsilon) + 1e-9
+        assert tl.pml(proof.pml.channel, prior).worst <= own.epsilon
+        assert [claim["pml"]["lower"], claim["pml"]["upper"]] == [proof.pml.lower, proof.pml.upper]
+        _check_design(claim["pml"], proof.pml)
 
 
 def _check_told(claim, least, most):

@@ -108,7 +108,9 @@ class Design(Proved, Charted, Tabled):
         Proved.verify(self)
         if self.pml is not None:
             if self.pml.certificate is not self.certificate.pml:
-                raise CertificateInvalid("the design under PML must have the proof that is beside this one's.")
+                raise CertificateInvalid(
+                    "the design under PML must have the proof that is beside this one's."
+                )
             self.pml.verify()
 
     def binding(self) -> list[Binding]:
