@@ -1,10 +1,10 @@
 """The release that says least: nothing, but for exposed people where nothing breaks a limit because of them.
 
 Publishing nothing can break a limit: a cap below what is true of everybody, or a column that must be kept, or is fixed,
-and says too much alone. If some people may be exposed, let e_x be the part of cell x that is published as it is. What is left to say
-nothing keeps every limit r if Σ_x a_rx (1 − e_x) ≤ 0 over the cells of each value that says nothing, a_rx the excess of
-the cell. No release keeps the limits with fewer exposed than the least Σ_x n_x e_x: the values of any other, but the
-exposed cells, keep them together.
+and says too much alone. If some people may be exposed, let e_x be the part of cell x that is published as it is. What
+is left to say nothing keeps every limit r if Σ_x a_rx (1 − e_x) ≤ 0 over the cells of each value that says nothing,
+a_rx the excess of the cell. No release keeps the limits with fewer exposed than the least Σ_x n_x e_x: the values of
+any other, but the exposed cells, keep them together.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tightlip.auditing.tally import Places, group_rows, sum_by
 from tightlip.errors import InvalidInput, SolverFailure, quoted

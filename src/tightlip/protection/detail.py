@@ -43,16 +43,18 @@ class Detail:
     finest: Places
 
     @classmethod
-    def of(
-        cls, values: Values, codes: Codes, people: NDArray[Any], weights: Sequence[Fraction]
-    ) -> Detail:
-        """The content of every value; `weights` has one for each column, the least of which is 1, or 0 of fixed ones."""
+    def of(cls, values: Values, codes: Codes, people: NDArray[Any], weights: Sequence[Fraction]) -> Detail:
+        """The content of every value; `weights` has one for each column: 0 of fixed ones, the least of the others 1."""
         total = int(people.sum())
         parts = [(1.0, _sizes(values, codes[:, [weight > 0 for weight in weights]], people, weights))]
         for column, extra in enumerate(float(weight - 1) for weight in weights):
             if extra > 0:
                 parts.append((extra, _sizes_of(values, codes[:, column], people)))
-        (least, greatest), lower, upper = _ends(np.array([total], dtype=people.dtype)), np.zeros(len(values)), np.zeros(len(values))
+        (least, greatest), lower, upper = (
+            _ends(np.array([total], dtype=people.dtype)),
+            np.zeros(len(values)),
+            np.zeros(len(values)),
+        )
         for times, sizes in parts:
             some = sizes < total  # what is true of everybody has no content, exactly
             low, high = _ends(sizes)
@@ -78,7 +80,11 @@ class Detail:
         if self.whole[1] <= 0 or (kernel.value == self.finest[kernel.cell]).all():
             return 1.0
         # roundings: of people, weight, scale, the quotient, and two products
-        amounts = self.people[kernel.cell].astype(np.float64) * (kernel.weight / kernel.scale) * self.lower[kernel.value]
+        amounts = (
+            self.people[kernel.cell].astype(np.float64)
+            * (kernel.weight / kernel.scale)
+            * self.lower[kernel.value]
+        )
         amount = sum_down(amounts * (1 - gamma(8)))
         return min(1.0, max(0.0, down(amount / self.whole[1])))
 

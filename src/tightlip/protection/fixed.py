@@ -1,7 +1,7 @@
-"""Fixed columns: what is published of a row in any case, as it stands; a protection chooses what is published beside it.
+"""Fixed columns: what is published of a row in any case, as it stands; protecting chooses what is published beside it.
 
-A fixed column Z has one level and is never generalised. Here it is what a mechanism M(z | a) draws from the value a of a
-released column, which stays at home. Let X be the other columns. z is drawn first, once for each row, and (y, z) is
+A fixed column Z has one level and is never generalised. Here it is what a mechanism M(z | a) draws from the value a of
+a released column, which stays at home. Let X be the other columns. z is drawn first, once for each row, and (y, z) is
 then published with probability K(y | x, z), y ∋ x. Whoever sees it sees a release of a table whose cells are (x, z),
 in which
 

@@ -234,8 +234,8 @@ class _Search:
         need = self._both(int(self.last[cells[0]]), held, people)
         near = np.flatnonzero(need <= need.min() * float(1 + _ROUNDING))
         if need.min() < math.inf:
-            _, first = np.unique(np.vstack([held, people])[:, near], axis=1, return_index=True)
-            for place in near[first]:
+            alike = {(*held[:, place].tolist(), int(people[place])): place for place in near.tolist()}
+            for place in alike.values():
                 yield cells[masks[place] > 0]
 
     def _some_parts(self, cells: Places, prices: FloatArray) -> Iterator[Places]:

@@ -124,9 +124,7 @@ def choose_levels(
         if own is None:
             sizes[item.column] = column.sizes
     _thin(found, sizes, len(fixed.counted.codes))
-    return tuple(
-        ColumnLevels.of(name, levels, fixed=name in fixed.words) for name, levels in found.items()
-    )
+    return tuple(ColumnLevels.of(name, levels, fixed=name in fixed.words) for name, levels in found.items())
 
 
 def _counted_column(item: Released, counted: Counted, kind: str, declared: Declared | None) -> CountedColumn:

@@ -151,7 +151,9 @@ def factor_shares(found: Protection, subject: Subject) -> tuple[FactorShare, ...
 def worst_values(found: Protection, subject: Subject) -> tuple[Worst, Worst]:
     """Find the values that leak most about some secret columns: before, and of what is published."""
     return tuple(  # type: ignore[return-value]
-        _worst(_leakage(found, subject, published=published), found.published_scale if published else found.unit)
+        _worst(
+            _leakage(found, subject, published=published), found.published_scale if published else found.unit
+        )
         for published in (False, True)
     )
 

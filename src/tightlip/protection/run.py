@@ -109,7 +109,6 @@ def protect(
     require_keywords(protect, plan, PlanKeywords.__annotations__)
     wanted = _protectable(planned(secret, release, policy, budget=budget, delta=delta, **plan))
     fewest = wanted.min_count if min_count is None else min_count
-    _require_no_groups(wanted, fewest)
     asked = Request.of(
         wanted.budget or None,
         pmc,
@@ -121,6 +120,7 @@ def protect(
         seconds=seconds,
         on_progress=on_progress,
     )
+    _require_no_groups(wanted, asked.least)
     with nullcontext(table) if isinstance(table, Table) else open_table(table) as opened:
         counts = count_cells(opened, replace(wanted, min_count=None))
         counted = Counted.of(counts, wanted.secret, [item.column for item in wanted.release])
@@ -262,8 +262,8 @@ def _weights(given: Mapping[str, Any] | None, levels: tuple[ColumnLevels, ...]) 
     for name in given or {}:
         if name not in names:
             raise InvalidInput(
-                f"weights must be of released columns without a mechanism, got {quoted(name)}; release it too, or leave "
-                "it out."
+                f"weights must be of released columns without a mechanism, got {quoted(name)}; release it so, or "
+                "leave it out."
             )
     read = [Fraction(number((given or {}).get(name, 1), f"weight of {name}")) for name in names]
     for name, weight in zip(names, read, strict=True):
@@ -300,10 +300,10 @@ def _protectable(plan: Policy) -> Policy:
     return plan
 
 
-def _require_no_groups(plan: Policy, fewest: Any) -> None:
+def _require_no_groups(plan: Policy, least: int) -> None:
     """Refuse to promise how many share a value that is drawn by chance."""
     for column, mechanism in mechanisms_of(plan).items():
-        if fewest is not None:
+        if least > 1:
             raise InvalidInput(
                 f"min_count is for deterministic releases, got {mechanism.words()} on {quoted(column)} too; leave one "
                 "of them out."

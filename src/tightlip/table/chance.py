@@ -102,7 +102,10 @@ class CellKernel(Part):
 
     @classmethod
     def drawn(
-        cls, recoding: LocalRecoding, cells: Sequence[Cell], channels: Mapping[int, tuple[Cell, ColumnChannel]]
+        cls,
+        recoding: LocalRecoding,
+        cells: Sequence[Cell],
+        channels: Mapping[int, tuple[Cell, ColumnChannel]],
     ) -> CellKernel:
         """Publish what a local recoding says of cells of which some columns are drawn first, each once.
 
@@ -116,7 +119,9 @@ class CellKernel(Part):
         flat = [(at, *one) for at, cell in enumerate(cells) for one in _drawn_cells(cell, rows)]
         weights: list[dict[int, int]] = [{} for _ in cells]  # what is published alike is one outcome
         starts = recoding.starts
-        for (at, _, chance), place in zip(flat, recoding.places_of([cell for _, cell, _ in flat]), strict=True):
+        for (at, _, chance), place in zip(
+            flat, recoding.places_of([cell for _, cell, _ in flat]), strict=True
+        ):
             for entry in range(starts[place], starts[place + 1]):
                 value, weight = int(recoding.value[entry]), chance * int(recoding.weight[entry])
                 weights[at][value] = weights[at].get(value, 0) + weight

@@ -131,7 +131,9 @@ class ColumnChannel:
         """
         own, weights = slice(self.starts[value], self.starts[value + 1]), self.base.astype(object)
         np.add.at(weights, self.places[own], self.extra[own])
-        return [(own, int(weight)) for own, weight in zip(self.outcomes, weights.tolist(), strict=True) if weight]
+        return [
+            (own, int(weight)) for own, weight in zip(self.outcomes, weights.tolist(), strict=True) if weight
+        ]
 
     def likeliest(self, people: NDArray[Any]) -> NDArray[np.intp]:
         """Find for each outcome the value that makes it likeliest; of several that which fewest people have.
