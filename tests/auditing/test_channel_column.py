@@ -179,7 +179,9 @@ def test_samples_refuse_it_in_words_and_protect_wants_more():
         InvalidInput, match="a sample can bound randomised response only, got a channel from 3 values"
     ):
         tl.audit(TABLE, policy=plan, sample=SampleMode())
-    with pytest.raises(InvalidInput, match='a column to protect beside those with a mechanism, got "age" only'):
+    with pytest.raises(
+        InvalidInput, match='a column to protect beside those with a mechanism, got "age" only'
+    ):
         tl.protect(TABLE, policy=plan, budget="3x")
 
 

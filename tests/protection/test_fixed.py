@@ -1,4 +1,4 @@
-"""Protect beside columns that mechanisms draw: against joints worked out by hand, all releases listed, and a whole program."""
+"""Protect beside columns that mechanisms draw: against joints by hand, all releases listed, and a whole program."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_deterministic_is_the_best_of_all(seed: int, factor: Fraction, channel: 
     best = Oracle(table, channel).best_deterministic(factor)
     if best is None:
         with pytest.raises(
-            InvalidInput, match='budget must be one that a channel .* on "town" would keep alone'
+            InvalidInput, match=r'budget must be one that a channel .* on "town" would keep alone'
         ):
             protect(table, policy=plan_of(channel), budget=f"factor {factor}", levels=LEVELS)
         return

@@ -38,6 +38,7 @@ class Claim:
     gamma : γ of E_γ
     symbols : how many an adversary may use, where that is limited
     fewest : how many people share a published value at least, where that is proved
+    fixed : how many columns of a release are published in any case, and need not be true
     """
 
     kind: str
@@ -48,6 +49,7 @@ class Claim:
     gamma: Fraction | None = None
     symbols: int | None = None
     fewest: int | None = None
+    fixed: int = 0
 
 
 class Certificate(ABC):

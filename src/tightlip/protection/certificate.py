@@ -147,7 +147,8 @@ class ReleaseCertificate(Certificate):
     def claim(self) -> Claim:
         """The most detail lies between the two, as a share of the whole table's."""
         fewest = self.least if self.least > 1 else None
-        return Claim(KIND, self.lower, self.upper, unit=None, fewest=fewest)
+        fixed = sum(not weight for weight in self.table.weights)
+        return Claim(KIND, self.lower, self.upper, unit=None, fewest=fewest, fixed=fixed)
 
     def verify(self) -> None:
         """Check that the kernel is truthful and keeps every limit, how many share each value, and both ends.
