@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -17,6 +18,7 @@ from contract.warnings_of_engines import IGNORED
 from tightlip.auditing.sample import SampleMode
 from tightlip.errors import CertificateInvalid, InvalidInput
 from tightlip.protection.certificate import ReleaseCertificate
+from tightlip.protection.kernel import Kernel
 from tightlip.protection.run import protect
 from tightlip.table import ChannelMechanism, Policy, RandomizedResponse, Released
 
@@ -306,18 +308,35 @@ def test_the_proof_holds_from_a_file_and_not_if_it_is_changed() -> None:
     read.verify()
     assert read.digest() == found.certificate.digest()
     assert sum(read.table.limits.people.tolist()) == 40 * 2**53
-    parts = found.certificate.parts()
-    for change in ("fixed levels", "weights", "count"):
-        damaged = {**parts, "weights": [*parts["weights"]], "levels": [[*own] for own in parts["levels"]]}
-        if change == "fixed levels":
-            damaged["levels"][1] = [*damaged["levels"][1], [0] * len(damaged["levels"][1][0])]
-        elif change == "weights":
-            damaged["weights"] = ["0", "0"]
-        else:
-            secret, cell, count, people = parts["counts"]
-            damaged["counts"] = [secret, cell, [count[0] + 1, *count[1:]], people]
-        with pytest.raises(CertificateInvalid):
-            ReleaseCertificate.from_parts(damaged).verify()
+    table, limits = read.table, read.table.limits
+    more = limits.counts.copy()
+    more[0, 0] += 1
+    coarser = (table.levels[0], (*table.levels[1], np.zeros(2, dtype=np.int64)))
+    for damaged, message in (
+        (replace(table, levels=coarser), "a fixed column, of weight 0, must have one level"),
+        (
+            replace(table, weights=(Fraction(0),) * 2),
+            "the least weight of a column that is not fixed must be 1",
+        ),
+        (
+            replace(table, limits=replace(limits, counts=more)),
+            "every person must hold one secret of each kind",
+        ),
+    ):
+        with pytest.raises(CertificateInvalid, match=message):
+            replace(read, table=damaged).verify()
+
+
+def test_one_weight_too_many_for_a_limit_is_refused() -> None:
+    found = protect(
+        tiny(1, 40), policy=plan_of(FINEST), budget="3/2x", levels={"age": ["as is", "out"]}, seconds=2
+    )
+    certificate = found.certificate
+    assert found.kept < 1
+    finest = certificate.table.detail(found.values).finest
+    bare = replace(certificate, kernel=Kernel.assign(finest))
+    with pytest.raises(CertificateInvalid, match="the release exceeds its budget"):
+        bare.verify()
 
 
 def test_exposed_people_are_as_many_as_an_audit_counts() -> None:
