@@ -173,13 +173,15 @@ def test_plans_are_compared():
     assert found["detail"][0] < found["detail"][1] == 1
 
 
-def test_samples_and_protect_refuse_it_in_words():
+def test_samples_refuse_it_in_words_and_protect_wants_more():
     plan = Policy("ill", [Released("age", mechanism=AGES)])
     with pytest.raises(
         InvalidInput, match="a sample can bound randomised response only, got a channel from 3 values"
     ):
         tl.audit(TABLE, policy=plan, sample=SampleMode())
-    with pytest.raises(InvalidInput, match=r'protect releases true values, got a channel .* on "age"; leave'):
+    with pytest.raises(
+        InvalidInput, match='a column to protect beside those with a mechanism, got "age" only'
+    ):
         tl.protect(TABLE, policy=plan, budget="3x")
 
 

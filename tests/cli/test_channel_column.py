@@ -124,8 +124,76 @@ def test_refusals_are_one_line(capsys, command, message):
     assert tl.load("mechanism.json").channel == TOWNS
 
 
-def test_protect_refuses_it(capsys):
-    Path("plan.toml").write_text('secret = "ill"\n[release.town]\nchannel = "mechanism.json"\n')
-    status, _, err = run(capsys, "protect", "people.csv", "--policy", "plan.toml", "--budget", "2x")
+def test_protect_takes_a_designed_mechanism(capsys, people):
+    share = (people.town == "north").mean()
+    Path("towns.json").write_text(json.dumps({"prior": {"north": share, "south": 1 - share}}))
+    design = ("design", "towns.json", "--pml", "1.3x", "--loss", "hamming", "--out", "designed.json")
+    status, out, err = run(capsys, *design)
+    assert (status, err) == (0, ""), out
+    asked = ("people.csv", "--secret", "ill", "--release", "age,town", "--budget", "2x", "--seconds", 2)
+    mechanism = ("--randomize", "town=channel designed.json")
+    files = (
+        "--out",
+        "safe.csv",
+        "--policy-out",
+        "safe.toml",
+        "--certificate",
+        "proof.json",
+        "--html",
+        "safe.html",
+    )
+    status, out, err = run(capsys, "protect", *asked, *mechanism, *files, "--json", "--show-values")
+    assert (status, err) == (0, "")
+    record = json.loads(out)
+    assert record["kind"] == "randomised"
+    assert record["levels"]["town"] == ["as drawn"]
+    assert [reader["covered"] for reader in record["readers"]] == [True, False]
+    assert any("published as drawn" in note for note in record["notes"])
+    status, out, _ = run(
+        capsys, "audit", "people.csv", "--policy", "safe.toml", "--budget", "2x", "--json", "--show-values"
+    )
+    assert status == 0
+    assert json.loads(out)["views"][0]["worst"]["leakage"]["value"] == record["leakage"]["value"]
+    status, out, _ = run(capsys, "verify", "proof.json")
+    assert status == 0
+    assert "true of every row, but for 1 column published as drawn, meets its budget" in " ".join(out.split())
+    assert run(capsys, "verify", "safe.csv.receipt.json")[0] == 0
+    again = run(
+        capsys, "release", "table", "people.csv", "--policy", "safe.toml", "--out", "again.csv", "--json"
+    )
+    assert again[0] == 0
+    assert len(pd.read_csv("again.csv")) == len(pd.read_csv("safe.csv")) == len(people)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (
+            ("--budget", "1.001x"),
+            '(mechanism.json) on "town" would keep alone, got 1.001x: what is drawn takes',
+        ),
+        (("--budget", "3x", "--min-count", 5), "min_count is for deterministic releases, got a channel"),
+        (
+            ("--budget", "3x", "--out", "o.csv", "--with-secret"),
+            "--with-secret must not be given with a channel from",
+        ),
+        (
+            ("--budget", "3x", "--keep-as-is", "town"),
+            "levels must be of columns that are published truthfully",
+        ),
+        (
+            ("--budget", "3x", "--out", "mechanism.json.csv", "--certificate", "mechanism.json", "--force"),
+            "a mechanism",
+        ),
+    ],
+    ids=str,
+)
+def test_protect_refuses_in_one_line(capsys, more, message):
+    Path("plan.toml").write_text(
+        'secret = "ill"\n[release.age]\nbins = 10\n[release.town]\nchannel = "mechanism.json"\n'
+    )
+    status, _, err = run(capsys, "protect", "people.csv", "--policy", "plan.toml", "--json", *more)
     assert status == 2
-    assert "protect releases true values, got a channel from 2 values to 4 outcomes (mechanism.json)" in err
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+    assert tl.load("mechanism.json").channel == TOWNS

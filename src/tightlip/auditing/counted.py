@@ -215,8 +215,11 @@ class Counted:
             tally=tally,
         )
 
-    def publish(self, local: LocalRecoding) -> Counted:
-        """Recode cell by cell: counts of what is published, in people times the recoding's scale."""
+    def publish(self, local: LocalRecoding, people: int | None = None) -> Counted:
+        """Recode cell by cell: counts of what is published, multiplied by the recoding's scale.
+
+        `people` is how many there are, where these counts are of noisy columns and so multiplied already.
+        """
         if self.columns != local.columns:
             raise InvalidInput(
                 "a local recoding must be of the columns that are counted; protect the table again."
@@ -231,8 +234,9 @@ class Counted:
         count = tally.count[pair].astype(object) * local.weight[entry].astype(object)
         values, codes = _by_column([local.published[value] for value in used.tolist()], len(self.columns))
         joined = Tally.of(tally.secret[pair], cell, count, (tally.shape[0], len(used)))
-        people = (joined.of_cell // local.scale).astype(np.int64)  # by chance as many are expected, or more
-        return replace(self, values=values, codes=codes, tally=joined, holders=people)
+        unit = local.scale * (1 if people is None else tally.total // people)
+        expected = (joined.of_cell // unit).astype(np.int64)  # by chance as many are expected, or more
+        return replace(self, values=values, codes=codes, tally=joined, holders=expected)
 
     def suppress(self, min_count: int | None) -> Counted:
         """Suppress small cells: all people in cells of fewer than `min_count` share one cell that shows nothing."""

@@ -171,7 +171,7 @@ class Cells:
             return about(self._release(columns), subject)
         alone = self._count_alone(subject)
         if alone is not None:
-            return apply_policy(alone, only(self.policy, columns))
+            return apply_policy(alone, self.policy, columns)
         if (subject, columns) not in self._counted:
             assert self.counter is not None
             kinds = count_kinds(self.counter.query(subject, columns))
@@ -199,7 +199,7 @@ class Cells:
     def _release(self, columns: tuple[str, ...]) -> Counted:
         assert self.counted is not None
         if columns not in self._released:
-            self._released[columns] = apply_policy(self.counted, only(self.policy, columns))
+            self._released[columns] = apply_policy(self.counted, self.policy, columns)
         return self._released[columns]
 
 

@@ -25,15 +25,19 @@ SKIPPED = ("columns", "envelope", "remedies", "protect")
 OnStage = Callable[[str], None]
 
 
-def apply_policy(counted: Counted, policy: Policy) -> Counted:
+def apply_policy(counted: Counted, policy: Policy, columns: Sequence[str] | None = None) -> Counted:
     """Apply a policy to counts of its recoded columns (and perhaps others) before anything was hidden.
 
-    Small cells are hidden first; noise is then added to the values that are shown. A local recoding stands alone.
+    Small cells are hidden first; noise is then added to the values that are shown. A local recoding takes what noise
+    makes of all columns, so where only some `columns` are wanted, they are chosen from what it publishes.
     """
-    columns = [item.column for item in policy.release]
     if policy.local is not None:
-        published = counted.publish(policy.local)
-        return published if tuple(columns) == counted.columns else published.select(columns)
+        drawn = counted.randomise(mechanisms_of(policy))
+        published = drawn.publish(policy.local, counted.tally.total)
+        wanted = [item.column for item in policy.release] if columns is None else list(columns)
+        return published if tuple(wanted) == published.columns else published.select(wanted)
+    policy = policy if columns is None else only(policy, columns)
+    columns = [item.column for item in policy.release]
     kept = counted if tuple(columns) == counted.columns else counted.select(columns)
     return kept.suppress(policy.min_count).randomise(mechanisms_of(policy))
 

@@ -370,6 +370,11 @@ def _require_judgeable(policy: Policy, sample: object) -> None:
             "worst leakage, envelope and maximal leakage bound the release with any cells hidden too."
         )
     for column, mechanism in mechanisms_of(policy).items():
+        if policy.local is not None:
+            raise InvalidInput(
+                f"a sample cannot bound a local recoding of what was drawn, got {mechanism.words()} on "
+                f"{quoted(column)}; audit it as a population."
+            )
         if mechanism.response_odds() is None:
             raise InvalidInput(
                 f"a sample can bound randomised response only, got {mechanism.words()} on {quoted(column)}; audit the "

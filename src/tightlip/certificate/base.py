@@ -40,6 +40,7 @@ class Claim:
     fewest : how many people share a published value at least, where that is proved
     guarantees, prior : of a mechanism, what it keeps, in words, and under which prior
     pml : both ends of the same number under PML of the level of an envelope, in its place
+    fixed : how many columns of a release are published in any case, and need not be true
     """
 
     kind: str
@@ -53,6 +54,7 @@ class Claim:
     guarantees: tuple[str, ...] = ()
     prior: Prior | None = None
     pml: tuple[float, float] | None = None
+    fixed: int = 0
 
 
 class Certificate(ABC):

@@ -46,6 +46,7 @@ def protect(
     bottom: option.Bottom = None,
     mapping: option.Mapping = None,
     suppress: option.Suppress = None,
+    randomize: option.Randomize = None,
     nominal: option.Nominal = None,
     ordinal: option.Ordinal = None,
     numeric: option.Numeric = None,
@@ -91,6 +92,7 @@ def protect(
 
     flags: dict[str, Any] = {"bins": bins, "prefix": prefix, "top": top, "bottom": bottom, "mapping": mapping}
     flags |= {"suppress": suppress, "where": where, "missing": missing, "not_secret": not_secret}
+    flags |= {"randomize": randomize}
     flags |= {"nominal": nominal, "ordinal": ordinal, "numeric": numeric, "jointly": jointly or None}
     plan = PlanFlags(policy, mappings_anywhere, secret, release, budget, flags).plan()
     asked = _asked(plan, pmc, levels, keep_as_is, weight)
@@ -105,7 +107,7 @@ def protect(
     outputs = own.ProtectOutputs(
         out, out_table, receipt, policy_out, certificate, html, kept, with_secret, force, seed_for_tests
     )
-    outputs.check(inputs_of(table, policy, plan), randomised=randomised)
+    outputs.check(inputs_of(table, policy, plan), plan, randomised=randomised)
     typed = typed_command(context, "protect")
     if not json:
         print_text(_start_line(shown_address(table)))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tightlip.auditing.releasing import Release
     from tightlip.protection.result import Protection
     from tightlip.report.protect import ProtectReport
+    from tightlip.table.policy import Policy
     from tightlip.table.source import Table
 
 _asked = partial(typer.Option, rich_help_panel="What is asked")
@@ -183,6 +184,14 @@ def read_weights(given: Settings, released: Sequence[str]) -> dict[str, Fraction
     return found
 
 
+def _noise(plan: Policy) -> str:
+    """Say which mechanisms a plan has; nothing where it has none."""
+    noisy = [item for item in plan.release if item.mechanism is not None]
+    return " and ".join(
+        f"{item.mechanism.words()} on {quoted(item.column)}" for item in noisy if item.mechanism
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class ProtectOutputs:
     """Where the rows, the receipt, the policy, the proof and the page go, if anywhere."""
@@ -198,7 +207,7 @@ class ProtectOutputs:
     force: bool
     seed: int | None
 
-    def check(self, inputs: dict[str, list[str]], *, randomised: bool) -> None:
+    def check(self, inputs: dict[str, list[str]], plan: Policy, *, randomised: bool) -> None:
         """Refuse, before any work, what cannot be written or makes no sense."""
         from tightlip.files import prepare_output, require_apart
         from tightlip.table.outputs import output_of
@@ -214,9 +223,10 @@ class ProtectOutputs:
                 raise InvalidInput(
                     f"{option} must be given with --out; it is about the rows that are written."
                 )
-        if self.with_secret and randomised:
+        chance = "--randomised" if randomised else _noise(plan)
+        if self.with_secret and chance:
             raise InvalidInput(
-                "--with-secret must not be given with --randomised, which does not protect from readers who know a "
+                f"--with-secret must not be given with {chance}, which does not protect from readers who know a "
                 "person; drop one of them."
             )
         if self.html is not None and self.html.suffix.lower() not in (".html", ".htm"):

@@ -1,20 +1,20 @@
 """The release that says least: nothing, but for exposed people where nothing breaks a limit because of them.
 
-Publishing nothing can break a limit: a cap below what is true of everybody, or a column that must be kept and says too
-much alone. If some people may be exposed, let e_x be the part of cell x that is published as it is. What is left to say
-nothing keeps every limit r if Σ_x a_rx (1 − e_x) ≤ 0 over the cells of each value that says nothing, a_rx the excess of
-the cell. No release keeps the limits with fewer exposed than the least Σ_x n_x e_x: the values of any other, but the
-exposed cells, keep them together.
+Publishing nothing can break a limit: a cap below what is true of everybody, or a column that must be kept, or is fixed,
+and says too much alone. If some people may be exposed, let e_x be the part of cell x that is published as it is. What
+is left to say nothing keeps every limit r if Σ_x a_rx (1 − e_x) ≤ 0 over the cells of each value that says nothing,
+a_rx the excess of the cell. No release keeps the limits with fewer exposed than the least Σ_x n_x e_x: the values of
+any other, but the exposed cells, keep them together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tightlip.auditing.tally import Places
+from tightlip.auditing.tally import Places, group_rows, sum_by
 from tightlip.errors import InvalidInput, SolverFailure, quoted
 from tightlip.numeric.display import format_up
 from tightlip.numeric.linear_program import integer_program, minimise
@@ -23,7 +23,7 @@ from tightlip.protection.budget import Subject
 from tightlip.protection.certificate import Table
 from tightlip.protection.kernel import SCALE, Kernel, exposed_share
 from tightlip.protection.least import Least, least_loosening, least_words, loosening
-from tightlip.protection.limits import Limits, risky_cells
+from tightlip.protection.limits import Limit, Limits, risky_cells
 from tightlip.protection.values import Values
 
 _SECONDS = 5.0  # for an integer program, which only has to find something
@@ -31,9 +31,17 @@ _HAIR = 1e-7  # by which limits are tightened where exposure is by chance, so th
 
 
 def base_release(
-    table: Table, values: Values, secrets: Sequence[tuple[Subject, int]], *, least: int, randomised: bool
+    table: Table,
+    values: Values,
+    secrets: Sequence[tuple[Subject, int]],
+    *,
+    least: int,
+    randomised: bool,
+    fixed: str = "",
 ) -> Kernel:
     """Find the release that says least, or refuse the budget with what would be enough.
+
+    `fixed` says what makes columns fixed, if some are (see `fixed`).
 
     Raises
     ------
@@ -51,12 +59,12 @@ def base_release(
     for kernel in kernels:
         if exposed_share(kernel, values, limits) <= limits.exposed and _fewest(kernel, limits) >= least:
             return kernel
-    raise InvalidInput(_refusal(table, values, secrets, least=least, randomised=randomised))
+    raise InvalidInput(_refusal(table, values, secrets, fixed, least=least, randomised=randomised))
 
 
 def _fewest(kernel: Kernel, limits: Limits) -> int:
     """How many share a value at least; of a release by chance nobody asks."""
-    sizes = np.bincount(kernel.value, limits.people[kernel.cell])
+    sizes = sum_by(kernel.value, limits.people[kernel.cell], int(kernel.value.max()) + 1)
     return int(sizes[sizes > 0].min())
 
 
@@ -77,7 +85,7 @@ def _exposing(values: Values, limits: Limits, broken: Places, least: int, *, by_
         cells = np.flatnonzero(values.last == top)
         own = cells[may[cells]]
         part[own] = _fewest_exposed(
-            excess[:, own], excess[:, cells].sum(axis=1), limits.people[own], by_chance=by_chance
+            excess[:, own], excess[:, cells].sum(axis=1), limits.amounts[own], by_chance=by_chance
         )
     single = np.flatnonzero(np.bincount(values.value, minlength=len(values)) == 1)
     alone = values.last.copy()
@@ -95,12 +103,12 @@ def _exposing(values: Values, limits: Limits, broken: Places, least: int, *, by_
 
 
 def _fewest_exposed(
-    excess: FloatArray, total: FloatArray, people: NDArray[np.int64], *, by_chance: bool
+    excess: FloatArray, total: FloatArray, cost: FloatArray, *, by_chance: bool
 ) -> FloatArray:
     """The parts of cells to expose, as a solver proposes them; none where it finds none."""
     from scipy import sparse
 
-    cost, width = people.astype(np.float64), len(people)
+    width = len(cost)
     if not width:
         return cost
     try:
@@ -116,7 +124,13 @@ def _fewest_exposed(
 
 
 def _refusal(
-    table: Table, values: Values, secrets: Sequence[tuple[Subject, int]], *, least: int, randomised: bool
+    table: Table,
+    values: Values,
+    secrets: Sequence[tuple[Subject, int]],
+    fixed: str,
+    *,
+    least: int,
+    randomised: bool,
 ) -> str:
     """Say which limit even the release that says least breaks, and what would be enough."""
     limits = table.limits
@@ -128,6 +142,14 @@ def _refusal(
     found = least_loosening(table, values, least=least, randomised=randomised)
     more = "" if found is None else _more(limits, found)
     enough = needs if needs == "none" else f"at least {needs}"
+    if fixed and (told := _told_alone(table)) is not None:
+        broken, alone = told
+        return (
+            f"{'pmc' if broken.floor else 'budget'} must be one that {fixed} would keep alone, got "
+            f"{least_words(broken, Fraction(1))}: what is drawn takes {alone} for a secret of "
+            f"{quoted(' × '.join(secrets[broken.secret][0]))}, whatever else is released; give at least that, or a "
+            f"mechanism that tells less, as tightlip design --pml finds it{more}."
+        )
     if len(np.unique(values.last)) == 1:
         return (
             f"{argument} must be one that publishing nothing meets, got one that a secret of {subject} breaks even so; "
@@ -137,6 +159,17 @@ def _refusal(
         f"{argument} must be one that the columns that are kept meet alone, got one that they break for a secret of "
         f"{subject}; give {enough}, or let them be coarser or left out{more}."
     )
+
+
+def _told_alone(table: Table) -> tuple[Limit, str] | None:
+    """The limit that fixed columns alone break most, and what it would have to be; None where they keep all."""
+    fixed = [column for column, weight in enumerate(table.weights) if not weight]
+    needed = loosening(table.limits, group_rows(table.codes[:, fixed])[1])
+    most = max(needed)
+    if most <= 1:
+        return None
+    limit = table.limits.limits[needed.index(most)]
+    return limit, least_words(limit, most)
 
 
 def _more(limits: Limits, found: Least) -> str:

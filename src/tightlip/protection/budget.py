@@ -18,7 +18,7 @@ from tightlip.auditing.counted import Counted
 from tightlip.auditing.plan import about, left_out, sensitive
 from tightlip.envelopes.result import read_delta
 from tightlip.errors import InvalidInput, quoted
-from tightlip.protection.limits import Kind, Limit, Limits
+from tightlip.protection.limits import Kind, Limit, Limits, whole_kind
 from tightlip.table.budget import Rule, read_rules
 from tightlip.table.kinds import MISSING
 from tightlip.table.policy import Policy, require_known
@@ -60,14 +60,15 @@ class _Rows:
     """The counts of the secrets of some subjects below each other, and the people to whom each subject applies."""
 
     def __init__(self, counted: Counted, plan: Policy, subjects: Sequence[Subject]) -> None:
-        self.plan, self.people = plan, counted.tally.of_cell.astype(np.int64)
+        self.plan, kind = plan, whole_kind(counted.tally.total)
+        self.people = counted.tally.of_cell.astype(kind)
         self.seen = {subject: about(counted, subject) for subject in subjects}
         self.rows: dict[Subject, dict[int, int]] = {}
         self.names: list[tuple[Subject, int]] = []
-        parts: list[NDArray[np.int64]] = []
-        self.applies: list[NDArray[np.int64]] = []
+        parts: list[NDArray[Any]] = []
+        self.applies: list[NDArray[Any]] = []
         for subject, seen in self.seen.items():
-            matrix = np.zeros(seen.tally.shape, dtype=np.int64)
+            matrix = np.zeros(seen.tally.shape, dtype=kind)
             matrix[seen.tally.secret, seen.tally.cell] = seen.tally.count
             kept = np.flatnonzero(~left_out(seen, plan))
             self.rows[subject] = {int(place): len(self.names) + row for row, place in enumerate(kept)}

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlip.auditing.tally import sum_by
 from tightlip.certificate.base import Certificate, Claim, kind_digest
 from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.channel import Channel
@@ -26,16 +27,19 @@ from tightlip.numeric.quantity import Nats, exact_ratio, log_of
 from tightlip.numeric.rounding import gamma, sum_up
 from tightlip.protection.detail import Detail
 from tightlip.protection.kernel import Kernel, exposed_share
-from tightlip.protection.limits import Kind, Limit, Limits, risky_cells
+from tightlip.protection.limits import Kind, Limit, Limits, risky_cells, whole_kind
 from tightlip.protection.values import Codes, Values
 
 KIND = "detail of a release"
-MOST_PEOPLE = 1 << 53  # up to here whole numbers are floats
+MOST_PEOPLE = 1 << 900  # times the denominators of mechanisms; what is multiplied with it is a float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """What a release is of: codes of cells by column, the columns' levels and weights, and the limits on the counts."""
+    """What a release is of: codes of cells by column, the columns' levels and weights, and the limits on the counts.
+
+    A fixed column (see `fixed`) has one level and the weight 0.
+    """
 
     codes: Codes
     levels: tuple[tuple[Codes, ...], ...]
@@ -72,8 +76,8 @@ def upper_bound(table: Table, values: Values, detail: Detail, prices: Prices) ->
 
     Every product is rounded outward by what so many roundings can add up to, relative to the sum of sizes.
     """
-    limits = table.limits
-    people = limits.people.astype(np.float64)
+    limits = replace(table.limits, unit=1)  # a bound does not depend on it, but its rounding does
+    people = limits.amounts
     own = people[values.cell] * detail.upper[values.value]
     size = own.copy()
     single = np.bincount(values.value, minlength=len(values)) == 1
@@ -94,7 +98,7 @@ def upper_bound(table: Table, values: Values, detail: Detail, prices: Prices) ->
     # sizes beyond all floats prove nothing
     proved = np.where(np.isfinite(size), own + gamma(8 * len(limits.limits) + 16) * size, np.inf)
     np.maximum.at(worth, values.cell, np.where(alone & (not limits.exposed), -np.inf, proved))
-    exposed = prices.exposure * float(limits.exposed) * limits.total
+    exposed = prices.exposure * float(limits.exposed) * limits.size
     if np.inf in (exposed, worth.max()):
         return math.inf
     return sum_up(np.append(worth, exposed * (1 + gamma(8))))
@@ -143,7 +147,8 @@ class ReleaseCertificate(Certificate):
     def claim(self) -> Claim:
         """The most detail lies between the two, as a share of the whole table's."""
         fewest = self.least if self.least > 1 else None
-        return Claim(KIND, self.lower, self.upper, unit=None, fewest=fewest)
+        fixed = sum(not weight for weight in self.table.weights)
+        return Claim(KIND, self.lower, self.upper, unit=None, fewest=fewest, fixed=fixed)
 
     def verify(self) -> None:
         """Check that the kernel is truthful and keeps every limit, how many share each value, and both ends.
@@ -292,7 +297,7 @@ def check_kernel(kernel: Kernel, values: Values, limits: Limits) -> None:
         )
 
 
-def _check_sizes(kernel: Kernel, people: NDArray[np.int64], least: int) -> None:
+def _check_sizes(kernel: Kernel, people: NDArray[Any], least: int) -> None:
     """Refuse a release in which too few people share a value; more than one is asked of deterministic ones only."""
     if least < 1:
         raise CertificateInvalid(f"min_count must be at least 1, got {least}.")
@@ -301,8 +306,7 @@ def _check_sizes(kernel: Kernel, people: NDArray[np.int64], least: int) -> None:
     if not kernel.deterministic:
         raise CertificateInvalid("min_count is for deterministic releases; this one is drawn by chance.")
     used, place = np.unique(kernel.value, return_inverse=True)
-    sizes = np.zeros(len(used), dtype=np.int64)
-    np.add.at(sizes, place, people[kernel.cell])
+    sizes = sum_by(place, people[kernel.cell], len(used))
     if sizes.min() < least:
         value = int(used[sizes.argmin()])
         raise CertificateInvalid(
@@ -317,14 +321,16 @@ def _check_table(table: Table) -> None:
             "counts must not be negative, every cell must have people, and a share lies in [0, 1]."
         )
     if sum(people.tolist()) > MOST_PEOPLE:
-        raise CertificateInvalid(f"there must be at most {MOST_PEOPLE} people.")
+        raise CertificateInvalid("there must be at most 2^900 people, times the denominators of mechanisms.")
     _check_secrets(table.limits)
     if any(not counts[limit.secret].any() for limit in table.limits.limits):
         raise CertificateInvalid("limits must be on secrets that somebody holds.")
     if len(table.weights) != len(table.levels) or table.codes.shape[1] != len(table.levels):
         raise CertificateInvalid("every column must have levels and a weight.")
-    if min(table.weights, default=Fraction(1)) != 1:
-        raise CertificateInvalid("the least weight of a column must be 1.")
+    if min((weight for weight in table.weights if weight), default=Fraction(0)) != 1:
+        raise CertificateInvalid("the least weight of a column that is not fixed must be 1.")
+    if any(len(levels) > 1 for levels, weight in zip(table.levels, table.weights, strict=True) if not weight):
+        raise CertificateInvalid("a fixed column, of weight 0, must have one level.")
     if len({tuple(row) for row in table.codes.tolist()}) != len(table.codes):
         raise CertificateInvalid("cells must differ from each other.")
     for column, levels in enumerate(table.levels):
@@ -363,12 +369,12 @@ def _applies_parts(limits: Limits) -> list[Any] | None:
 
 def _read_applies(
     parts: Any, rows: int, cells: int
-) -> tuple[NDArray[np.int64], NDArray[np.intp]] | tuple[None, None]:
+) -> tuple[NDArray[Any], NDArray[np.intp]] | tuple[None, None]:
     """Read what `_applies_parts` wrote; `_check_table` compares it with the counts."""
     if parts is None:
         return None, None
     subject, applies = parts
-    read, people = _wholes(subject), np.array([_wholes(row) for row in applies], dtype=np.int64)
+    read, people = _wholes(subject), np.array([_counts(row) for row in applies], dtype=object)
     if len(read) != rows or people.shape != (len(applies), cells) or not len(applies):
         raise CertificateInvalid(
             "every secret must be of a subject, and subjects must have people in every cell."
@@ -385,7 +391,9 @@ def _read_level(form: str, text: str) -> float | Fraction:
 
 
 def _read_table(record: dict[str, Any]) -> Table:
-    secret, cell, count, people = map(_wholes, record["counts"])
+    secret, cell = map(_wholes, record["counts"][:2])
+    count, people = map(_counts, record["counts"][2:])
+    kind = whole_kind(sum(people.tolist()))
     codes = np.array([_wholes(row) for row in record["codes"]], dtype=np.int64).reshape(len(people), -1)
     levels = tuple(tuple(map(_wholes, column)) for column in record["levels"])
     inside = (secret >= 0) & (secret < len(secret)) & (cell >= 0) & (cell < len(people))
@@ -394,10 +402,11 @@ def _read_table(record: dict[str, Any]) -> Table:
         raise CertificateInvalid(
             "counts must be of cells that are listed, and codes of values that have levels."
         )
-    counts = np.zeros((int(secret.max()) + 1, len(people)), dtype=np.int64)
+    counts = np.zeros((int(secret.max()) + 1, len(people)), dtype=kind)
     counts[secret, cell] = count
     applies, subject = _read_applies(record["applies"], len(counts), len(people))
-    known = Limits(counts, people, (), applies=applies, subject=subject)
+    applies = None if applies is None else applies.astype(kind)
+    known = Limits(counts, people.astype(kind), (), applies=applies, subject=subject)
     limits = tuple(_read_limit(known, *limit) for limit in record["limits"])
     return Table(
         codes,
@@ -413,6 +422,11 @@ def _read_limit(known: Limits, secret: Any, kind: Any, form: str, text: str) -> 
             f"a limit must be of a secret that is counted and of a known kind, got {kind!r}."
         )
     return Limit.of(secret, kind, _read_level(form, text), known.prior(secret))
+
+
+def _counts(entries: list[Any]) -> NDArray[np.object_]:
+    """Counts of any size."""
+    return np.array([_whole(entry) for entry in entries], dtype=object)
 
 
 def _wholes(entries: list[Any]) -> NDArray[np.int64]:

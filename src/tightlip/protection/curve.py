@@ -129,7 +129,8 @@ def _tighten(points: Sequence[CurvePoint]) -> tuple[CurvePoint, ...]:
 def _protect(found: Protection, budget: Nats, seconds: float, gap: float) -> Protection:
     from tightlip.protection.run import Request, protect_counts
 
-    weights = dict(zip(found.counted.columns, found.certificate.table.weights, strict=True))
+    columns = zip(found.levels, found.certificate.table.weights, strict=True)
+    weights = {column.column: weight for column, weight in columns if not column.fixed}
     asked = Request(
         budget,
         least=found.certificate.least,

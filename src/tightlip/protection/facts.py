@@ -54,7 +54,7 @@ def release_facts(
 def protects_against(protection: Protection) -> str:
     """Say who is protected against whom where some people were allowed to be above the budget."""
     share = format_up(100 * protection.exposed, 3)
-    readers = READERS[not protection.randomised]
+    readers = READERS[not protection.by_chance]
     return f"for all but {share} % of people, whose values are published beyond the limits: {readers}"
 
 

@@ -57,7 +57,7 @@ class Kernel:
     def detail(self, limits: Limits, detail: FloatArray) -> float:
         """The detail kept, in floats."""
         return (
-            float((limits.people[self.cell] * detail[self.value]) @ (self.weight / self.scale)) / limits.total
+            float((limits.amounts[self.cell] * detail[self.value]) @ (self.weight / self.scale)) / limits.size
         )
 
     def broken(self, limits: Limits, values: Values) -> NDArray[np.bool_]:

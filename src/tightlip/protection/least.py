@@ -18,6 +18,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -206,10 +207,10 @@ class _Search:
                 break
         return best
 
-    def _needs(self, held: NDArray[np.int64], people: NDArray[np.int64]) -> FloatArray:
+    def _needs(self, held: NDArray[Any], people: NDArray[Any]) -> FloatArray:
         """The factors of groups (columns) for each limit (rows), about; of no people infinite."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            share = held / people / self.bound
+            share = held.astype(np.float64) / people.astype(np.float64) / self.bound
             need = np.where(self.floor, 1 / share, share)
         return np.asarray(np.nan_to_num(need, nan=np.inf, posinf=np.inf))
 
@@ -219,7 +220,7 @@ class _Search:
         most = float(needs.max(initial=0.0))
         return most if most == math.inf else Fraction(most) * self.slack * (1 - _ROUNDING)
 
-    def _both(self, top: int, held: NDArray[np.int64], people: NDArray[np.int64]) -> FloatArray:
+    def _both(self, top: int, held: NDArray[Any], people: NDArray[Any]) -> FloatArray:
         """The factors of groups and of what they leave to say nothing, about; infinite where too few are in one."""
         own = self.tops[top]
         rest, left = self.held[:, own].sum(axis=1)[:, None] - held, self.people[own].sum() - people
@@ -233,8 +234,8 @@ class _Search:
         need = self._both(int(self.last[cells[0]]), held, people)
         near = np.flatnonzero(need <= need.min() * float(1 + _ROUNDING))
         if need.min() < math.inf:
-            _, first = np.unique(np.vstack([held, people])[:, near], axis=1, return_index=True)
-            for place in near[first]:
+            alike = {(*held[:, place].tolist(), int(people[place])): place for place in near.tolist()}
+            for place in alike.values():
                 yield cells[masks[place] > 0]
 
     def _some_parts(self, cells: Places, prices: FloatArray) -> Iterator[Places]:

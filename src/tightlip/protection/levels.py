@@ -27,6 +27,7 @@ from tightlip.auditing.lattice import (
     round_widths,
 )
 from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.protection.fixed import AS_DRAWN, FixedColumns
 from tightlip.protection.values import Codes
 from tightlip.table.kinds import Kind
 from tightlip.table.mapping import Mapping
@@ -62,16 +63,21 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class ColumnLevels:
-    """The levels of one column: in words, and what is published for each of its counted values."""
+    """The levels of one column: in words, and what is published for each of its counted values.
+
+    A fixed column (see `fixed`) has one, and has no part in the detail.
+    """
 
     column: str
     words: tuple[str, ...]
     labels: tuple[tuple[Value, ...], ...]
+    fixed: bool = False
 
     @classmethod
-    def of(cls, column: str, levels: Sequence[Level]) -> ColumnLevels:
+    def of(cls, column: str, levels: Sequence[Level], *, fixed: bool = False) -> ColumnLevels:
         """List levels."""
-        return cls(column, tuple(level.words for level in levels), tuple(level.labels for level in levels))
+        words, labels = (level.words for level in levels), (level.labels for level in levels)
+        return cls(column, tuple(words), tuple(labels), fixed)
 
     def codes(self) -> tuple[Codes, ...]:
         """For each level a number for each counted value, the same for values that are published alike."""
@@ -81,13 +87,14 @@ class ColumnLevels:
 def choose_levels(
     policy: Policy, counted: Counted, kinds: Pairs[str, str], given: Pairs[str, Any] | None
 ) -> tuple[ColumnLevels, ...]:
-    """Read the levels that are given for released columns, and choose those of the others.
+    """Read the levels that are given for released columns, and choose those of the others; fixed ones have one.
 
     Raises
     ------
     InvalidInput
-        When levels are given for a column that is not released, or do not fit their column.
+        When levels are given for a column that is not released or is fixed, or do not fit their column.
     """
+    fixed = FixedColumns.of(counted, policy)
     given = {} if given is None else given
     if not isinstance(given, Pairs):
         raise WrongType(
@@ -99,16 +106,25 @@ def choose_levels(
             raise InvalidInput(
                 f"levels must be of released columns, got {quoted(name)}; release it too, or leave it out."
             )
+        if name in fixed.words:
+            raise InvalidInput(
+                f"levels must be of columns that are published truthfully, got {quoted(name)} with "
+                f"{fixed.words[name]}; recode it before it is drawn, or leave its mechanism out."
+            )
     found, sizes = {}, {}
     for item in policy.release:
+        if item.column in fixed.words:
+            place = counted.columns.index(item.column)
+            found[item.column] = [Level(AS_DRAWN, fixed.counted.values[place])]
+            continue
         declared = policy.scales.get(item.column)
         column = _counted_column(item, counted, kinds.get(item.column, "text"), declared)
         own = given.get(item.column)
         found[item.column] = _chosen(column, counted) if own is None else _read_all(column, own)
         if own is None:
             sizes[item.column] = column.sizes
-    _thin(found, sizes, len(counted.codes))
-    return tuple(ColumnLevels.of(name, levels) for name, levels in found.items())
+    _thin(found, sizes, len(fixed.counted.codes))
+    return tuple(ColumnLevels.of(name, levels, fixed=name in fixed.words) for name, levels in found.items())
 
 
 def _counted_column(item: Released, counted: Counted, kind: str, declared: Declared | None) -> CountedColumn:

@@ -15,6 +15,9 @@ It is one linear condition for each y whatever m_x is, and m_x ≤ n_x, all peop
 shares of s among those to whom it applies, P(s) = n_s/m. A value that is published for none of these says nothing about
 s, and keeps every limit on it (0 ≤ 0).
 
+Counts are int64, or Python integers where they are larger: those of drawn columns are multiplied by the denominators of
+their mechanisms (see `fixed`). Limits do not depend on such a factor. What solvers get is in people, `unit` times less.
+
 A limit may be irrational. `inside` is a rational on the safe side of it, which releases must keep; `outside` one on the
 other side, which no release is bound to keep more than: proofs that nothing keeps more detail use it.
 """
@@ -24,17 +27,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlip.auditing.tally import divide
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.quantity import exact_ratio
 
 _LEAST = 1e-9  # of a share, by which counts are still divided
 _WIDEST = 2**63  # sums of whole numbers below need no Python integers
+MOST_NARROW = 1 << 53  # up to here whole numbers are floats
 Kind = Literal["pml", "cap", "pmc"]
 
 
@@ -107,20 +112,22 @@ class Limits:
     exposed : the share of people who may get a value of their own that keeps no limit
     applies : by subject (row) and cell, the people to whom it applies; None where all do to everybody
     subject : of each row of `counts` the row of `applies` that it is of
+    unit : what a person counts for
     """
 
-    counts: NDArray[np.int64]
-    people: NDArray[np.int64]
+    counts: NDArray[Any]
+    people: NDArray[Any]
     limits: tuple[Limit, ...]
     exposed: Fraction = Fraction(0)
-    applies: NDArray[np.int64] | None = None
+    applies: NDArray[Any] | None = None
     subject: NDArray[np.intp] | None = None
+    unit: int = 1
 
-    def people_of(self, limit: Limit) -> NDArray[np.int64]:
+    def people_of(self, limit: Limit) -> NDArray[Any]:
         """The people in each cell whom a limit is about."""
         if self.applies is None or self.subject is None:
             return self.people
-        return np.asarray(self.applies[self.subject[limit.secret]], dtype=np.int64)
+        return np.asarray(self.applies[self.subject[limit.secret]])
 
     def prior(self, secret: int) -> Fraction:
         """The share of a secret (a row of the counts) among those to whom it applies."""
@@ -133,8 +140,18 @@ class Limits:
 
     @property
     def total(self) -> int:
-        """The number of people."""
+        """The number of people, times the unit."""
         return int(self.people.sum())
+
+    @property
+    def amounts(self) -> FloatArray:
+        """The people in each cell, to nearest; of drawn columns as many are expected."""
+        return divide(self.people, self.unit)
+
+    @property
+    def size(self) -> float:
+        """The number of people, to nearest."""
+        return self.total / self.unit
 
     def excess(self, *, outside: bool = False) -> FloatArray:
         """How far each cell alone is over each limit, in people: n_sx/b − m_x, negative where there is room."""
@@ -142,14 +159,19 @@ class Limits:
         return np.array(rows).reshape(len(rows), len(self.people))
 
     def _excess(self, limit: Limit, bound: Fraction) -> FloatArray:
-        over = (self.counts[limit.secret] - float(bound) * self.people_of(limit)) / _unit(bound)
+        held, people = (divide(own, self.unit) for own in (self.counts[limit.secret], self.people_of(limit)))
+        over = (held - float(bound) * people) / _unit(bound)
         return np.asarray(-over if limit.floor else over)
 
     def sizes(self, *, outside: bool = False) -> FloatArray:
         """How large the parts of each excess are, n_sx/b + m_x: what its roundings are relative to."""
         bounds = [limit.outside if outside else limit.inside for limit in self.limits]
         rows = [
-            (self.counts[limit.secret] + float(bound) * self.people_of(limit)) / _unit(bound)
+            (
+                divide(self.counts[limit.secret], self.unit)
+                + float(bound) * divide(self.people_of(limit), self.unit)
+            )
+            / _unit(bound)
             for limit, bound in zip(self.limits, bounds, strict=True)
         ]
         return np.array(rows).reshape(len(rows), len(self.people))
@@ -178,17 +200,22 @@ class Limits:
         return found
 
 
+def whole_kind(total: int) -> type[np.int64] | type[object]:
+    """What holds counts of so many exactly, and as floats where it is int64."""
+    return np.int64 if total <= MOST_NARROW else object
+
+
 def _unit(bound: Fraction) -> float:
     """Divide excesses by the limit, so that they are in people, unless it is next to nothing."""
     return max(float(bound), _LEAST)
 
 
 def _sum(
-    value: NDArray[np.intp], count: NDArray[np.int64], weight: NDArray[np.int64], values: int
+    value: NDArray[np.intp], count: NDArray[Any], weight: NDArray[np.int64], values: int
 ) -> NDArray[np.object_]:
     """Σ count·weight by value, in whole numbers of any size."""
-    kept = np.flatnonzero(count)
-    if len(kept) and int(count[kept].max()) * int(weight[kept].max()) * len(kept) < _WIDEST:
+    kept, narrow = np.flatnonzero(count), count.dtype != object
+    if narrow and len(kept) and int(count[kept].max()) * int(weight[kept].max()) * len(kept) < _WIDEST:
         small = np.zeros(values, dtype=np.int64)
         np.add.at(small, value[kept], count[kept] * weight[kept])
         return small.astype(object)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlip.auditing.tally import divide
 from tightlip.errors import SolverFailure
 from tightlip.numeric.linear_program import minimise
 from tightlip.numeric.parse import FloatArray
@@ -40,8 +41,8 @@ class Cells:
     """Some cells: how many hold the secret of each limit (rows), and how many there are."""
 
     limits: tuple[Limit, ...]
-    held: NDArray[np.int64]
-    people: NDArray[np.int64]
+    held: NDArray[Any]
+    people: NDArray[Any]
 
     def need(self, part: Sequence[Fraction]) -> Loosening:
         """The factor that a group needs which has these parts of the cells, exactly."""
@@ -100,7 +101,7 @@ def best_mixture(cells: Cells) -> Mixture:
 def _solve(cells: Cells, floor: NDArray[np.bool_], at: float) -> Mixture:
     """Minimise the largest excess over limits that are loosened by `at`."""
     bound = np.array([float(limit.inside) for limit in cells.limits])
-    share = cells.held / cells.people / bound[:, None]
+    share = divide(cells.held, cells.people) / bound[:, None]
     rows = np.where(floor[:, None], at - at * at * share, share - at)
     height, width = rows.shape
     matrix = np.block([[np.ones(width), np.zeros(2)], [rows, -np.ones((height, 1)), np.ones((height, 1))]])

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tightlip.auditing.leakage import CellLeakage, cell_pml, finding, tail_levels
 from tightlip.auditing.plan import applying, worst_leakage_of
 from tightlip.auditing.result import Finding
-from tightlip.auditing.tally import Places
+from tightlip.auditing.tally import Places, divide, sum_by
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.quantity import Nats, Probability
 from tightlip.protection.detail import Detail
@@ -93,12 +93,14 @@ class WholeColumns:
 
 
 def column_details(found: Protection) -> tuple[ColumnDetail, ...]:
-    """Compute what is kept of each released column, in the plan's order."""
+    """Compute what is kept of each released column that is not fixed, in the plan's order."""
     table, kernel, share = found.certificate.table, found.kernel, _shares(found)
     level = _levels(found)
-    people = table.limits.people
+    people = table.limits.amounts
     details = []
     for place, column in enumerate(found.levels):
+        if column.fixed:
+            continue
         code = table.codes[:, place]
         content = np.array([_content(codes, code, people) for codes in table.levels[place]])
         whole = float((people / people.sum()) @ content[0][code])
@@ -114,7 +116,7 @@ def column_details(found: Protection) -> tuple[ColumnDetail, ...]:
     return tuple(details)
 
 
-def _content(level: Codes, code: Codes, people: NDArray[np.int64]) -> FloatArray:
+def _content(level: Codes, code: Codes, people: FloatArray) -> FloatArray:
     """−log of the share of people in the group of each value of a column."""
     having = np.bincount(code, people, len(level))
     groups = np.bincount(level, having)
@@ -123,7 +125,7 @@ def _content(level: Codes, code: Codes, people: NDArray[np.int64]) -> FloatArray
 
 def _shares(found: Protection) -> FloatArray:
     """The share of people of each pair of the kernel."""
-    kernel, people = found.kernel, found.certificate.table.limits.people
+    kernel, people = found.kernel, found.certificate.table.limits.amounts
     return np.asarray(people[kernel.cell] / people.sum() * (kernel.weight / kernel.scale))
 
 
@@ -149,7 +151,9 @@ def factor_shares(found: Protection, subject: Subject) -> tuple[FactorShare, ...
 def worst_values(found: Protection, subject: Subject) -> tuple[Worst, Worst]:
     """Find the values that leak most about some secret columns: before, and of what is published."""
     return tuple(  # type: ignore[return-value]
-        _worst(_leakage(found, subject, published=published), found.published_scale if published else 1)
+        _worst(
+            _leakage(found, subject, published=published), found.published_scale if published else found.unit
+        )
         for published in (False, True)
     )
 
@@ -169,7 +173,7 @@ def patterns(found: Protection, least: int) -> tuple[Pattern, ...]:
     The example is the largest group whose published value, and if possible whose values before, at least `least` people
     have.
     """
-    kernel, people = found.kernel, found.certificate.table.limits.people
+    kernel, people = found.kernel, found.certificate.table.limits.amounts
     held = people[kernel.cell] * (kernel.weight / kernel.scale)
     shared = np.bincount(kernel.value, held, len(found.values))[kernel.value]
     node = found.values.node[kernel.value]
@@ -222,12 +226,13 @@ def whole_columns(found: Protection) -> tuple[WholeColumns, ...]:
 def _recodings(found: Protection) -> Iterator[WholeColumns]:
     table = found.certificate.table
     people, whole = table.limits.people, table.detail(found.values).whole[1]
+    amounts = divide(people, 1)
     for node in found.values.nodes:
         values = Values.of(table.codes, [[own[at]] for own, at in zip(table.levels, node, strict=True)])
-        if np.bincount(values.last, people)[values.last].min() < found.certificate.least:
+        if sum_by(values.last, people, len(values))[values.last].min() < found.certificate.least:
             continue
         detail = Detail.of(values, table.codes, people, table.weights)
-        kept = float(people @ detail.lower[values.last]) / whole if whole > 0 else 1.0
+        kept = float(amounts @ detail.lower[values.last]) / whole if whole > 0 else 1.0
         yield WholeColumns(
             tuple(column.words[at] for column, at in zip(found.levels, node, strict=True)),
             _worst_leakage(found, values.last),

@@ -93,7 +93,7 @@ class Program:
 
     def __init__(self, values: Values, limits: Limits, detail: FloatArray, least: int = 1) -> None:
         self.values, self.limits, self.detail = values, limits, detail
-        self.people = limits.people.astype(np.float64)
+        self.people, self.total = limits.amounts, limits.size
         self.excess = _tightened(limits)
         self.risky = risky_cells(limits)
         self.single = np.bincount(values.value, minlength=len(values)) == 1
@@ -115,7 +115,7 @@ class Program:
     @property
     def allowed(self) -> float:
         """The people who may be exposed."""
-        return float(self.limits.exposed) * self.limits.total
+        return float(self.limits.exposed) * self.total
 
     def solve(self, gap: float, until: Deadline, on_round: OnRound) -> Optimum:
         """Solve to a relative gap of detail, or as near as rounds and time (of the monotonic clock) allow.
@@ -171,7 +171,7 @@ class Program:
         score = self.score(prices, exposure)
         worth = np.full(len(self.people), -np.inf)
         np.maximum.at(worth, self.cell, score)
-        detail = float(self.own[pairs].sum()) / self.limits.total
+        detail = float(self.own[pairs].sum()) / self.total
         bound = self._bound_of(score, exposure)
         return Optimum(pairs, np.ones(len(pairs)), prices, exposure, detail, bound, worth)
 
@@ -193,7 +193,7 @@ class Program:
         """What was found over some pairs, and what each pair of all is worth more than its cell."""
         prices = self._raise_prices(prices, worth, raises)
         score = self.score(prices, exposure)
-        detail = float(self.own[pairs] @ share) / self.limits.total
+        detail = float(self.own[pairs] @ share) / self.total
         bound = self._bound_of(score, exposure)
         kept = share > 0
         found = Optimum(pairs[kept], share[kept], prices, exposure, detail, bound, worth)
@@ -216,7 +216,7 @@ class Program:
         pairs = np.flatnonzero(chosen)
         share = self._restricted(pairs, minimise, until)[0]
         kept = share > 0
-        detail = float(self.own[pairs] @ share) / self.limits.total
+        detail = float(self.own[pairs] @ share) / self.total
         vertex = replace(best, pairs=pairs[kept], share=share[kept], detail=detail)
         return vertex if detail >= best.detail - _IN_USE else best
 
@@ -310,14 +310,14 @@ class Program:
         """The bound that prices prove, in floats."""
         best = np.full(len(self.people), -np.inf)
         np.maximum.at(best, self.cell, score)
-        return (float(best.sum()) + exposure * self.allowed) / self.limits.total
+        return (float(best.sum()) + exposure * self.allowed) / self.total
 
 
 def _tightened(limits: Limits, hair: float = _HAIR) -> FloatArray:
     """Each cell's excess and a hair; a cell that keeps a limit keeps it, be it exactly: it then has no part in it."""
     own = np.arange(len(limits.people), dtype=np.intp)
     over = limits.broken(own, own, np.ones(len(own), dtype=np.int64), len(own))
-    excess = limits.excess() + hair * limits.people
+    excess = limits.excess() + hair * limits.amounts
     return np.asarray(np.where(over, excess, np.minimum(excess, 0.0)))
 
 

@@ -43,13 +43,15 @@ def exact_kernel(
     tight = _without_room(values, excess)
     if limits.exposed or not tight.any():
         return None
-    scale = min(_SCALE, _MOST // limits.total)
+    narrow = limits.people.dtype != object
+    scale = min(_SCALE, _MOST // limits.total) if narrow else _SCALE
     pairs: list[tuple[int, int, int]] = []
+    amounts = limits.excess()
     shown = np.flatnonzero((share > _NOTHING) & (value != values.last[cell]))
     for place in np.unique(value[shown]).tolist():
         own = shown[value[shown] == place]
         cells, part = cell[own], share[own]
-        needed = tight[:, values.last[cells[0]]] | (np.abs(limits.excess()[:, cells] @ part) < _TIGHT)
+        needed = tight[:, values.last[cells[0]]] | (np.abs(amounts[:, cells] @ part) < _TIGHT)
         if len(own) <= _LARGEST:
             for inside, ray, times in _take_apart(excess[needed][:, cells], part):
                 whole = math.floor(times * scale * (1 - _NOTHING))

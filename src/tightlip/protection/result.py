@@ -16,12 +16,14 @@ from tightlip.auditing.counted import Counted
 from tightlip.auditing.leakage import cell_pml
 from tightlip.auditing.plan import applying, worst_leakage_of
 from tightlip.auditing.releasing import Release, write_release
+from tightlip.auditing.tally import divide, group_rows
 from tightlip.errors import InvalidInput
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.quantity import Nats
 from tightlip.protection.budget import Subject
 from tightlip.protection.certificate import ReleaseCertificate
+from tightlip.protection.fixed import FixedColumns
 from tightlip.protection.kernel import Kernel, exposed_share
 from tightlip.protection.least import Least, least_words
 from tightlip.protection.levels import ColumnLevels
@@ -62,9 +64,10 @@ class Protection:
     Attributes
     ----------
     counted : the counts of the plan
+    fixed : the columns that are published in any case, and the counts with what is published of them
     plan : what was to be released
     levels : the levels of each released column, by counted value
-    finest : the counts at the first level of each column
+    finest : the counts at the first level of each column, fixed ones included, in people times `unit`
     values : the generalised values over these
     certificate : the proof that the budget is kept, of what is kept, and of the bound
     secrets : for each row of the certificate's counts, whose secret it is
@@ -77,6 +80,7 @@ class Protection:
     """
 
     counted: Counted
+    fixed: FixedColumns
     plan: Policy
     levels: tuple[ColumnLevels, ...]
     finest: Counted
@@ -91,7 +95,7 @@ class Protection:
 
     @property
     def kept(self) -> float:
-        """The linear detail kept, in [0, 1], rounded down."""
+        """The linear detail kept of the columns that are not fixed, in [0, 1], rounded down."""
         return self.certificate.lower
 
     @property
@@ -125,6 +129,16 @@ class Protection:
         if len({(limit.kind, limit.level) for limit in limits}) != 1:
             return None
         return least_words(limits[0], factor, up=up)
+
+    @property
+    def unit(self) -> int:
+        """What a person counts for in `finest`."""
+        return self.fixed.unit
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether chance has a part in what is published: the recoding is randomised, or mechanisms draw columns."""
+        return self.randomised or bool(self.fixed.words)
 
     @property
     def kernel(self) -> Kernel:
@@ -181,28 +195,30 @@ class Protection:
     def policy(self) -> Policy:
         """The plan with what is published for each cell; `save` writes it, and audits and releases take it.
 
+        Mechanisms stay in it: they draw first, and the recoding is of what they drew.
+
         What was asked is promised in the local recoding, without values of the table.
         """
         return replace(self.plan, min_count=None, budget=(), delta=None, local=self.local)
 
     @cached_property
     def local(self) -> LocalRecoding:
-        """What is published for each counted cell."""
+        """What is published for each counted cell, of which fixed columns are as they are published."""
         from tightlip.protection.promise import promise_of
 
-        kernel = self.kernel
+        kernel, drawn = self.kernel, self.fixed.counted
         used, place = np.unique(kernel.value, return_inverse=True)
         starts = np.searchsorted(kernel.cell, np.arange(len(self.finest.codes) + 1))
         cell_of = {label: cell for cell, label in enumerate(self._finest_labels())}
         entries, cells = [], []
-        for cell in range(len(self.counted.codes)):
-            own = cell_of[self._labels(self.counted.codes[cell])]
+        for cell in range(len(drawn.codes)):
+            own = cell_of[self._labels(drawn.codes[cell])]
             entries.append(np.arange(starts[own], starts[own + 1]))
             cells.append(np.full(len(entries[-1]), cell))
         entry = np.concatenate(entries)
         return LocalRecoding(
-            self.counted.columns,
-            tuple(self.counted.cell_label(cell) or () for cell in range(len(self.counted.codes))),
+            drawn.columns,
+            tuple(drawn.cell_label(cell) or () for cell in range(len(drawn.codes))),
             tuple(self.published_label(int(value)) for value in used),
             np.concatenate(cells),
             place[entry].astype(np.intp),
@@ -229,8 +245,8 @@ class Protection:
 
     @cached_property
     def published(self) -> Counted:
-        """The counts of what is published, in people times the scale of the kernel."""
-        return self.counted.publish(self.local)
+        """The counts of what is published, in people times `published_scale`."""
+        return self.fixed.counted.publish(self.local, self.counted.tally.total)
 
     @cached_property
     def leakage(self) -> Nats:
@@ -262,16 +278,19 @@ class Protection:
 
     @property
     def information(self) -> float:
-        """I(X; Y)/H(X): the share of the information about a row's cell that is published, to nearest."""
-        people, kernel = self.finest.tally.of_cell.astype(np.float64), self.kernel
-        shares = people / people.sum()
-        chance = kernel.weight / kernel.scale
-        joint = shares[kernel.cell] * chance
+        """I(X; Y)/H(X): the share of the information about a row's cell that is published, to nearest.
+
+        Where columns are fixed X has the others, and Y all that is published.
+        """
+        table, kernel = self.certificate.table, self.kernel
+        amounts = divide(table.limits.people, table.limits.total)
+        own = group_rows(table.codes[:, [not column.fixed for column in self.levels]])[1]
+        shares = np.bincount(own, amounts)
+        joint = amounts[kernel.cell] * (kernel.weight / kernel.scale)
         marginal = np.bincount(kernel.value, joint, len(self.values))
-        marginal = marginal[marginal > 0]
         entropy = -float(shares @ np.log(shares))
-        found = -float(marginal @ np.log(marginal)) + float(joint @ np.log(chance))
-        return found / entropy if entropy > 0 else 1.0
+        found = float(joint @ np.log(joint / (shares[own[kernel.cell]] * marginal[kernel.value])))
+        return max(found, 0.0) / entropy if entropy > 0 else 1.0
 
     def binding(self) -> tuple[Binding, ...]:
         """The limits that hold detail back, from the one whose loosening would gain most.
@@ -288,16 +307,17 @@ class Protection:
             price = np.zeros(len(self.values))
             own = prices.limit == place
             price[prices.value[own]] = prices.price[own]
-            held = limits.counts[limit.secret, self.kernel.cell] * share / max(float(limit.inside), 1e-9)
-            gain = float(price[self.kernel.value] @ held) / 100 / whole if whole > 0 else 0.0
+            held = divide(limits.counts[limit.secret, self.kernel.cell], 1) * share
+            least = max(float(limit.inside), 1e-9)
+            gain = float(price[self.kernel.value] @ held) / least / 100 / whole if whole > 0 else 0.0
             if gain > 0:
                 found.append(Binding(*self.secrets[limit.secret], limit, gain))
         return tuple(sorted(found, key=lambda one: -one.gain))
 
     @property
     def published_scale(self) -> int:
-        """What a person counts for in `published`: the weights of each cell sum to it."""
-        return self.kernel.scale
+        """What a person counts for in `published`: the weights of each cell sum to it, times the unit."""
+        return self.kernel.scale * self.unit
 
     @cached_property
     def leakage_before(self) -> Nats:

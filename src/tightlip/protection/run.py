@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 from tightlip.arguments import flag, whole
 from tightlip.auditing.counted import Counted
-from tightlip.auditing.plan import require_unweighted
+from tightlip.auditing.plan import mechanisms_of, require_unweighted
 from tightlip.errors import InvalidInput, WrongType, quoted
 from tightlip.numeric.parse import float_number, number
 from tightlip.protection.base import base_release
@@ -18,6 +18,7 @@ from tightlip.protection.budget import read_limits
 from tightlip.protection.certificate import Prices, ReleaseCertificate, upper_bound
 from tightlip.protection.certificate import Table as Proof
 from tightlip.protection.clock import Deadline, Effort
+from tightlip.protection.fixed import FixedColumns
 from tightlip.protection.kernel import Kernel, round_kernel
 from tightlip.protection.least import Least, least_loosening
 from tightlip.protection.levels import ColumnLevels, choose_levels
@@ -67,6 +68,8 @@ def protect(
     ----------
     table : Table or anything `open_table` takes
     secret, release : column names (or `Secret` and `Released`), or {"DPHY": ["1"]}: a column and its sensitive values
+        Of a column with a mechanism what is drawn is published as it stands, and protected is what is published beside
+        it: the others, cell by cell, by what was drawn.
     policy : Policy
         What is planned; all else that is said of the plan adds to it (see `plan`).
     budget : level, cap, or mapping of secret columns (and their values) to such; or a list of these, all to be kept
@@ -90,7 +93,7 @@ def protect(
         as long. When it is done, or after Ctrl-C, the best so far is returned with its proof and its gap.
     on_progress : callable, optional
         Is told the stage, the detail kept and the bound so far.
-    plan : bins={"age": 10}, prefix, top, bottom, mapping, suppress, where, missing, not_secret, jointly
+    plan : bins={"age": 10}, prefix, top, bottom, mapping, suppress, randomize, where, missing, not_secret, jointly
         What else is planned, in the words of the flags and of policy files; see docs/policy.md.
 
     Returns
@@ -100,7 +103,8 @@ def protect(
     Raises
     ------
     InvalidInput
-        When the plan does not fit the table, or even publishing nothing exceeds the budget.
+        When the plan does not fit the table, or even publishing nothing exceeds the budget, or what mechanisms draw
+        does alone.
     """
     require_keywords(protect, plan, PlanKeywords.__annotations__)
     wanted = _protectable(planned(secret, release, policy, budget=budget, delta=delta, **plan))
@@ -116,6 +120,7 @@ def protect(
         seconds=seconds,
         on_progress=on_progress,
     )
+    _require_no_groups(wanted, asked.least)
     with nullcontext(table) if isinstance(table, Table) else open_table(table) as opened:
         counts = count_cells(opened, replace(wanted, min_count=None))
         counted = Counted.of(counts, wanted.secret, [item.column for item in wanted.release])
@@ -173,15 +178,19 @@ def protect_counts(
     counted: Counted, plan: Policy, levels: tuple[ColumnLevels, ...], asked: Request
 ) -> Protection:
     """Protect counts of the released columns, given what their values may be published as."""
-    finest, codes = _at_finest(counted, levels)
+    fixed = FixedColumns.of(counted, plan)
+    finest, codes = _at_finest(fixed.counted, levels)
     limits, secrets = read_limits(finest, plan, asked.budget, asked.pmc, asked.delta)
-    proof = Proof(finest.codes, codes, _weights(asked.weights, levels), limits)
+    proof = Proof(finest.codes, codes, _weights(asked.weights, levels), replace(limits, unit=fixed.unit))
     values = proof.values()
-    base = base_release(proof, values, secrets, least=asked.least, randomised=asked.randomised)
+    base = base_release(
+        proof, values, secrets, least=asked.least, randomised=asked.randomised, fixed=fixed.told()
+    )
     best, finished = _search(proof, values, base, asked)
     best.verify()
     return Protection(
         counted,
+        fixed,
         plan,
         levels,
         finest,
@@ -203,7 +212,7 @@ def _search(proof: Proof, values: Values, base: Kernel, asked: Request) -> tuple
     half = Deadline.after(until.left() * (1.0 if asked.randomised else _BOUND_PART))
     solve = Program.solve if len(program.value) < MANY else solve_roughly
     optimum = solve(program, asked.gap, half, lambda kept, bound: tell("bound", kept, bound))
-    unit = detail.whole[1] / limits.total
+    unit = detail.whole[1] / limits.total  # of the whole numbers that are counted
     prices = Prices.of(optimum.prices * unit, optimum.exposure_price * unit)
     bound = detail.most(upper_bound(proof, values, detail, prices))
     finished, kernels = optimum.finished, [base]
@@ -244,16 +253,17 @@ def _amount(value: object, argument: str) -> float:
 
 
 def _weights(given: Mapping[str, Any] | None, levels: tuple[ColumnLevels, ...]) -> tuple[Fraction, ...]:
-    """How much columns matter, relative to the one that matters least."""
+    """How much columns matter, relative to the one that matters least; fixed ones do not."""
     if given is not None and not isinstance(given, Mapping):
         raise WrongType(
             f'weights must be a mapping of columns to numbers, got {quoted(given)}; write {{"age": 2}}.'
         )
-    names = [column.column for column in levels]
+    names = [column.column for column in levels if not column.fixed]
     for name in given or {}:
         if name not in names:
             raise InvalidInput(
-                f"weights must be of released columns, got {quoted(name)}; release it too, or leave it out."
+                f"weights must be of released columns without a mechanism, got {quoted(name)}; release it so, or "
+                "leave it out."
             )
     read = [Fraction(number((given or {}).get(name, 1), f"weight of {name}")) for name in names]
     for name, weight in zip(names, read, strict=True):
@@ -262,7 +272,8 @@ def _weights(given: Mapping[str, Any] | None, levels: tuple[ColumnLevels, ...]) 
                 f"weight of {quoted(name)} must be positive, got {quoted(str(weight))}; a column that does not matter "
                 "need not be released."
             )
-    return tuple(weight / min(read) for weight in read)
+    relative = dict(zip(names, (weight / min(read) for weight in read), strict=True))
+    return tuple(relative.get(column.column, Fraction(0)) for column in levels)
 
 
 def _at_finest(
@@ -280,15 +291,20 @@ def _at_finest(
 
 
 def _protectable(plan: Policy) -> Policy:
-    """Refuse a plan that is protected already, random, or weighted."""
+    """Refuse a plan that is protected already, or weighted."""
     require_unweighted(plan, "protected")
     if plan.local is not None:
         raise InvalidInput(
             "policy must say what is planned, got one that is protected already; leave its local recoding out."
         )
-    for item in plan.release:
-        if item.mechanism is not None:
-            raise InvalidInput(
-                f"protect releases true values, got {item.mechanism.words()} on {quoted(item.column)}; leave it out."
-            )
     return plan
+
+
+def _require_no_groups(plan: Policy, least: int) -> None:
+    """Refuse to promise how many share a value that is drawn by chance."""
+    for column, mechanism in mechanisms_of(plan).items():
+        if least > 1:
+            raise InvalidInput(
+                f"min_count is for deterministic releases, got {mechanism.words()} on {quoted(column)} too; leave one "
+                "of them out."
+            )

@@ -142,7 +142,7 @@ class Assignment:
         return self._detail(self.chosen)
 
     def _detail(self, chosen: Places) -> float:
-        return float(self.program.people @ self.program.detail[chosen]) / self.program.limits.total
+        return float(self.program.people @ self.program.detail[chosen]) / self.program.total
 
     def _roam(self, effort: Effort, on_found: Callable[[float], None]) -> bool:
         """Improve one neighbourhood after another until none helps; whether that came before the effort was spent."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,9 +94,9 @@ class Values:
         """The cells that a value contains."""
         return self.cell[np.searchsorted(self.value, value) : np.searchsorted(self.value, value + 1)]
 
-    def sums(self, amounts: NDArray[np.int64]) -> NDArray[np.int64]:
+    def sums(self, amounts: NDArray[Any]) -> NDArray[Any]:
         """Add up an amount of each cell over each value."""
-        return np.add.reduceat(amounts[self.cell], self.starts[:-1])
+        return np.asarray(np.add.reduceat(amounts[self.cell], self.starts[:-1]))
 
 
 def _groups(codes: Codes, levels: Levels, node: tuple[int, ...]) -> tuple[NDArray[np.int32], Places]:

@@ -57,6 +57,8 @@ def claim_record(claim: Claim) -> dict[str, Any]:
         record["symbols"] = claim.symbols
     if claim.fewest is not None:
         record["min_count"] = claim.fewest
+    if claim.fixed:
+        record["drawn_columns"] = claim.fixed
     if claim.delta is not None:
         record |= delta_json(claim.delta)
     if claim.gamma is not None:
@@ -129,8 +131,11 @@ def _ends(claim: Claim) -> tuple[str, str]:
 def _detail(claim: Claim) -> str:
     kept, bound = format_down(100 * claim.lower, 4), format_up(100 * claim.upper, 4)
     groups = "" if claim.fewest is None else f"; at least {claim.fewest} people share every published value"
+    fixed = several(claim.fixed, "column")
+    true = f"true of every row, but for {fixed} published as drawn," if claim.fixed else "true of every row,"
+    of_others = " of the others" if claim.fixed else ""
     return (
-        f"the release is true of every row, meets its budget and keeps {kept} % of the detail, and no truthful release "
+        f"the release is {true} meets its budget and keeps {kept} % of the detail{of_others}, and no truthful release "
         f"over these levels that meets it keeps more than {bound} %{groups}."
     )
 

@@ -256,7 +256,7 @@ def protect_record(
         made=now() if made is None else made,
         rows=teller.total,
         unit=unit,
-        kind="randomised" if protection.randomised else "deterministic",
+        kind="randomised" if protection.by_chance else "deterministic",
         finished=protection.finished,
         headline=said.headline(protection, after),
         verdict=said.verdict(protection, unit),
@@ -311,7 +311,7 @@ def _readers(found: Protection, worst: Finding, with_secret: bool) -> tuple[Read
         ),
         Reader(
             "The neighbour who knows the person",
-            everybody and not found.randomised,
+            everybody and not found.by_chance,
             said.reader_status(found, neighbour=True),
             said.neighbour_words(found, worst),
         ),
@@ -324,7 +324,11 @@ def _figures(found: Protection, before: Finding, after: Finding, unit: Unit) -> 
     return (
         Figure(f"{detail} kept", at_least(found.kept), "of 100 % in the table as it is"),
         Figure(f"{detail} that could be kept", at_most(found.bound), "at most, by any truthful release"),
-        Figure("information kept", about_share(found.information), "about the released columns"),
+        Figure(
+            "information kept",
+            about_share(found.information),
+            "about the columns that are not drawn" if found.fixed.words else "about the released columns",
+        ),
         Figure(
             f"worst case after{several}",
             said.times_words(after),
@@ -345,7 +349,7 @@ class _Teller:
     @property
     def total(self) -> int:
         """The number of people."""
-        return int(self.found.finest.tally.total)
+        return int(self.found.counted.tally.total)
 
     @property
     def joint(self) -> Subject:
@@ -375,7 +379,8 @@ class _Teller:
         return Share(part, about_share(part))
 
     def columns(self) -> tuple[ColumnReport, ...]:
-        """What is kept of each column."""
+        """What is kept of each column that is not fixed."""
+        places = [place for place, column in enumerate(self.found.levels) if not column.fixed]
         return tuple(
             ColumnReport(
                 one.column,
@@ -383,7 +388,7 @@ class _Teller:
                 tuple(LevelShare(words, self.share(part * self.total)) for words, part in one.levels),
                 tuple(self._names(place)),
             )
-            for place, one in enumerate(column_details(self.found))
+            for place, one in zip(places, column_details(self.found), strict=True)
         )
 
     def _names(self, place: int) -> Iterator[str]:
@@ -459,6 +464,8 @@ class _Teller:
 
     def notes(self, keep: Sequence[str], with_secret: bool) -> Iterator[str]:
         """What else must be known to read the numbers: weights, and what is in the file besides."""
+        if fixed := said.fixed_words(self.found):
+            yield fixed
         if weights := said.weights_words(self.found):
             yield weights
         if keep:

@@ -52,6 +52,12 @@ def headline(found: Protection, worst: Finding) -> str:
 
 def _nothing_words(found: Protection, worst: Finding) -> str:
     """Say that nothing is kept, and what that gives away: the columns that are kept in any case may say something."""
+    if found.fixed.words:
+        return (
+            f"The release keeps no detail beside {_fixed_names(found)}, as drawn: none that says more was found within "
+            f"the budget. No published value makes a secret ({_secret(found)}) more than "
+            f"{times(factor(worst.leakage))} as likely."
+        )
     if not worst.leakage:
         return (
             f"Nothing is published: no release that says something was found within the budget, and one that says "
@@ -96,6 +102,7 @@ def least_words(found: Protection) -> str:
     lower, upper = found.least.lower, found.enough
     low = found.budget_at(lower, up=False) or f"a factor of {format_down(lower)}"
     what = "something" if not found.kept else "more than the columns that are kept"
+    what = f"more than {_fixed_names(found)}" if found.fixed.words else what
     loosened = "" if found.budget_at(lower) else ", by which all limits are loosened together,"
     if found.least.upper is not None and upper is None:
         return (
@@ -182,7 +189,7 @@ def _protected(found: Protection) -> str:
 
 def reader_status(found: Protection, *, neighbour: bool) -> str:
     """Say whether a reader is protected against, in a word or with the exception."""
-    if neighbour and found.randomised:
+    if neighbour and found.by_chance:
         return "not protected"
     return f"protected for {_protected(found)}" if found.exposed else "protected"
 
@@ -218,10 +225,15 @@ def neighbour_words(found: Protection, worst: Finding) -> str:
         f"The neighbour knows somebody's own {columns} exactly, and {_secret(found)} is published beside the released "
         "columns."
     )
-    if found.randomised:
+    if found.by_chance:
+        instead = (
+            "A release that is not drawn by chance, and without mechanisms on columns, protects."
+            if found.fixed.words
+            else "A release that is not drawn by chance (the default) protects."
+        )
         return (
             f"{who} This release draws what it publishes by chance, which does not protect against the neighbour: "
-            f"never publish {_secret(found)} beside it. A release that is not drawn by chance (the default) protects."
+            f"never publish {_secret(found)} beside it. {instead}"
         )
     return (
         f"{who} People with the same values are always published alike, so the neighbour learns which group the person "
@@ -307,14 +319,27 @@ def pattern_names(levels: Sequence[str], columns: Sequence[str]) -> str:
 
 def weights_words(found: Protection) -> str:
     """Say how much columns matter, relative to the one that matters least; empty where all matter alike."""
-    weights = found.certificate.table.weights
-    if all(weight == 1 for weight in weights):
+    columns = zip(found.levels, found.certificate.table.weights, strict=True)
+    weights = {column.column: weight for column, weight in columns if not column.fixed}
+    if all(weight == 1 for weight in weights.values()):
         return ""
-    told = [
-        f"{in_words(column)} {format_exactly(weight)}"
-        for column, weight in zip(found.counted.columns, weights, strict=True)
-    ]
+    told = [f"{in_words(column)} {format_exactly(weight)}" for column, weight in weights.items()]
     return f"Detail is weighted: {', '.join(told)}."
+
+
+def fixed_words(found: Protection) -> str:
+    """Say which columns are drawn and published in any case, and what detail is then; empty where none is."""
+    if not found.fixed.words:
+        return ""
+    told = "; ".join(f"{in_words(column)}: {in_words(words)}" for column, words in found.fixed.words.items())
+    return (
+        f"Drawn first, once for each row, and published as drawn, so not true of everybody: {told}. Detail, "
+        "information and the bound are of the other columns, which are published truthfully, by what was drawn too."
+    )
+
+
+def _fixed_names(found: Protection) -> str:
+    return join_names(tuple(found.fixed.words))
 
 
 def detail_words(found: Protection) -> list[str]:
@@ -331,6 +356,7 @@ def detail_words(found: Protection) -> list[str]:
         "The detail of a published value is the logarithm of 1 over the share of all people whom it is true of: the "
         "rarer, the more it says. Relative to the table as it is, whose detail is 100 %; nothing has 0 %.",
         *weighted,
+        *([fixed_words(found)] if found.fixed.words else []),
         "Information is the share of what a row's values tell that what is published for it still tells, I(X; Y)/H(X).",
         "Truthful: what is published for a row is true of it. It is made of the levels listed above, one for each "
         "column, cell by cell, not the same for everybody.",
@@ -351,7 +377,7 @@ def proof_words() -> str:
 
 def basis(found: Protection) -> str:
     """Say what the numbers are about."""
-    rows = format_count(int(found.finest.tally.total))
+    rows = format_count(int(found.counted.tally.total))
     return f"The table of {rows} rows counts as the whole population; the numbers are exact."
 
 

@@ -1,14 +1,15 @@
 """What rows publish, by chance or always: kernels from cells to published values, drawn exactly and checked again.
 
 A release consists of parts, independent of each other, each of which publishes some columns: all columns that depend on
-the cell together (`CellKernel`), or one column with noise (`NoiseKernel`). A probability a/b is drawn as a whole number
-below b.
+the cell together (`CellKernel`), or one column with noise (`NoiseKernel`). Where a local recoding takes what noise made
+of a row, both are one part. A probability a/b is drawn as a whole number below b.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,11 +59,14 @@ class Part(ABC):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellKernel(Part):
-    """Whole weights of a scale: entries starts[s] to starts[s + 1] are what source s publishes."""
+    """Whole weights of a scale: entries starts[s] to starts[s + 1] are what source s publishes.
+
+    Weights are int64, or Python integers where the scale is larger.
+    """
 
     starts: Places
     place: Places
-    weight: NDArray[np.int64]
+    weight: NDArray[Any]
     scale: int
 
     @classmethod
@@ -96,6 +100,43 @@ class CellKernel(Part):
             recoding.scale,
         )
 
+    @classmethod
+    def drawn(
+        cls,
+        recoding: LocalRecoding,
+        cells: Sequence[Cell],
+        channels: Mapping[int, tuple[Cell, ColumnChannel]],
+    ) -> CellKernel:
+        """Publish what a local recoding says of cells of which some columns are drawn first, each once.
+
+        A counted cell (x, a) publishes (y, z) with probability M(z | a)·K(y, z | x, z): one draw of both. `channels`
+        has for the place of each drawn column its values and what becomes of them.
+        """
+        rows = {
+            column: {value: channel.weights_of(at) for at, value in enumerate(values)}
+            for column, (values, channel) in channels.items()
+        }
+        flat = [(at, *one) for at, cell in enumerate(cells) for one in _drawn_cells(cell, rows)]
+        weights: list[dict[int, int]] = [{} for _ in cells]  # what is published alike is one outcome
+        starts = recoding.starts
+        for (at, _, chance), place in zip(
+            flat, recoding.places_of([cell for _, cell, _ in flat]), strict=True
+        ):
+            for entry in range(starts[place], starts[place + 1]):
+                value, weight = int(recoding.value[entry]), chance * int(recoding.weight[entry])
+                weights[at][value] = weights[at].get(value, 0) + weight
+        scale = recoding.scale * math.prod(channel.total for _, channel in channels.values())
+        kind = np.int64 if scale < _INT64 else object
+        return cls(
+            tuple(range(len(recoding.columns))),
+            recoding.published,
+            np.arange(len(cells), dtype=np.intp),
+            np.cumsum([0, *map(len, weights)], dtype=np.intp),
+            np.array([value for own in weights for value in own], dtype=np.intp),
+            np.array([weight for own in weights for weight in own.values()], dtype=kind),
+            scale,
+        )
+
     @property
     def deterministic(self) -> bool:
         """Whether every source has one outcome."""
@@ -114,7 +155,7 @@ class CellKernel(Part):
     def pairs(self) -> Iterator[tuple[Places, Places, FloatArray]]:
         """List all pairs at once."""
         source = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        yield source, self.place, self.weight / self.scale
+        yield source, self.place, np.asarray(self.weight / self.scale, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,6 +211,20 @@ class NoiseKernel(Part):
             chance = np.asarray(weight[possible] / channel.total, dtype=np.float64)
             yield np.full(len(possible), value), possible, chance
         yield np.array([len(channel.starts) - 1]), np.array([self.nothing]), np.ones(1)
+
+
+def _drawn_cells(
+    cell: Cell, rows: Mapping[int, Mapping[Value, Sequence[tuple[Value, int]]]]
+) -> list[tuple[Cell, int]]:
+    """What a cell may become when some of its columns are drawn, each with its whole weight."""
+    found: list[tuple[Cell, int]] = [(cell, 1)]
+    for column, row in rows.items():
+        found = [
+            ((*before[:column], outcome, *before[column + 1 :]), chance * weight)
+            for before, chance in found
+            for outcome, weight in row[cell[column]]
+        ]
+    return found
 
 
 def below(randomness: RandomSource, bound: int, count: int) -> NDArray[Any]:

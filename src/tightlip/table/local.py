@@ -1,9 +1,9 @@
 """Local recoding: what is published for each cell, cell by cell, in a Parquet file beside its policy.
 
 The file has a row for each pair of a cell and a value published for it: the cell's released values as the policy
-recodes them ("cell " and the column's name), what is published ("published " and the name), and a whole weight. The
-weights of a cell sum to the scale in the file's metadata; a cell with one row is always published so. Missing is null.
-The metadata also have what was promised of it (see `promise`).
+recodes them and its mechanisms draw them ("cell " and the column's name), what is published ("published " and the
+name), and a whole weight. The weights of a cell sum to the scale in the file's metadata; a cell with one row is always
+published so. Missing is null. The metadata also have what was promised of it (see `promise`).
 """
 
 from __future__ import annotations

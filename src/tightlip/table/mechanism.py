@@ -123,6 +123,18 @@ class ColumnChannel:
         added = self.extra[own][self.places[own] == outcome].sum()
         return Fraction(int(self.base[outcome] + added), self.total)
 
+    def weights_of(self, value: int) -> list[tuple[Value, int]]:
+        """List the outcomes that a value can have, each with its whole weight, which sum to the total.
+
+        >>> ColumnChannel.of(["a", "b", "lost"], [["3/4", 0, "1/4"], [0, "3/4", "1/4"]]).weights_of(1)
+        [('b', 3), ('lost', 1)]
+        """
+        own, weights = slice(self.starts[value], self.starts[value + 1]), self.base.astype(object)
+        np.add.at(weights, self.places[own], self.extra[own])
+        return [
+            (own, int(weight)) for own, weight in zip(self.outcomes, weights.tolist(), strict=True) if weight
+        ]
+
     def likeliest(self, people: NDArray[Any]) -> NDArray[np.intp]:
         """Find for each outcome the value that makes it likeliest; of several that which fewest people have.
 

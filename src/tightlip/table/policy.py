@@ -149,6 +149,7 @@ class Policy:
     min_count : cells (combinations of released values) of fewer rows are released as one, "suppressed"
     statistic : of several secret columns those that are a statistic of all of them together, the whole secret
     local : what is published for each cell, cell by cell, as `protect` found it; see `table.LocalRecoding`
+        Of columns with a mechanism, the cell has what was drawn.
     secrets : what counts as secret of each secret column
     not_secret : values that are no secret in any secret column; each must occur in at least one of them
     where : conditions that a row must satisfy to be audited, protected and released
@@ -303,7 +304,7 @@ def _require_named(secret: Secret, value: str | None) -> None:
 
 
 def _require_local(local: object, policy: Policy) -> None:
-    """Refuse a local recoding of other columns, or with something else that changes cells."""
+    """Refuse a local recoding of other columns, or with hidden cells; mechanisms draw first, and it takes the drawn."""
     if not isinstance(local, LocalRecoding):
         raise WrongType(f"local must be a LocalRecoding, got {quoted(local)}; use LocalRecoding.load(path).")
     for item in policy.release:
@@ -311,11 +312,6 @@ def _require_local(local: object, policy: Policy) -> None:
             raise InvalidInput(
                 f"local recoding must have every released column, got none for {quoted(item.column)}; "
                 "protect the table again."
-            )
-        if item.mechanism is not None:
-            raise InvalidInput(
-                f"a local recoding must stand alone, got {item.mechanism.words()} on {quoted(item.column)} too; "
-                "drop one."
             )
     if policy.min_count is not None:
         raise InvalidInput("a local recoding must stand alone, got min_count too; drop one.")

@@ -41,7 +41,8 @@ from tightlip.table.counts import (
 from tightlip.table.failure import engine_work
 from tightlip.table.forms import Form
 from tightlip.table.kinds import Kind
-from tightlip.table.mechanism import Value
+from tightlip.table.local import Cell
+from tightlip.table.mechanism import ColumnChannel, Value
 from tightlip.table.outputs import Output, output_of
 from tightlip.table.policy import Policy, require_known
 from tightlip.table.rereading import Codes, Digests, Outcomes, not_as_decided
@@ -238,21 +239,31 @@ def parts_of(policy: Policy, counts: CellCounts) -> tuple[Part, ...]:
             raise InvalidInput(
                 "a local recoding must be of the released columns, in their order; protect the table again."
             )
+        channels = _channels(policy, counts)
+        if channels:
+            return (CellKernel.drawn(policy.local, counts.cells, channels),)
         return (CellKernel.local(policy.local, counts.cells),)
     hidden = counts.sizes() < (policy.min_count or 0)
     parts: list[Part] = []
-    for place, item in enumerate(policy.release):
-        values = tuple(dict.fromkeys(cell[place] for cell in counts.cells))
-        if item.mechanism is not None and item.mechanism.acts_on(values):
-            known = {value: at for at, value in enumerate(values)}
-            own = np.array([known[cell[place]] for cell in counts.cells], dtype=np.intp)
-            channel = item.mechanism.on(item.column, values)
-            parts.append(NoiseKernel.of(place, values, channel, np.where(hidden, -1, own)))
+    for place, (values, channel) in _channels(policy, counts).items():
+        known = {value: at for at, value in enumerate(values)}
+        own = np.array([known[cell[place]] for cell in counts.cells], dtype=np.intp)
+        parts.append(NoiseKernel.of(place, values, channel, np.where(hidden, -1, own)))
     noisy = {column for part in parts for column in part.columns}
     plain = [place for place in range(len(columns)) if place not in noisy]
     nothing = (NOTHING,) * len(columns)
     shown = [nothing if small else cell for cell, small in zip(counts.cells, hidden.tolist(), strict=True)]
     return (CellKernel.fixed(plain, shown), *parts) if plain else tuple(parts)
+
+
+def _channels(policy: Policy, counts: CellCounts) -> dict[int, tuple[Cell, ColumnChannel]]:
+    """The places of the columns that mechanisms draw, each with its values and what becomes of them."""
+    found = {}
+    for place, item in enumerate(policy.release):
+        values = tuple(dict.fromkeys(cell[place] for cell in counts.cells))
+        if item.mechanism is not None and item.mechanism.acts_on(values):
+            found[place] = values, item.mechanism.on(item.column, values)
+    return found
 
 
 class _Writing:
