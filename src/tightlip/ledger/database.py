@@ -16,8 +16,9 @@ import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
-from tightlip.errors import InvalidInput, LedgerInvalid, TightlipError
+from tightlip.errors import InvalidInput, LedgerInvalid, TightlipError, visible
 from tightlip.files import prepare_output
 from tightlip.ledger.chain import FIRST
 
@@ -206,7 +207,7 @@ def _connect(path: Path, mode: str, patience: float) -> sqlite3.Connection:
 def _require_ledger(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a database that is no ledger, or has anything other than a ledger has, before a row of it is read."""
 
-    def asked(name: str) -> object:
+    def asked(name: str) -> Any:
         return connection.execute(f"PRAGMA {name}").fetchone()[0]
 
     if asked("application_id") != _APPLICATION:
@@ -216,6 +217,9 @@ def _require_ledger(connection: sqlite3.Connection, path: Path) -> None:
             f"{path} must be a ledger of version {_VERSION}, got {asked('user_version')}; "
             "use the tightlip that wrote it."
         )
+    # SQLite reads zeros where a last page is cut short
+    if path.stat().st_size < int(asked("page_count")) * int(asked("page_size")):
+        raise LedgerInvalid(f"{path} is damaged: its end is missing; restore a whole copy.")
     found = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
     if sorted(found, key=str) != sorted(_schema(), key=str) or asked("journal_mode") != "delete":
         raise LedgerInvalid(
@@ -240,11 +244,12 @@ def _told(path: Path, patience: float) -> Iterator[None]:
     """Say in words of ours what SQLite refuses."""
     try:
         yield
-    except sqlite3.Error as error:
+    # SQLite quotes what it cannot read, which Python then may not be able to either
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise _error(path, patience, error) from error
 
 
-def _error(path: Path, patience: float, error: sqlite3.Error) -> TightlipError:
+def _error(path: Path, patience: float, error: Exception) -> TightlipError:
     # what Python itself refuses, such as text that is no UTF-8, has no name
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
@@ -265,4 +270,5 @@ def _error(path: Path, patience: float, error: sqlite3.Error) -> TightlipError:
             f"{path} cannot be read or written: {error}; check that the disk has room, then do the same again: what "
             "has been added is not added twice."
         )
-    return LedgerInvalid(f"{path} is damaged or no ledger: {error}; restore an older copy.")
+    reason = str(error) if name else "it has text that is none"
+    return LedgerInvalid(f"{path} is damaged or no ledger: {visible(reason)}; restore an older copy.")
