@@ -6,6 +6,7 @@ Called as `python ledger_runner.py HOW DO PATH …`; what is found is printed as
 import ctypes
 import json
 import os
+import platform
 import resource
 import shutil
 import signal
@@ -17,6 +18,8 @@ from tightlip.errors import TightlipError
 from tightlip.ledger.store import Store
 
 _TRACE_ME, _GO_ON, _SET_OPTIONS, _CALLS_ARE_TOLD_APART = 0, 24, 0x4200, 1
+# the numbers of fsync and fdatasync
+_SYNCS = {"x86_64": ("74", "75"), "aarch64": ("82", "83")}
 _CALL = signal.SIGTRAP | 0x80
 
 
@@ -40,7 +43,8 @@ DO = {"create": create, "append": append, "look": look}
 def steps(do, path, copies):
     """Copy the folder as it is before each system call of a process: as it stays if that is killed there.
 
-    Prints how many copies were made; only what has changed is copied.
+    Prints how many copies were made, only what has changed being copied; and for each call that brings a file or a
+    folder to the disk, how many there were by then, and its path.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
@@ -52,19 +56,27 @@ def steps(do, path, copies):
         os.kill(os.getpid(), signal.SIGSTOP)
         DO[do](path)
         os._exit(0)
-    states = []
+    states, synced = [], []
     _, status = os.waitpid(child, 0)
     if os.WIFSTOPPED(status):
         libc.ptrace(_SET_OPTIONS, child, None, _CALLS_ARE_TOLD_APART)
     passed = 0
     while os.WIFSTOPPED(status):
         _keep(Path(path).parent, Path(copies), states)
+        synced += [[len(states), brought] for brought in _brought(child)]
         libc.ptrace(_GO_ON, child, None, passed)
         _, status = os.waitpid(child, 0)
         stop = os.WSTOPSIG(status) if os.WIFSTOPPED(status) else 0
         passed = 0 if stop == _CALL else stop
     _keep(Path(path).parent, Path(copies), states)
-    return {"code": os.waitstatus_to_exitcode(status), "states": len(states)}
+    return {"code": os.waitstatus_to_exitcode(status), "states": len(states), "synced": synced}
+
+
+def _brought(child):
+    """What the call at which a process stands brings to the disk."""
+    call, *given = Path(f"/proc/{child}/syscall").read_text().split()
+    if call in _SYNCS.get(platform.machine(), ()):
+        yield os.readlink(f"/proc/{child}/fd/{int(given[0], 16)}")
 
 
 def _keep(folder, copies, states):

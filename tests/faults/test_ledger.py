@@ -5,6 +5,7 @@ Afterwards it opens, is sound, and has the whole new entry or nothing of it.
 
 import json
 import os
+import platform
 import random
 import shutil
 import signal
@@ -31,12 +32,18 @@ def run(*arguments):
 
 
 def watched(do, path, copies):
+    """The folder as it was before each system call that changes it, and after the last."""
+    return watched_with_syncs(do, path, copies)[0]
+
+
+def watched_with_syncs(do, path, copies):
+    """The same, and which paths were brought to the disk, with the number of states there were by then."""
     copies.mkdir()
     found = run("steps", do, path, copies)
     if found["code"] == 77:
         pytest.skip("the system does not let one process watch another")
     assert found["code"] == 0
-    return [copies / str(number + 1) for number in range(found["states"])]
+    return [copies / str(number + 1) for number in range(found["states"])], found["synced"]
 
 
 @pytest.fixture
@@ -83,6 +90,39 @@ def test_killed_at_every_system_call_of_an_append(ledger, tmp_path):
     assert done[-1] == 1
     # the journal's parts, then each page of the ledger
     assert sum(journals) > 10
+
+
+needs_numbers = pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "aarch64"), reason="system calls have other numbers here"
+)
+
+
+@needs_numbers
+def test_an_entry_is_on_the_disk_before_the_append_returns(ledger, tmp_path):
+    """When the power goes, what was not brought to the disk is lost: pages, then the end of the journal."""
+    path = ledger.path
+    states, synced = watched_with_syncs("append", path, tmp_path / "copies")
+    content = [(folder / NAME).read_bytes() for folder in states]
+    written = content.index(content[-1]) + 1
+    journal = [unfinished(folder / NAME) for folder in states]
+    ended = len(journal) - journal[::-1].index(True) + 1
+    first = next(number for number, one in enumerate(content) if one != content[0])
+    # the journal before any page, the pages before the end of the journal, which is its name in the folder
+    assert any(what == f"{path}-journal" and when <= first for when, what in synced)
+    assert any(what == str(path) and written <= when < ended for when, what in synced)
+    assert any(what == str(path.parent) and when >= ended for when, what in synced)
+
+
+@needs_numbers
+def test_a_ledger_is_on_the_disk_before_its_creation_returns(tmp_path):
+    (tmp_path / "ledgers").mkdir()
+    path = tmp_path / "ledgers" / NAME
+    states, synced = watched_with_syncs("create", path, tmp_path / "copies")
+    named = [(folder / NAME).exists() for folder in states].index(True) + 1
+    made = [when for when, what in synced if what.endswith(f".partial/{NAME}")]
+    assert made
+    assert max(made) < named
+    assert any(what == str(path.parent) and when >= named for when, what in synced)
 
 
 def test_a_killed_append_is_not_taken_back_by_who_only_reads(ledger, tmp_path):
