@@ -90,7 +90,8 @@ def _keep(folder, copies, states):
 def full(do, path, folder, most, step):
     """Do it again and again with room for `step` bytes more in each file, refused and killed where it ends.
 
-    Prints for each the room, whether the kernel killed it, and its status: 0, 3 where it was refused; a signal.
+    Prints for each the room, whether the kernel killed it, its status (0, 3 where it was refused, or a signal), and
+    what it said.
     """
     found = []
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -98,12 +99,16 @@ def full(do, path, folder, most, step):
         for killed in (False, True):
             place = Path(folder) / f"{room}-{killed}"
             shutil.copytree(Path(path).parent, place)
+            ours, theirs = os.pipe()
             child = os.fork()
             if child == 0:
                 signal.signal(signal.SIGXFSZ, signal.SIG_DFL if killed else signal.SIG_IGN)
                 resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
-                os._exit(_tried(do, place / Path(path).name))
-            found.append([room, killed, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])])
+                os._exit(_tried(do, place / Path(path).name, theirs))
+            os.close(theirs)
+            with os.fdopen(ours) as pipe:
+                said = pipe.read()
+            found.append([room, killed, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said])
     return found
 
 
@@ -120,10 +125,11 @@ def powerless(do, path):
     return "done"
 
 
-def _tried(do, path):
+def _tried(do, path, pipe):
     try:
         DO[do](path)
-    except TightlipError:
+    except TightlipError as error:
+        os.write(pipe, str(error).encode())
         return 3
     except BaseException:
         return 1

@@ -177,10 +177,11 @@ def test_the_disk_is_full_while_an_entry_is_appended(ledger, tmp_path):
     before = ledger.entries()
     (tmp_path / "full").mkdir()
     found = run("full", "append", ledger.path, tmp_path / "full", "80000", "3000")
-    statuses = {killed: [status for _, how, status in found if how == killed] for killed in (False, True)}
+    statuses = {killed: [status for _, how, status, _ in found if how == killed] for killed in (False, True)}
     assert set(statuses[False]) == {0, 3}
     assert set(statuses[True]) == {0, -signal.SIGXFSZ}
-    for room, killed, status in found:
+    for room, killed, status, said in found:
+        assert ("; check that the disk has room, then do the same again" in said) == (status == 3)
         added = require_once(tmp_path / "full" / f"{room}-{killed}" / NAME, before)
         assert added == (status == 0)
 
@@ -189,8 +190,10 @@ def test_the_disk_is_full_while_a_ledger_is_created(tmp_path):
     (tmp_path / "ledgers").mkdir()
     (tmp_path / "full").mkdir()
     found = run("full", "create", tmp_path / "ledgers" / NAME, tmp_path / "full", "40000", "3000")
-    assert {status for _, killed, status in found if not killed} == {0, 3}
-    for room, killed, status in found:
+    assert {status for _, killed, status, _ in found if not killed} == {0, 3}
+    for room, killed, status, said in found:
+        words = "people.ledger cannot be read or written: ", "people.ledger cannot be written: "
+        assert any(word in said for word in words) == (status == 3)
         folder = tmp_path / "full" / f"{room}-{killed}"
         assert (folder / NAME).exists() == (status == 0)
         if killed or status == 0:

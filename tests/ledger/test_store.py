@@ -8,6 +8,8 @@ import stat
 import subprocess
 import sys
 import threading
+import tracemalloc
+import zlib
 from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -581,6 +583,18 @@ def test_a_ledger_that_another_program_holds_is_waited_for_and_then_told(store, 
     assert hasty.entries() == before
 
 
+def test_a_reader_that_stays_is_waited_for_and_then_told(store, path):
+    before = store.entries()
+    hasty = Store.open(path, patience=0.05)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("BEGIN")
+        connection.execute("SELECT * FROM entry").fetchall()
+        with pytest.raises(InvalidInput, match="in use by another program"):
+            hasty.append("a", "b", {}, after=before[-1].digest)
+        assert hasty.entries() == before
+    assert hasty.append("a", "b", {}, after=before[-1].digest).seq == 4
+
+
 # files that go, come back and are replaced
 
 
@@ -603,6 +617,20 @@ def test_a_file_that_is_replaced_is_not_written(store, path, tmp_path):
     assert path.read_bytes() == before
     # the copy is a ledger like any other to who opens it anew
     assert len(Store.open(path).entries()) == 3
+
+
+def test_a_file_that_is_replaced_while_an_entry_is_written_is_told(store, path, tmp_path):
+    """The entry went to a file without a name, so that it must not be taken for kept."""
+
+    def replace():
+        shutil.copy(path, tmp_path / "copy")
+        os.replace(tmp_path / "copy", path)
+        return datetime(2026, 5, 9, tzinfo=UTC)
+
+    before = store.entries()
+    slow = Store.open(path, clock=replace)
+    with pytest.raises(LedgerInvalid, match="was removed or replaced since it was opened"):
+        slow.append("a", "b", {}, after=before[-1].digest)
 
 
 def test_an_older_copy_that_is_put_into_the_same_file_is_told(store, path):
@@ -656,14 +684,28 @@ def test_a_file_that_was_changed_is_told(store, path, content):
 
 
 def test_a_file_that_would_grow_without_end_is_told(store, path):
-    import zlib
-
     packer = zlib.compressobj()
     block = bytes(1 << 20)
     packed = b"".join([packer.compress(block) for _ in range(200)]) + packer.flush()
     changed(path, f"UPDATE file SET content = x'{packed.hex()}'")
-    with pytest.raises(LedgerInvalid, match="is not what was attached"):
-        store.verify()
+    tracemalloc.start()
+    try:
+        with pytest.raises(LedgerInvalid, match="is not what was attached"):
+            store.verify()
+        assert tracemalloc.get_traced_memory()[1] < 2.5 * LARGEST_FILE
+    finally:
+        tracemalloc.stop()
+
+
+def test_pages_that_were_damaged_since_it_was_opened_are_told_where_all_is_verified(store, path):
+    """The number of free pages, which nobody asks for to read entries."""
+    damaged = bytearray(path.read_bytes())
+    damaged[39] = 3
+    path.write_bytes(damaged)
+    assert len(store.entries()) == 3
+    for call in (store.verify, lambda: Store.open(path)):
+        with pytest.raises(LedgerInvalid, match="its pages do not fit together"):
+            call()
 
 
 def test_a_ledger_survives_a_name_that_is_taken_while_it_is_created(path):

@@ -126,26 +126,27 @@ def read_digest(digest: object, argument: str) -> str:
 def following(entries: Sequence[Entry], kind: str, key: str, time: str, body: object, files: object) -> Row:
     """Make the row of the entry that comes after these; all parts were read before."""
     seq, previous = len(entries) + 1, entries[-1].digest if entries else FIRST
-    digest = _digest_of(seq, kind, key, time, body, files, previous)
-    return seq, kind, key, time, canonical(body), canonical(files), previous, digest
+    texts = kind, key, time, canonical(body), canonical(files), previous
+    return seq, *texts, _digest_of(seq, *texts)
 
 
-def read_chain(rows: Iterable[Row], name: str) -> tuple[Entry, ...]:
+def read_chain(rows: Iterable[Row], name: str, before: Sequence[Entry] = ()) -> tuple[Entry, ...]:
     """Read the rows of a chain, and recompute every digest.
 
     Parameters
     ----------
     rows : as they are stored, in their order
     name : what messages call the ledger
+    before : the entries that the rows follow; they are returned with those of the rows
 
     Raises
     ------
     LedgerInvalid
         When an entry is missing, moved or changed, or is none that could have been written.
     """
-    entries: list[Entry] = []
-    keys: set[tuple[str, str]] = set()
-    latest = ""
+    entries = list(before)
+    keys = {(entry.kind, entry.key) for entry in entries}
+    latest = max((entry.time for entry in entries), default="")
     for row in rows:
         place = f"entry {len(entries) + 1}"
         try:
@@ -197,7 +198,7 @@ def _read_row(row: Row, previous: str, seq: int, latest: str) -> Entry:
     body, files = _read_json(body_text), _read_json(files_text)
     for found in files.values():
         read_digest(found, "a file")
-    _require(digest == _digest_of(seq, kind, key, time, body, files, previous), "its digest must be its own")
+    _require(digest == _digest_of(seq, *texts[:-1]), "its digest must be its own")
     frozen = MappingProxyType({name: _frozen(value) for name, value in body.items()})
     return Entry(seq, kind, key, time, frozen, MappingProxyType(files), previous, digest, time < latest)
 
@@ -210,18 +211,10 @@ def _read_json(text: str) -> dict[str, Any]:
     return dict(value)
 
 
-def _digest_of(seq: int, kind: str, key: str, time: str, body: object, files: object, previous: str) -> str:
-    record = {
-        "format": FORMAT,
-        "previous": previous,
-        "seq": seq,
-        "kind": kind,
-        "key": key,
-        "time": time,
-        "body": body,
-        "files": files,
-    }
-    return hashlib.sha256(canonical(record).encode()).hexdigest()
+def _digest_of(seq: int, kind: str, key: str, time: str, body: str, files: str, previous: str) -> str:
+    """Hash an entry whose body and files are canonical JSON already, which stands as it is in that of the whole."""
+    rest = {"format": FORMAT, "key": key, "kind": kind, "previous": previous, "seq": seq, "time": time}
+    return hashlib.sha256(f'{{"body":{body},"files":{files},{canonical(rest)[1:]}'.encode()).hexdigest()
 
 
 def _plain(value: object, place: str, depth: int = 0) -> Any:

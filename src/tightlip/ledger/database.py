@@ -234,9 +234,13 @@ def _require_same(path: Path, known: tuple[int, int]) -> None:
     except OSError:
         found = None
     if found is None or (found.st_dev, found.st_ino) != known:
-        raise LedgerInvalid(
-            f"{path} was removed or replaced since it was opened; open it anew and verify it against the receipts."
-        )
+        raise _replaced(path)
+
+
+def _replaced(path: Path) -> LedgerInvalid:
+    return LedgerInvalid(
+        f"{path} was removed or replaced since it was opened; open it anew and verify it against the receipts."
+    )
 
 
 @contextmanager
@@ -256,6 +260,8 @@ def _error(path: Path, patience: float, error: Exception) -> TightlipError:
         return InvalidInput(
             f"{path} has been in use by another program for {patience:g} s; end that or try again."
         )
+    if name == "SQLITE_READONLY_DBMOVED":
+        return _replaced(path)
     if name in ("SQLITE_READONLY_ROLLBACK", "SQLITE_READONLY_CANTLOCK", "SQLITE_READONLY_RECOVERY"):
         return InvalidInput(
             f"{path} cannot be read: a program was ended while it added to it; open it for writing once, where that is "

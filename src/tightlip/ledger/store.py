@@ -44,6 +44,7 @@ from tightlip.ledger.database import address, created, identity, reading, requir
 LARGEST_FILE = 1 << 26  # bytes: 64 MiB; plans and proofs fit
 _PATIENCE = 30.0  # seconds; an addition takes some milliseconds, so that many can queue
 _ROWS = "SELECT seq, kind, key, time, body, files, previous, digest FROM entry ORDER BY seq"
+_LAST = f"{_ROWS} DESC LIMIT 1"
 
 
 def _now() -> datetime:
@@ -204,7 +205,7 @@ class Store:
                 _insert_file(connection, content)
             _insert(connection, following(entries, kind, key, _stamp(self._clock), said, named))
             # what is returned is what was stored, read back before it counts
-            added = self._chain(connection, seen)[-1]
+            added = read_chain(connection.execute(_LAST), str(self.path), entries)[-1]
         self._seen = ((added.seq, added.digest),)
         return added
 
