@@ -7,6 +7,7 @@ import tightlip
 
 ALLOWED = {
     "cli/interrupt.py",  # how long an interrupted program may take to end
+    "ledger/store.py",  # when an entry was made; nothing is decided by it
     "report/audit_record.py",  # the date of a report
     "cli/output.py",  # when a bar appears
     "numeric/linear_program.py",  # when a solver that was told to stop and does not look up is left alone

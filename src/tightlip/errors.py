@@ -8,8 +8,10 @@
     │   ├── InvalidLabels                duplicate, missing or unusable labels
     │   ├── ShapeMismatch                two things do not fit together
     │   ├── BudgetExceeded               a policy would exceed on a table what it was made for
-    │   └── PreconditionFailed           a theorem does not apply to these values
+    │   ├── PreconditionFailed           a theorem does not apply to these values
+    │   └── LedgerInvalid                a ledger is damaged, was changed, or has another history
     ├── CertificateInvalid (ValueError)  a proof does not hold, or is for something else
+    ├── LedgerMoved (RuntimeError)       a ledger was added to since it was read
     └── NumericalFailure (ArithmeticError)  no sound number could be computed
         └── SolverFailure                a solver stopped before the optimum
 
@@ -29,6 +31,8 @@ __all__ = [
     "InvalidInput",
     "InvalidLabels",
     "InvalidPrior",
+    "LedgerInvalid",
+    "LedgerMoved",
     "NumericalFailure",
     "PreconditionFailed",
     "ShapeMismatch",
@@ -77,8 +81,16 @@ class BudgetExceeded(InvalidInput):
     """A policy that was made for a budget would exceed it on this table."""
 
 
+class LedgerInvalid(InvalidInput):
+    """A ledger is damaged, was changed, is older than a receipt, or has another history."""
+
+
 class CertificateInvalid(TightlipError, ValueError):
     """A certificate does not prove what it says; the message names the inequality that fails."""
+
+
+class LedgerMoved(TightlipError, RuntimeError):
+    """Another process has added to a ledger since it was read; nothing was written, and it must be judged again."""
 
 
 class NumericalFailure(TightlipError, ArithmeticError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -64,6 +65,28 @@ def passing_folder() -> Iterator[Path]:
     _remove_leftovers(place)
     with _partial_folder(place) as folder:
         yield folder
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring the names in a folder to the disk: a file whose name is not there is lost when the power goes.
+
+    Raises
+    ------
+    InvalidInput
+        When the disk does not take them.
+    """
+    try:
+        opened = os.open(folder, os.O_RDONLY)
+    except PermissionError:  # Windows, which opens no folders; or one that may be written and not read
+        return
+    try:
+        os.fsync(opened)
+    except OSError as error:
+        # a file system that does not do this for folders
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise InvalidInput(f"{folder} cannot be written: {error.strerror}; check the disk.") from error
+    finally:
+        os.close(opened)
 
 
 def prepare_output(path: Path, *, force: bool) -> None:
