@@ -1,0 +1,1 @@
+"""What several releases about the same people give away together."""
