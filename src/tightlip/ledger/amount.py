@@ -49,6 +49,10 @@ class Amount:
             return ENDLESS
         return Amount(self.plain + other.plain, self.ratio * other.ratio)
 
+    def __sub__(self, other: Amount) -> Amount:
+        """Take back what was added; both are finite."""
+        return Amount(self.plain - other.plain, self.ratio / other.ratio)
+
     def exceeds(self, other: Amount) -> bool:
         """Decide whether this level is larger, exactly."""
         if self.endless or other.endless:

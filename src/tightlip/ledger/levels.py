@@ -48,13 +48,13 @@ class Step:
     uses: tuple[Use, ...] = ()
     reason: str = ""
 
-    def plus(self, other: Step, rule: Rule, reason: str = "") -> Step:
-        """Add two levels of different releases."""
-        uses = tuple(sorted({*self.uses, *other.uses}, key=lambda use: (use.name, use.kind)))
-        return Step(self.amount + other.amount, rule, uses, reason)
-
 
 NONE = Step(ENDLESS, "none")
+
+
+def uses_of(steps: Iterable[Step]) -> tuple[Use, ...]:
+    """Collect the stated levels that several were made of."""
+    return tuple(sorted({use for step in steps for use in step.uses}, key=lambda use: (use.name, use.kind)))
 
 
 def least_of(steps: Iterable[Step]) -> Step:
@@ -207,7 +207,9 @@ def fill(part: Part, prior: Prior | None) -> Part:
     if prior is None:
         pml = least_of([part.pml, _converted(part.ldp, part.ldp.amount, _WEAKER)])
         pmc = least_of([part.pmc, _converted(part.ldp, part.ldp.amount, _WEAKER)])
-        both = pml.plus(pmc, "conversion", "ALIP to LDP: the sum of the PMC and the PML level")
+        both = Step(
+            pml.amount + pmc.amount, "conversion", uses_of([pml, pmc]), "ALIP to LDP: the sum of both levels"
+        )
         part = replace(part, pml=pml, pmc=pmc, ldp=least_of([part.ldp, both]))
     else:
         part = _from_both(_from_ldp(part, prior), prior)
@@ -237,5 +239,25 @@ def _from_both(part: Part, prior: Prior) -> Part:
     by_pmc = pml if pmc.amount.endless else _converted(pmc, Amount.of(known.pml), known.why.pml)
     by_pml = pmc if pml.amount.endless else _converted(pml, Amount.of(known.pmc), known.why.pmc)
     lower, upper = least_of([pmc, by_pml]), least_of([pml, by_pmc])
-    ldp = lower.plus(upper, "conversion", known.why.ldp)
-    return replace(part, pml=upper, pmc=lower, ldp=least_of([part.ldp, replace(ldp, rule="conversion")]))
+    ldp = Step(lower.amount + upper.amount, "conversion", uses_of([lower, upper]), known.why.ldp)
+    return replace(part, pml=upper, pmc=lower, ldp=least_of([part.ldp, ldp]))
+
+
+def lead(kind: Kind, level: Amount, other: Amount, prior: Prior | None) -> Amount:
+    """Add to the level of one release the LDP of another; for maximal leakage and LDP, the level of the other itself.
+
+    A secret of mass p with lift L after the first release, and likelihoods of the second within a factor e^λ, ends with
+    a lift of at most L/(pL + e^−λ(1 − pL)) and at least L/(pL + e^λ(1 − pL)). Both grow with L and are worst for the
+    smallest p.
+    """
+    added = level + other
+    if prior is None or prior.single or kind not in ("pml", "pmc") or added.endless:
+        return added
+    mass, first, second = prior.mass, level.decay(), other.decay()
+    if kind == "pml" and first <= mass:
+        return added  # above log 1/p_min, where it is cut in the end
+    decay = mass + second * (first - mass) if kind == "pml" else 1 / (mass + (1 / first - mass) / second)
+    found = Amount(ratio=1 / decay)
+    if not (prior.known and level.exact and other.exact):
+        found = found.rounded()
+    return added if found.exceeds(added) else found

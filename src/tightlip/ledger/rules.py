@@ -4,16 +4,16 @@ Fix what was published. A release enters as the vector a(s) of its likelihoods, 
 
     PML  log max a / Σ p a        PMC  log Σ p a / min a        LDP  log max a / min a.
 
-Releases that are independent given the secret multiply their vectors. For two of them, with the masses of the posterior
-after the first at least m = p_min·e^−PMC(first):
+Releases that are independent given the secret multiply their vectors, and with p = p_min (or 0, where it is not known)
 
-    LDP(first, second) ≤ LDP(first) + LDP(second)
-    PML(first, second) ≤ PML(first) + the PML that LDP(second) implies for masses of at least m         (PMC likewise)
-    PML(first, second) ≤ PML(first) + ε,  where the second has PML ε for every prior with masses ≥ c, and m ≥ c
+    LDP ≤ LDP(first) + LDP(second)
+    PML ≤ −log (p + e^−LDP(second) (e^−PML(first) − p))    at most PML(first) + LDP(second)
+    PMC ≤ log (p + e^LDP(second) (e^PMC(first) − p))       at most PMC(first) + LDP(second)
+    PML ≤ PML(first) + ε     where the second has PML ε for every prior with masses ≥ c, and p e^−PMC(first) ≥ c
 
-in either order; with m = 0 the second line is PML + LDP. Releases that share a record with each other form one group,
-and the same lines hold inside it with m = 0 where all but one have their LDP between any two records. Maximal leakage
-adds, and ε(δ) ≤ ℒ + log 1/δ. What no rule covers may tell everything: PML ≤ log 1/p_min, and nothing else is finite.
+in either order. Releases that share a record with each other form one group, and the first three lines hold inside it
+where all but one have their LDP between any two records. Maximal leakage adds, and ε(δ) ≤ ℒ + log 1/δ. What no rule
+covers may tell everything: then PML is log 1/p_min, and PMC and LDP are infinite.
 
 Proofs and counterexamples: docs/ledger.md, "Rules".
 """
@@ -27,7 +27,6 @@ from fractions import Fraction
 from typing import Literal
 
 from tightlip.arguments import instance, listed
-from tightlip.convert import ldp_to_pmc, ldp_to_pml
 from tightlip.envelopes.result import read_delta
 from tightlip.errors import InvalidInput, quoted
 from tightlip.ledger.amount import ENDLESS, NOTHING, Amount
@@ -41,19 +40,23 @@ from tightlip.ledger.levels import (
     Step,
     Use,
     fill,
+    lead,
     least_of,
     of_entry,
     of_measured,
+    uses_of,
 )
 from tightlip.numeric.quantity import Nats
 
 Holds = Literal["for every outcome", "for what was published"]
 
+_LEADS: dict[Kind, Rule] = {"pml": "lead", "pmc": "lead", "ldp": "sum", "maximal_leakage": "sum"}
 _MOST_EXACT = 6  # parts whose orders are all tried: 2^6 sets; more are tried in few orders
 
 _CHOSEN = "chosen after others, and only the chosen one's level is known"
 _TOGETHER = "no rule covers them together"
 _UNBOUNDED = "no finite level of this kind is known of it"
+_LEFT = "the masses of the posterior are at least min_mass"
 _MOST = "everything is known then"
 _SINGLE = "one single secret: there is nothing to learn"
 
@@ -68,7 +71,7 @@ class Charge:
         Rounded up; infinite where no rule bounds it.
     rule : str
         The one that decided: "given" (one release alone), "sum", "lead" (one level and the LDP of all others), "chain"
-        (a level for the masses that are left), "conversion" (from another kind), "mean" (maximal leakage is at most the
+        (PML for the masses that are left), "conversion" (from another kind), "mean" (maximal leakage is at most the
         worst PML), "tail" (maximal leakage and log 1/δ), "shift" (the table's envelope and the LDP of all others),
         "cap" (everything may be known) or "none".
     uses : tuple of Use
@@ -173,44 +176,35 @@ def _parts(releases: list[Part], prior: Prior | None) -> list[Part]:
     """The group of releases that may share data, and each of the others alone."""
     members = [release for release in releases if not release.alone]
     alone = [release for release in releases if release.alone]
-    return [fill(_group(members), prior), *alone] if members else alone
+    return [fill(_group(members, prior), prior), *alone] if members else alone
 
 
-def _group(members: list[Part]) -> Part:
+def _group(members: list[Part], prior: Prior | None) -> Part:
     """One level about the secret, and of all others what holds between any two records."""
     if len(members) == 1:
         return members[0]
-    steps = {
-        kind: _lead(
-            [member.step(kind) for member in members],
-            [member.record_ml if kind == "maximal_leakage" else member.record_ldp for member in members],
-            "lead" if kind in ("pml", "pmc") else "sum",
-        )
-        for kind in KINDS
-    }
+    steps = {kind: _led(members, kind, prior) for kind in KINDS}
     return Part.of(tuple(name for member in members for name in member.names), steps)
 
 
-def _lead(levels: list[Step], others: list[Step], rule: Rule) -> Step:
-    """min_j {level_j + Σ_{i≠j} other_i}."""
+def _led(members: list[Part], kind: Kind, prior: Prior | None) -> Step:
+    """min_j {level_j, and Σ_{i≠j} of what holds between any two records}."""
+    others = [member.record_ml if kind == "maximal_leakage" else member.record_ldp for member in members]
     endless = [place for place, step in enumerate(others) if step.amount.endless]
     if len(endless) > 1:
         return NONE
-    best = endless[0] if endless else _leader(levels, others)
-    found = levels[best]
-    for place, step in enumerate(others):
-        if place != best:
-            found = found.plus(step, rule)
-    return found
+    shared = sum((step.amount for step in others if not step.amount.endless), NOTHING)
 
+    def beside(place: int) -> Amount:
+        rest = shared if endless else shared - others[place].amount
+        return lead(kind, members[place].step(kind).amount, rest, prior)
 
-def _leader(levels: list[Step], others: list[Step]) -> int:
-    """The place with the least level_j + Σ_{i≠j} other_i, that is where level_i + other_j is smaller for all i."""
-    best = 0
-    for place in range(1, len(levels)):
-        if (levels[best].amount + others[place].amount).exceeds(levels[place].amount + others[best].amount):
+    best = endless[0] if endless else 0
+    for place in range(len(members)):
+        if not endless and beside(best).exceeds(beside(place)):
             best = place
-    return best
+    steps = [member.step(kind) if place == best else others[place] for place, member in enumerate(members)]
+    return Step(beside(best), _LEADS[kind], uses_of(steps))
 
 
 def _total(parts: list[Part], prior: Prior | None) -> Part:
@@ -259,34 +253,17 @@ def _best(parts: list[Part]) -> Part:
 
 def _extend(before: Part, part: Part, prior: Prior | None) -> Part:
     """Add a part that is independent of those before, given the secret."""
-    pml, pmc = [], []
+    steps: dict[Kind, list[Step]] = {kind: [] for kind in KINDS}
     for first, second in ((before, part), (part, before)):
-        more_pml, more_pmc = _after(first, second.ldp, prior)
-        pml.append(first.pml.plus(more_pml, more_pml.rule, more_pml.reason))
-        pmc.append(first.pmc.plus(more_pmc, more_pmc.rule, more_pmc.reason))
+        for kind in KINDS:
+            other = second.maximal_leakage if kind == "maximal_leakage" else second.ldp
+            amount = lead(kind, first.step(kind).amount, other.amount, prior)
+            steps[kind].append(Step(amount, _LEADS[kind], uses_of([first.step(kind), other])))
         if prior is not None and prior.leaves(first.pmc.amount, second.min_mass):
-            pml.append(first.pml.plus(second.chained, "chain", "masses of the posterior at least min_mass"))
-    found = Part(
-        before.names + part.names,
-        least_of(pml),
-        least_of(pmc),
-        before.ldp.plus(part.ldp, "sum"),
-        before.maximal_leakage.plus(part.maximal_leakage, "sum"),
-    )
-    return fill(found, prior)
-
-
-def _after(first: Part, ldp: Step, prior: Prior | None) -> tuple[Step, Step]:
-    """What LDP adds to PML and to PMC for the masses that the first part leaves."""
-    mass = Fraction(0) if prior is None else prior.left(first.pmc.amount)
-    if prior is None or ldp.amount.endless or not mass:
-        return replace(ldp, rule="lead", reason=""), replace(ldp, rule="lead", reason="")
-    level = ldp.amount.level()
-    added = [Amount.of(ldp_to_pml(level, mass)), Amount.of(ldp_to_pmc(level, mass))]
-    if not (prior.known and first.pmc.amount.exact):
-        added = [amount.rounded() for amount in added]
-    pml, pmc = (Step(amount, "chain", ldp.uses, "LDP for the masses of the posterior") for amount in added)
-    return pml, pmc
+            after = first.pml.amount + second.chained.amount
+            steps["pml"].append(Step(after, "chain", uses_of([first.pml, second.chained]), _LEFT))
+    names = before.names + part.names
+    return fill(Part.of(names, {kind: least_of(found) for kind, found in steps.items()}), prior)
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,10 +331,13 @@ class _Whole:
             step = Step(Amount.of(level), "given", (Use(measured.name, "envelope", level),))
             shift = NOTHING
             for other in others:
-                step = step.plus(other, "shift", f"its envelope at δ = {smaller}")
                 shift += other.amount
-            if not shift.exceeds(Amount(ratio=delta / smaller)):
-                found.append(step)
+            if shift.exceeds(Amount(ratio=delta / smaller)):
+                continue
+            if others:
+                reason = f"its envelope at δ = {smaller}"
+                step = Step(step.amount + shift, "shift", uses_of([step, *others]), reason)
+            found.append(step)
         return found
 
 
