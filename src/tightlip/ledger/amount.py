@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tightlip.errors import InvalidInput, quoted
-from tightlip.numeric.ball import ball, enclose, enclose_exactly, log_exceeds
+from tightlip.numeric.ball import Ball, ball, enclose, enclose_exactly, log_exceeds
 from tightlip.numeric.quantity import Nats, exact_level
 from tightlip.numeric.rounding import float_above
 
@@ -67,7 +67,11 @@ class Amount:
             return Nats.of_ratio(self.ratio)
         if self.ratio == 1:
             return Nats(float_above(self.plain))
-        return Nats(enclose(lambda: ball(self.plain) + ball(self.ratio).log())[1])
+        return Nats(enclose(self.ball)[1])
+
+    def ball(self) -> Ball:
+        """Enclose a finite level."""
+        return ball(self.plain) + ball(self.ratio).log()
 
     def level(self) -> Nats | Fraction:
         """Give it to a conversion: exactly where that is possible, rounded up otherwise."""
