@@ -15,6 +15,7 @@ from tightlip.errors import InvalidInput, TightlipError
 from tightlip.ledger.guarantees import Declared, Measured
 from tightlip.ledger.rules import account
 from tightlip.numeric.ball import log_exceeds
+from tightlip.numeric.rounding import float_below
 
 KINDS = ("pml", "pmc", "ldp", "maximal_leakage")
 ZERO = Nats.of_ratio(Fraction(1))
@@ -79,6 +80,8 @@ def entry_of(draw, world, place):
         guarantees = stated(true, kinds & {"pml", "pmc"})
         guarantees |= stated(between, kinds & {"ldp", "maximal_leakage"})
     guarantees = guarantees or {"pml": log_of(max(true[0], 2))}
+    if draw(st.booleans()):  # as floats, rounded up
+        guarantees = {kind: float(level) for kind, level in guarantees.items()}
     acts_on = "unknown" if how == "shared" else how
     return Declared(f"{how} {place}", guarantees, acts_on=acts_on)
 
@@ -91,7 +94,7 @@ def test_no_account_is_below_what_the_releases_leak_together(data):
     if world.releases[0][0] != "secret" and data.draw(st.booleans()):
         measured, first = Measured(*map(nats, levels_of(world, 0))), 1
     entries = [entry_of(data.draw, world, place) for place in range(first, len(world.releases))]
-    p_min = data.draw(st.sampled_from([None, min(world.prior)]))
+    p_min = data.draw(st.sampled_from([None, min(world.prior), float_below(min(world.prior))]))
     found = account(measured, entries, p_min=p_min)
     truth = worst(world.likelihoods().values(), world.prior)
     for kind, ratio in zip(KINDS, truth, strict=True):
@@ -431,6 +434,22 @@ def test_the_chain_takes_the_masses_that_are_left():
         1 / (Fraction(1, 4) + Fraction(7, 11) * (Fraction(2, 3) - Fraction(1, 4))),
         "lead",
     )
+
+
+def test_the_chain_needs_the_masses():
+    """The first release makes the least likely secret rarer than the second one's level allows for."""
+    prior = [Fraction(1, 4), Fraction(1, 4), Fraction(1, 2)]
+    first, second = [Fraction(1, 10), Fraction(1), Fraction(1)], [1, 1, 0]
+    corners = [[Fraction(1, 2) if s == top else Fraction(1, 4) for s in range(3)] for top in range(3)]
+    assert max(worst([second], corner)[0] for corner in corners) == 2
+    assert worst([first], prior)[0] == Fraction(40, 31)
+    together = worst([[a * b for a, b in zip(first, second, strict=True)]], prior)[0]
+    assert together == Fraction(40, 11) > 2 * Fraction(40, 31)
+    entries = [
+        Declared("first", {"pml": log_of("40/31")}, acts_on="secret"),
+        Declared("second", {"min_mass_pml": log_of(2)}, acts_on="secret", min_mass="1/4"),
+    ]
+    assert account(declared=entries, p_min="1/4").pml.value.ratio >= together
 
 
 def test_levels_add_exactly():

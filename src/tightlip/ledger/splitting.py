@@ -1,7 +1,7 @@
 """Split a budget over planned releases so that their account meets it, proved in rationals.
 
-LDP and maximal leakage add, so parts with Π e^part ≤ e^budget meet it. For PML and PMC the part of one release may be of
-that kind, while the others keep to LDP; where the smallest mass is known, more LDP fits when all keep to it:
+LDP and maximal leakage add, so parts with Π e^part ≤ e^budget meet it. For PML and PMC the part of one release may be
+of that kind, while the others keep to LDP; where the smallest mass is known, more LDP fits when all keep to it:
 
     PML ≤ B  if  LDP ≤ log (1−p)/(e^−B − p)        PMC ≤ B  if  LDP ≤ log (e^B − p)/(1−p)
 
