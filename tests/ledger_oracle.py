@@ -1,7 +1,7 @@
 """Slow and obvious: releases about one secret, their joint likelihoods and leakages, in rationals.
 
 A world has a prior of the secret, a record given the secret, and releases: a "secret" one is a matrix over secrets, a
-"record" one over records, and a "shared" one over pairs of record and coin, where the coin is common to all shared ones.
+"record" one over records, and a "shared" one over pairs of record and coin; the coin is common to all shared ones.
 """
 
 from dataclasses import dataclass, field

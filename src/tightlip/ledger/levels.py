@@ -131,10 +131,6 @@ class Prior:
             return Amount(ratio=Fraction(self.secrets))
         return Amount(ratio=1 / self.mass) if self.known else Amount(ratio=1 / self.mass).rounded()
 
-    def left(self, pmc: Amount) -> Fraction:
-        """The least mass of a posterior after a release with this PMC, or a bound below it."""
-        return self.mass * pmc.decay()
-
     def leaves(self, pmc: Amount, mass: Fraction) -> bool:
         """Whether all masses of a posterior after a release with this PMC are at least `mass`."""
         return not (pmc + Amount(ratio=mass)).exceeds(Amount(ratio=self.mass))

@@ -194,17 +194,14 @@ def _led(members: list[Part], kind: Kind, prior: Prior | None) -> Step:
     if len(endless) > 1:
         return NONE
     shared = sum((step.amount for step in others if not step.amount.endless), NOTHING)
-
-    def beside(place: int) -> Amount:
+    best, leader = ENDLESS, 0
+    for place in endless or range(len(members)):
         rest = shared if endless else shared - others[place].amount
-        return lead(kind, members[place].step(kind).amount, rest, prior)
-
-    best = endless[0] if endless else 0
-    for place in range(len(members)):
-        if not endless and beside(best).exceeds(beside(place)):
-            best = place
-    steps = [member.step(kind) if place == best else others[place] for place, member in enumerate(members)]
-    return Step(beside(best), _LEADS[kind], uses_of(steps))
+        amount = lead(kind, members[place].step(kind).amount, rest, prior)
+        if best.exceeds(amount):
+            best, leader = amount, place
+    steps = [member.step(kind) if place == leader else others[place] for place, member in enumerate(members)]
+    return NONE if best.endless else Step(best, _LEADS[kind], uses_of(steps))
 
 
 def _total(parts: list[Part], prior: Prior | None) -> Part:
