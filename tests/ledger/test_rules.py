@@ -229,7 +229,7 @@ def test_pmc_does_not_add():
 def test_levels_about_the_secret_do_not_add_where_data_are_shared():
     """A bit of the secret hidden by a bit of the record, and that bit: each alone says nothing about the secret.
 
-    With a little noise both have an LDP of log 9/7 or less about the secret, and together log 15.
+    With a little noise each still says nothing, and together they have LDP log 113/15.
     """
     half, quarter = Fraction(1, 2), Fraction(1, 16)
     world = World([half, half], [[half, half, 0, 0], [0, 0, half, half]])  # record x = 2·secret + bit
@@ -249,6 +249,10 @@ def test_levels_about_the_secret_do_not_add_where_data_are_shared():
     unknown = [Declared(name, {"ldp": log_of("9/8")}, acts_on="unknown") for name in "ab"]
     found = account(declared=unknown)
     assert (found.ldp.value, found.ldp.uncovered, found.ldp.rule) == (math.inf, ("a", "b"), "none")
+    about = [Declared(name, {"pml": log_of("9/8")}) for name in "ab"]
+    found = account(declared=about, p_min="1/2")
+    assert covers(found.pml, worst(world.likelihoods().values(), world.prior)[0])
+    assert (found.ldp.value, found.ldp.uncovered) == (math.inf, ("a", "b"))
     right = [Declared(name, {"ldp": log_of(15)}) for name in "ab"]
     assert account(declared=right).ldp.value.ratio >= together
     measured = Measured(ZERO, ZERO, ZERO, ZERO)
