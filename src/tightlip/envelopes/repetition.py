@@ -35,7 +35,7 @@ from tightlip.model.matrix import dense
 from tightlip.model.noise import AdditiveNoise, Gaussian
 from tightlip.model.prior import Prior, as_prior
 from tightlip.model.secret import BoundedSecret, DiscreteSecret, UniformSecret
-from tightlip.numeric.ball import ball, enclose, exp_bounds, round_down, round_up
+from tightlip.numeric.ball import ball, enclose, enclose_exactly, log_exceeds, round_down, round_up
 from tightlip.numeric.display import format_down, format_up, several
 from tightlip.numeric.proved import MET, Proved, require_order
 from tightlip.numeric.quantity import Bound, Probability, exact_level, exact_ratio, level_exact
@@ -228,6 +228,9 @@ class Repetition:
             found = rule_leakage(self.mechanisms, self.uses, lower)
         return certify_by_recomputation(REPEATED_LEAKAGE, found, **self._arguments())
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.mechanisms, self.uses, self.points)
+
     def __repr__(self) -> str:
         kinds = several(len(self.mechanisms), "mechanism")
         return (
@@ -312,7 +315,8 @@ def repeat(mechanisms: Any, uses: Any, *, points: int = POINTS) -> Repetition:
     counts = listed(uses, "uses", "whole numbers") if is_list(uses) else [uses] * len(given)
     if len(counts) != len(given):
         raise ShapeMismatch(
-            f"uses must be one number, or one for each mechanism, got {len(counts)} for {len(given)}; add or drop some."
+            f"uses must be one number, or one for each of mechanisms, got {len(counts)} for {len(given)}; "
+            "add or drop some."
         )
     read = tuple(whole(count, "uses", 1, _MOST_USES) for count in counts)
     _require_same_secrets(given)
@@ -352,10 +356,10 @@ def _failure(pair: Pair, level: float | Fraction) -> tuple[float, float]:
     from flint import ctx
 
     exact = exact_ratio(level)
-    low, high = (Fraction(end) for end in exp_bounds(level)) if exact is None else (exact, exact)
     most = 1 / min(mass for _, mass in pair)
-    if low >= most:
+    if not (log_exceeds(most, level) if exact is None else most > exact):
         return 0.0, 0.0
+    low, high = enclose_exactly(lambda: ball(level).exp()) if exact is None else (exact, exact)
     with ctx.workprec(WORKING_BITS):
         upper = min(1.0, round_up(likely_at_most(pair, low))) if low > 1 else 1.0
         above = min(high * _ABOVE, most)
