@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import tightlip as tl
 from tightlip.envelopes import compose, power, repeat
 from tightlip.envelopes.loss_curve import NormalCurve, Side
+from tightlip.envelopes.loss_envelope import bound_by_pairs
 from tightlip.envelopes.losses import merge_alike, normal_loss
 from tightlip.errors import CertificateInvalid, InvalidInput, ShapeMismatch, TightlipError
 
@@ -327,9 +328,29 @@ class TestMoreSecrets:
 
     def test_rules_bound_the_rest(self):
         found = repeat(self.THREE, 1000).envelope(self.PRIOR, "1/10")
-        assert "adds up" in found.method
+        assert "log 1/p_min" in found.method
         assert_contains(found, math.log(5))
         assert found.upper <= math.log(5) * (1 + 1e-12)
+        found.verify()
+
+    @pytest.mark.parametrize("uses", [1, 5, 20])
+    @pytest.mark.parametrize("delta", [Fraction(1, 100), Fraction(1, 10), Fraction(1, 2)])
+    def test_pairs_bound_the_envelope(self, uses, delta):
+        """Of a channel whose histograms are few, so that the envelope is known."""
+        channel = tl.Channel([["3/10", "7/10"], ["2/5", "3/5"], ["9/20", "11/20"]])
+        repeated = repeat(channel, uses, points=1 << 12)
+        bound = bound_by_pairs(repeated._pairs(), [Fraction(mass) for mass in self.PRIOR.masses], delta)
+        truth = tl.envelope(power(channel, uses), self.PRIOR, delta)
+        assert truth.lower <= bound <= truth.upper + 0.25
+
+    def test_pairs_say_most_where_histograms_are_many(self):
+        channel = tl.Channel(
+            [["1/4", "1/4", "1/4", "1/4"], ["3/10", "1/5", "1/4", "1/4"], ["1/4", "1/4", "3/10", "1/5"]]
+        )
+        found = repeat(channel, 50, points=1 << 12).envelope(self.PRIOR, "1/100")
+        assert "pairs" in found.method
+        assert found.lower > 0.3
+        assert found.upper < 1.4
         found.verify()
 
     def test_maximal_leakage_between_rules(self):

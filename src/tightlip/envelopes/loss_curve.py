@@ -92,6 +92,14 @@ class UpperCurve:
             return excess / ONE
         return (excess - (level - ball(self._place(place))).exp() * self.under[place]) / ONE
 
+    def estimate(self, levels: FloatArray) -> FloatArray:
+        """Evaluate H at several levels in floats, to choose among them."""
+        places = np.searchsorted(self.points, levels)
+        under = np.array(self.under, dtype=float)[places] / ONE
+        above = (np.array(self.sums, dtype=float)[places] + self.infinite) / ONE
+        origins = np.append(self.points, self.points[-1])[places]
+        return np.asarray(above - np.exp(np.minimum(levels - origins, 0.0)) * under)
+
     def epsilon(self, delta: Fraction) -> float:
         """Find ε with H(e^ε) ≤ δ, rounded up; infinite where there is none."""
         allowed = math.floor(delta * ONE)

@@ -1,20 +1,23 @@
 """Many uses on more than two secrets: the joint channel where histograms are few, rules where they are not.
 
-    ε_c(δ) ≤ Σ_i ℒ_i + log 1/δ,   ε_c(δ) ≤ log 1/p_min,   ℒ ≤ Σ_i ℒ_i,   ℒ ≤ log N    (N secrets)
+    ε_c(δ) ≤ Σ_i ℒ_i + log 1/δ,   ε_c(δ) ≤ log 1/p_min,   ℒ ≤ Σ_i ℒ_i,   ℒ ≤ log N    (N secrets),
 
-From below, some of the uses say no more than all of them.
+and what the losses of pairs of secrets say of ε_c (`loss_envelope`). From below, some of
+the uses say no more than all of them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from tightlip.envelopes.adversaries import envelope
 from tightlip.envelopes.composition import compose, power
 from tightlip.envelopes.histograms import histogram_count
+from tightlip.envelopes.loss_curve import Side
+from tightlip.envelopes.loss_envelope import bound_by_pairs
 from tightlip.envelopes.result import Envelope
 from tightlip.measures.maximal import maximal_leakage
 from tightlip.model.channel import Channel
@@ -26,7 +29,13 @@ from tightlip.numeric.quantity import Bound
 _MOST_ENTRIES = 20_000
 
 
-def rule_envelope(mechanisms: Sequence[Any], uses: Sequence[int], prior: Prior, delta: Fraction) -> Envelope:
+def rule_envelope(
+    mechanisms: Sequence[Any],
+    uses: Sequence[int],
+    prior: Prior,
+    delta: Fraction,
+    sides: Callable[[], Mapping[tuple[int, int], Side]],
+) -> Envelope:
     """Find the envelope of the joint channel, or bound it by rules.
 
     Parameters
@@ -36,21 +45,29 @@ def rule_envelope(mechanisms: Sequence[Any], uses: Sequence[int], prior: Prior, 
         In the order of the secrets; its labels are not looked at.
     delta : Fraction
         In (0, 1].
+    sides : function
+        That works out the losses of each ordered pair of secrets.
     """
     prior = Prior(prior.masses)
     channels = [each for each in mechanisms if isinstance(each, Channel)]
     if len(channels) == len(mechanisms) and _entries(channels, uses) <= _MOST_ENTRIES:
         return envelope(_joint(channels, uses), prior, delta)
-    least = min(Fraction(mass) for mass in prior.masses if mass)
+    masses = [Fraction(mass) for mass in prior.masses]
     total = _summed_leakage(mechanisms, uses)
-    upper = min(enclose(lambda: ball(total) - ball(delta).log())[1], log_bounds(1 / least)[1])
+    rules = {
+        "no leakage exceeds log 1/p_min": log_bounds(1 / min(mass for mass in masses if mass))[1],
+        "maximal leakage adds up": enclose(lambda: ball(total) - ball(delta).log())[1],
+        "losses of pairs of secrets": bound_by_pairs(sides(), masses, delta),
+    }
+    rule = min(rules, key=lambda name: rules[name])
+    upper = rules[rule]
     lower, taken = 0.0, 0
     if channels:
         counts = [times for each, times in zip(mechanisms, uses, strict=True) if isinstance(each, Channel)]
         fewer = _fitting(channels, counts)
         if fewer is not None:
             lower, taken = envelope(_joint(channels, fewer), prior, delta).lower, sum(fewer)
-    method = f"maximal leakage adds up; from below, {taken} of the uses"
+    method = f"{rule}; from below, {taken} of the uses"
     return Envelope(delta, min(lower, upper), upper, method)
 
 

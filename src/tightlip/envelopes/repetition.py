@@ -173,7 +173,7 @@ class Repetition:
         elif len(support) == 2:
             found = Envelope(allowed, *envelope_ends(self._pair(aligned, support), allowed), self._grid())
         else:
-            found = rule_envelope(self.mechanisms, self.uses, aligned, allowed)
+            found = rule_envelope(self.mechanisms, self.uses, aligned, allowed, self._pairs)
         if found.certificate is not None:
             return found
         return certify_by_recomputation(
