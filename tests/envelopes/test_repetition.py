@@ -12,7 +12,8 @@ import tightlip as tl
 from tightlip.envelopes import compose, power, repeat
 from tightlip.envelopes.loss_curve import NormalCurve, Side
 from tightlip.envelopes.loss_envelope import bound_by_pairs
-from tightlip.envelopes.losses import merge_alike, normal_loss
+from tightlip.envelopes.loss_grid import ONE, ceil_shift, convolve, merge, split
+from tightlip.envelopes.losses import WORKING_BITS, channel_loss, laplace_loss, merge_alike, normal_loss
 from tightlip.errors import CertificateInvalid, InvalidInput, ShapeMismatch, TightlipError
 
 COIN = tl.Channel([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["a", "b"])
@@ -103,6 +104,14 @@ class TestAgainstRationals:
         found = repeat(
             [channel for channel, _ in parts], [times for _, times in parts], points=POINTS
         ).failure_probability(prior, tl.log_of(ratio))
+        assert found.lower <= truth.upper
+        assert truth.lower <= found.upper
+
+    @pytest.mark.parametrize("epsilon", [Fraction(1, 4), Fraction(13, 20)])
+    def test_failure_probability_away_from_jumps(self, epsilon):
+        truth = tl.failure_probability(power(SKEWED, 3), PRIOR, epsilon)
+        found = repeat(SKEWED, 3).failure_probability(PRIOR, epsilon)
+        assert found.gap < 1e-9
         assert found.lower <= truth.upper
         assert truth.lower <= found.upper
 
@@ -300,6 +309,55 @@ class TestEdges:
             call()
 
 
+class TestGrids:
+    """What is kept on the way: nothing is lost from above, and nothing is gained from below."""
+
+    def parts(self):
+        from flint import ctx
+
+        with ctx.workprec(WORKING_BITS):
+            skewed, erased = (channel_loss(*each.matrix.tolist()) for each in (SKEWED, ERASED))
+            return [
+                (skewed, 77),
+                (erased, 3),
+                (laplace_loss(Fraction(1, 3)), 20),
+                (normal_loss(Fraction(2)), 1),
+            ]
+
+    def grid(self, rule, points=256):
+        from flint import ctx
+
+        with ctx.workprec(WORKING_BITS):
+            return convolve(self.parts(), points, rule)
+
+    def test_split_masses_sum_to_one_or_more(self):
+        found = self.grid(split)
+        total = Fraction(int(sum(found.masses)) + found.infinite, ONE)
+        assert 1 <= total < 1 + Fraction(1, 10**25)
+        assert Fraction(found.infinite, ONE) >= 1 - Fraction(1, 2) ** 3
+
+    def test_merged_masses_sum_to_one_or_less(self):
+        found = self.grid(merge)
+        total = Fraction(int(sum(found.first)) + found.infinite, ONE)
+        assert 1 - Fraction(1, 10**25) < total <= 1
+
+    def test_split_masses_under_the_other_secret_sum_to_one_or_less(self):
+        """Q of a split mechanism is P times e^{−loss}; what is missing has loss −∞."""
+        found = self.grid(split)
+        total = math.fsum(
+            float(int(mass) / ONE) * math.exp(-float(found.origin + place * found.step))
+            for place, mass in enumerate(found.masses)
+        )
+        assert total < 1 + 1e-9
+
+    def test_lengths_stay_within_the_points(self):
+        assert len(self.grid(split).masses) <= 256
+        assert len(self.grid(merge).first) == len(self.grid(merge).second) <= 256
+
+    def test_rounding_is_outward(self):
+        assert ceil_shift([0, 1, ONE, ONE + 1]) == [0, 1, 1, 2]
+
+
 class TestMoreSecrets:
     THREE = tl.mechanism.randomized_response(3, tl.log_of(3))
     PRIOR = tl.Prior(["1/5", "3/10", "1/2"])
@@ -342,6 +400,13 @@ class TestMoreSecrets:
         bound = bound_by_pairs(repeated._pairs(), [Fraction(mass) for mass in self.PRIOR.masses], delta)
         truth = tl.envelope(power(channel, uses), self.PRIOR, delta)
         assert truth.lower <= bound <= truth.upper + 0.25
+
+    @pytest.mark.parametrize("delta", [Fraction(1, 50), Fraction(1, 4), Fraction(3, 4)])
+    @pytest.mark.parametrize("channel", [COIN, SKEWED, ERASED])
+    def test_pairs_of_two_secrets_say_nearly_all(self, channel, delta):
+        sides, masses = repeat(channel, 3)._pairs(), [Fraction(1, 3), Fraction(2, 3)]
+        truth = tl.envelope(power(channel, 3), PRIOR, delta)
+        assert truth.lower <= bound_by_pairs(sides, masses, delta) <= truth.upper + 0.05
 
     def test_pairs_say_most_where_histograms_are_many(self):
         channel = tl.Channel(

@@ -111,11 +111,11 @@ class UpperCurve:
             reached = self.infinite + self.sums[middle] - self.under[middle] <= allowed
             low, high = (low, middle) if reached else (middle + 1, high)
         excess = self.infinite + self.sums[low] - allowed
-        least = ball(self._place(low - 1)) if low else ball(0)
-        if excess <= 0 or not self.under[low]:
-            return max(0.0, round_up(least))
+        if excess <= 0:  # at the first point only: H is no larger before it
+            return 0.0
         found = ball(self._place(low)) + (ball(excess) / ball(self.under[low])).log()
-        return max(0.0, round_up(found), round_up(least) if low else 0.0)
+        # the line through H holds from the point before on, where roundings put H just above δ
+        return max(0.0, round_up(found), round_up(ball(self._place(low - 1))) if low else 0.0)
 
     def attack(self, ratio: float, mass: float) -> tuple[float, int | None]:
         """Estimate m(t) in floats, and the point whose γ bounds it; none where γ = 0 is best."""
