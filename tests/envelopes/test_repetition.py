@@ -350,6 +350,14 @@ class TestGrids:
         )
         assert total < 1 + 1e-9
 
+    def test_tails_of_normal_losses_are_infinite_losses(self):
+        from flint import ctx
+        from scipy.stats import norm
+
+        with ctx.workprec(WORKING_BITS):
+            found = split(normal_loss(Fraction(2)), Fraction(1, 10))
+        assert norm.sf(12.6) < found.infinite / ONE < 2 * norm.sf(12.4)
+
     def test_lengths_stay_within_the_points(self):
         assert len(self.grid(split).masses) <= 256
         assert len(self.grid(merge).first) == len(self.grid(merge).second) <= 256
@@ -470,6 +478,20 @@ def test_the_search_in_floats_proves_nothing(monkeypatch):
     found = repeat(SKEWED, 5, points=POINTS).envelope(PRIOR, "1/10")
     assert found.lower <= truth.upper
     assert truth.lower <= found.upper
+
+
+def test_the_search_over_pairs_proves_nothing(monkeypatch):
+    from tightlip.envelopes.loss_envelope import _Suspect
+
+    truth, estimate = tl.envelope(power(SKEWED, 5), PRIOR, "1/10"), _Suspect.estimate
+
+    def hopeful(self, ratio, levels):
+        found, place = estimate(self, ratio, levels)
+        return 0.9 * found, place
+
+    monkeypatch.setattr(_Suspect, "estimate", hopeful)
+    sides = repeat(SKEWED, 5, points=POINTS)._pairs()
+    assert bound_by_pairs(sides, [Fraction(1, 3), Fraction(2, 3)], Fraction(1, 10)) >= truth.lower
 
 
 def test_normal_losses_of_all_mechanisms_are_one():
