@@ -308,6 +308,11 @@ class TestEdges:
         with pytest.raises(TightlipError):
             call()
 
+    def test_the_ends_meet_where_a_secret_is_nearly_found_out(self):
+        """Just below t = 1/p floats cannot tell what an outcome must be like."""
+        found = repeat(COIN, 500).envelope(tl.Prior([0.3, 0.7]), "1/1000")
+        assert_contains(found, -math.log(0.3), within=1e-8)
+
 
 class TestGrids:
     """What is kept on the way: nothing is lost from above, and nothing is gained from below."""

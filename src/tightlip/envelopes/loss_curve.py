@@ -44,6 +44,15 @@ def critical_log(ratio: Fraction, mass: Fraction) -> Ball:
     return (ball(ratio * (1 - mass)) / ball(1 - ratio * mass)).log()
 
 
+def critical_float(ratio: float | Fraction, mass: float | Fraction) -> float | None:
+    """log γ* as a float, for a search, and exactly rounded where it is given rationals; None where t p > 1."""
+    if ratio * mass >= 1:
+        return None if ratio * mass > 1 else math.inf
+    if isinstance(ratio, Fraction) and isinstance(mass, Fraction):
+        return float(critical_log(ratio, mass).mid())
+    return math.log(ratio * (1 - mass) / (1 - ratio * mass))
+
+
 @dataclass(frozen=True, slots=True)
 class UpperCurve:
     """H from above, of losses on a grid: sums of masses from each point on, and the same sums of masses under Q.
@@ -117,11 +126,10 @@ class UpperCurve:
         # the line through H holds from the point before on, where roundings put H just above δ
         return max(0.0, round_up(found), round_up(ball(self._place(low - 1))) if low else 0.0)
 
-    def attack(self, ratio: float, mass: float) -> tuple[float, int | None]:
-        """Estimate m(t) in floats, and the point whose γ bounds it; none where γ = 0 is best."""
-        if ratio * mass > 1:
+    def attack(self, ratio: float, critical: float | None) -> tuple[float, int | None]:
+        """Estimate m(t) in floats, given log γ*, and the point whose γ bounds it; none where γ = 0 is best."""
+        if critical is None:
             return 0.0, None
-        critical = math.log(ratio * (1 - mass) / (1 - ratio * mass)) if ratio * mass < 1 else math.inf
         shares = -np.expm1(self.points - critical)
         usable = shares > _SLACK
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -200,13 +208,12 @@ class LowerCurve:
         found = ball(self._place(place)) + (ball(excess) / ball(self.under[place])).log()
         return max(0.0, round_down(found))
 
-    def attack(self, ratio: float, mass: float) -> tuple[float, int, float]:
-        """Estimate m(t) in floats: the first point of S, and the share of the point before it."""
-        if ratio * mass > 1:
+    def attack(self, ratio: float, critical: float | None) -> tuple[float, int, float]:
+        """Estimate m(t) in floats, given log γ*: the first point of S, and the share of the point before it."""
+        if critical is None:
             return 0.0, len(self.tails) - 1, 0.0
-        if ratio * mass == 1:
+        if math.isinf(critical):
             return self.infinite / ONE / ratio, len(self.tails) - 1, 0.0
-        critical = math.log(ratio * (1 - mass) / (1 - ratio * mass))
         weights = np.exp(np.minimum(critical + self.logs, 700.0))
         slack = self.tails - weights * (1 + _SLACK)
         place = int(np.argmax(slack >= 0))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tightlip.envelopes.loss_curve import Side, critical_log
+from tightlip.envelopes.loss_curve import Side, critical_float, critical_log
 from tightlip.envelopes.losses import WORKING_BITS
 from tightlip.numeric.ball import Ball, ball, log_bounds
 from tightlip.numeric.parse import FloatArray
@@ -36,7 +36,7 @@ def likely_at_most(pair: Pair, ratio: Fraction) -> Ball:
     """Bound V(t) by the upper end of a ball, t > 0."""
     total = ball(0)
     for side, mass in pair:
-        _, place = side.upper.attack(_double(ratio), float(mass))
+        _, place = side.upper.attack(_double(ratio), critical_float(ratio, mass))
         total = total + side.upper.proved_attack(ratio, mass, place)
     return total
 
@@ -45,7 +45,7 @@ def likely_at_least(pair: Pair, ratio: Fraction) -> Ball:
     """Bound V(t) by the lower end of a ball; more than 1 stands for 1."""
     total = ball(0)
     for side, mass in pair:
-        _, place, share = side.lower.attack(_double(ratio), float(mass))
+        _, place, share = side.lower.attack(_double(ratio), critical_float(ratio, mass))
         total = total + side.lower.proved_attack(ratio, mass, place, share)
     return total
 
@@ -62,7 +62,8 @@ def _upper_end(pair: Pair, delta: Fraction) -> float:
     most = 1 / min(mass for _, mass in pair)
 
     def reached(ratio: float) -> bool:
-        return sum(side.upper.attack(ratio, float(mass))[0] for side, mass in pair) >= float(delta)
+        found = (side.upper.attack(ratio, critical_float(ratio, float(mass)))[0] for side, mass in pair)
+        return sum(found) >= float(delta)
 
     found = _bisect(reached, _double(most))
     for step in _STEPS:
@@ -78,7 +79,8 @@ def _lower_end(pair: Pair, delta: Fraction) -> float:
         return log_bounds(most)[0]
 
     def reached(ratio: float) -> bool:
-        return sum(side.lower.attack(ratio, float(mass))[0] for side, mass in pair) >= float(delta)
+        found = (side.lower.attack(ratio, critical_float(ratio, float(mass)))[0] for side, mass in pair)
+        return sum(found) >= float(delta)
 
     found = _bisect(reached, _double(most))
     for step in _STEPS:
@@ -111,10 +113,9 @@ class _Suspect(NamedTuple):
 
     def estimate(self, ratio: float, levels: FloatArray) -> tuple[float, int | None]:
         """Estimate m_x(t), and the threshold that bounds it; none for γ = 0."""
-        mass = float(self.mass)
-        if ratio * mass > 1:
+        critical = critical_float(ratio, float(self.mass))
+        if critical is None:
             return 0.0, None
-        critical = math.log(ratio * (1 - mass) / (1 - ratio * mass)) if ratio * mass < 1 else math.inf
         shares = -np.expm1(levels - critical)
         with np.errstate(divide="ignore", invalid="ignore"):
             values = np.where(shares > 1e-9, self.excess / shares, math.inf)
