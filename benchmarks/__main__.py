@@ -18,6 +18,7 @@ from benchmarks import (
     maximal_leakage_qif,
     protect,
     release_speed,
+    repetitions,
     sample_bounds,
     statistic_speed,
 )
@@ -28,6 +29,7 @@ BENCHMARKS = (
     maximal_leakage_qif,
     envelope_cells,
     envelope_speed,
+    repetitions,
     statistic_speed,
     release_speed,
     draw,

@@ -198,6 +198,7 @@ def functions() -> dict[str, dict[str, Any]]:
         "measures.pml_gain_witness": both,
         "measures.posterior": {**both, "outcome": "+"},
         "envelopes.power": {**one, "uses": 2},
+        "envelopes.repeat": {"mechanisms": [CHANNEL, CHANNEL], "uses": [2, 3], "points": 64},
         "measures.privacy_profile": {**both, "epsilon": 0.5},
         "measures.probabilistic_dp_tail": {**both, "epsilon": 0.5},
         "measures.psi1": {**both, "epsilon": 0.5},
@@ -278,6 +279,7 @@ def methods() -> Iterator[Call]:
     """The methods of models and results, and constructors by another name."""
     measured, adversary = tl.pml(CHANNEL, PRIOR), tl.measures.gain_leakage(CHANNEL, PRIOR, [[1, 0], [0, 1]])
     estimate = tl.planning.estimate_frequencies([60, 40], CHANNEL)
+    repeated = tl.envelopes.repeat(CHANNEL, 3, points=64)
     known, privacy = tl.planning.KnownChannel(CHANNEL), tl.planning.LocalPrivacy(1)
     yield from (
         Call(
@@ -357,6 +359,12 @@ def methods() -> Iterator[Call]:
             {"one": PRIOR, "two": OTHER},
         ),
         Call("RiskBound.by", tl.planning.risk_lower_bound(STUDY, CHANNEL, 3).by, {"method": "fano"}),
+        Call("Repetition.epsilon", repeated.epsilon, {"delta": "1/100"}),
+        Call("Repetition.delta", repeated.delta, {"epsilon": 0.5}),
+        Call("Repetition.envelope", repeated.envelope, {"prior": PRIOR, "delta": "1/10"}),
+        Call(
+            "Repetition.failure_probability", repeated.failure_probability, {"prior": PRIOR, "epsilon": 0.2}
+        ),
         Call("Summary.beyond", tl.measure(CHANNEL, PRIOR).beyond, {"epsilon": 0.1}),
     )
 

@@ -40,6 +40,11 @@ MIXTURE = GaussianMixture(["1/3", "2/3"], [-1, "1.5"], [0.5, 1])
 CHANNEL = tl.Channel([["3/4", "1/4"], ["1/4", "3/4"], [0.5, 0.5]], inputs=list("abc"))
 BIASED = tl.Prior({"b": 0.25, "a": 0.25, "c": 0.5})
 SPACE, SUPPORT = HistogramSpace(11, 3), papers.MisspecifiedSupport(6, 3, 1, 1)
+REPEATED = tl.envelopes.repeat(
+    [tl.Channel([["3/4", "1/4"], [0.5, 0.5]]), AdditiveNoise(BoundedSecret(0, 1), Gaussian(3))],
+    [3, 2],
+    points=64,
+)
 WRITTEN = {
     "PML": lambda: tl.noise.pml(NORMAL, "2/3"),
     "PML, any distribution": lambda: tl.noise.pml(AdditiveNoise(BoundedSecret(-1, 1), Laplace(1)), 2),
@@ -63,6 +68,12 @@ WRITTEN = {
     "Rényi": lambda: divergence([0.1, 0.9], [0.5, 0.5], "renyi_inf"),
     "Hellinger": lambda: divergence([0.1, 0.9], [0.5, 0.5], "h2"),
     "envelope bounds": lambda: tl.envelopes.bounds(CHANNEL, BIASED, "1/5"),
+    "ε of many uses": lambda: REPEATED.epsilon("1/100"),
+    "ε of many uses, infinite": lambda: REPEATED.epsilon(0),
+    "δ of many uses": lambda: REPEATED.delta(tl.log_of(3)),
+    "envelope of many uses": lambda: REPEATED.envelope(tl.Prior([0.25, 0.75]), 0.1),
+    "failure of many uses": lambda: REPEATED.failure_probability(tl.Prior(["1/4", "3/4"]), "1/3"),
+    "leakage of many uses": lambda: REPEATED.maximal_leakage(),
     "binary envelope": lambda: tl.envelope(CHANNEL, BIASED, "1/5", adversary="binary"),
     "binary curve": lambda: tl.envelope_curve(CHANNEL, BIASED, [0.2, 1], adversary="binary")[0],
     "deterministic envelope": lambda: tl.envelope(CHANNEL, BIASED, 0.2, adversary="deterministic"),

@@ -46,6 +46,7 @@ RESULTS = {
     "smallest budget": tl.designs.smallest_budget(PRIOR, "ldp", loss="hamming", loss_at_most="1/2"),
     "designs compared": tl.designs.compare({"given": CHANNEL}, PRIOR, pml=1, loss="hamming"),
     "failure": tl.failure_probability(CHANNEL, PRIOR, 0.5),
+    "many uses": tl.envelopes.repeat(COIN, 10, points=64).delta(1.0),
     "bounds": tl.envelopes.bounds(CHANNEL, PRIOR, "1/10"),
     "robust envelope": tl.robust.envelope(CHANNEL, tl.robust.PriorList([PRIOR]), "1/10"),
     "capacity": tl.leakage_capacity(CHANNEL, min_mass="1/10"),

@@ -53,6 +53,11 @@ ENVELOPE_BOUNDS = "envelope between known bounds"
 BINARY_ENVELOPE = "binary envelope"
 DETERMINISTIC_ENVELOPE = "deterministic envelope"
 K_ARY_ENVELOPE = "k-ary envelope"
+REPEATED_EPSILON = "ε of (ε, δ)-privacy of repeated uses"
+REPEATED_DELTA = "δ of (ε, δ)-privacy of repeated uses"
+REPEATED_ENVELOPE = "envelope of repeated uses"
+REPEATED_FAILURE = "failure probability of repeated uses"
+REPEATED_LEAKAGE = "maximal leakage of repeated uses"
 NOISE_ENVELOPE = "envelope of noise"
 NOISE_DETERMINISTIC_ENVELOPE = "deterministic envelope of noise"
 NOISE_ORDERED_ENVELOPE = "ordered envelope of noise"
@@ -107,6 +112,7 @@ def _envelope(home: str, adversary: str) -> _Function:
 
 _ENVELOPES, _NOISE = "tightlip.envelopes", "tightlip.noise"
 _HISTOGRAM, _PAPERS = "tightlip.histogram", "tightlip.papers"
+_REPEATED = "tightlip.envelopes.repetition"
 # the only functions that a file can have called, by kind
 _FUNCTIONS = {
     NOISE_PML: _Function(_NOISE, "pml"),
@@ -136,6 +142,11 @@ _FUNCTIONS = {
     NOISE_DETERMINISTIC_ENVELOPE: _envelope(_NOISE, "deterministic"),
     NOISE_ORDERED_ENVELOPE: _envelope(_NOISE, "ordered"),
     NOISE_BINARY_ENVELOPE: _envelope(_NOISE, "binary"),
+    REPEATED_EPSILON: _Function(_REPEATED, "repeated_epsilon"),
+    REPEATED_DELTA: _Function(_REPEATED, "repeated_delta", unit=None),
+    REPEATED_ENVELOPE: _Function(_REPEATED, "repeated_envelope"),
+    REPEATED_FAILURE: _Function(_REPEATED, "repeated_failure", unit=None),
+    REPEATED_LEAKAGE: _Function(_REPEATED, "repeated_leakage"),
     QUANTIZATION_PRIVACY: _Function(_HISTOGRAM, "Quantization", "privacy"),
     QUANTIZATION_DISTORTION: _Function(_HISTOGRAM, "Quantization", "distortion", None),
     SHARE_DISTORTION: _Function("tightlip.histogram.share_distortion", "share_distortion", unit=None),

@@ -7,6 +7,7 @@ from tightlip.envelopes.composition import compose, composition_bound, power
 from tightlip.envelopes.curve import EnvelopeCurve
 from tightlip.envelopes.failure import FailureProbability, failure_probability
 from tightlip.envelopes.known_bounds import bounds, comparisons, dp_epsilon
+from tightlip.envelopes.repetition import ProvedProbability, Repetition, repeat
 from tightlip.envelopes.response import randomized_response
 from tightlip.envelopes.result import Envelope
 
@@ -14,6 +15,8 @@ __all__ = [
     "Envelope",
     "EnvelopeCurve",
     "FailureProbability",
+    "ProvedProbability",
+    "Repetition",
     "bounds",
     "comparisons",
     "compose",
@@ -24,4 +27,5 @@ __all__ = [
     "failure_probability",
     "power",
     "randomized_response",
+    "repeat",
 ]

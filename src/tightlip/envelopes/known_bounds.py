@@ -224,7 +224,7 @@ def dp_epsilon(channel: Channel, delta: object, prior: Prior | None = None) -> N
     >>> dp_epsilon(mechanism.randomized_response(3, log_of(3)), "1/5").ratio
     Fraction(2, 1)
     """
-    allowed = _read_slack(delta)
+    allowed = read_slack(delta)
     if not isinstance(channel, Channel):
         raise WrongType(f"channel must be a Channel, got {quoted(channel)}; write Channel(rows).")
     if prior is not None:
@@ -239,7 +239,8 @@ def dp_epsilon(channel: Channel, delta: object, prior: Prior | None = None) -> N
     return min(_float_dp(channel, allowed), ldp(channel))
 
 
-def _read_slack(delta: object) -> Fraction:
+def read_slack(delta: object) -> Fraction:
+    """Read the δ of (ε, δ)-privacy, in [0, 1], exactly."""
     value = Fraction(number(delta, "delta"))
     if not 0 <= value <= 1:
         raise InvalidInput(f"delta must be in [0, 1], got delta={quoted(delta)}; it is a probability.")

@@ -41,6 +41,7 @@ _ADVERSARIES = {
     again.BINARY_ENVELOPE: "binary",
     again.DETERMINISTIC_ENVELOPE: "deterministic",
     again.K_ARY_ENVELOPE: "k-ary",
+    again.REPEATED_ENVELOPE: "any",
     again.NOISE_ENVELOPE: "any",
     again.NOISE_DETERMINISTIC_ENVELOPE: "deterministic",
     again.NOISE_ORDERED_ENVELOPE: "ordered",
@@ -186,6 +187,23 @@ def _contraction(what: str) -> Callable[[Claim], str]:
     return sentence
 
 
+def _many_uses(claim: Claim) -> str:
+    least, most = format_down(claim.lower), with_unit(format_up(claim.upper), "nats")
+    at = "" if claim.delta is None else f" at δ = {format_exactly(claim.delta)}"
+    ends = (
+        f"{least} and at most {most}" if math.isfinite(claim.lower) else "any number: no finite one will do"
+    )
+    return f"the ε of (ε, δ)-privacy of all uses together{at} is at least {ends}, as computed again from the file."
+
+
+def _likely(what: str) -> Callable[[Claim], str]:
+    def sentence(claim: Claim) -> str:
+        least, most = format_down(claim.lower), format_up(claim.upper)
+        return f"{what} is at least {least} and at most {most}, as computed again from the file."
+
+    return sentence
+
+
 def _least_loss(claim: Claim) -> str:
     return (
         f"the mechanism keeps {_kept(claim)} and loses at most {format_up(claim.upper)} on average, and none that "
@@ -295,6 +313,13 @@ _SENTENCES: dict[str, Callable[[Claim], str]] = {
     again.BINARY_ENVELOPE: _envelope("event"),
     again.DETERMINISTIC_ENVELOPE: _envelope("function of the outcome"),
     again.K_ARY_ENVELOPE: _envelope("post-processing"),
+    again.REPEATED_EPSILON: _many_uses,
+    again.REPEATED_DELTA: _likely("the δ of (ε, δ)-privacy of all uses together, at the ε of the file,"),
+    again.REPEATED_ENVELOPE: _envelope("post-processing of all outcomes"),
+    again.REPEATED_FAILURE: _likely(
+        "the largest probability with which some post-processing of all outcomes leaks more than the ε of the file"
+    ),
+    again.REPEATED_LEAKAGE: _computed_again("the maximal leakage of all uses together"),
     again.NOISE_ENVELOPE: _envelope("post-processing of the noisy value"),
     again.NOISE_DETERMINISTIC_ENVELOPE: _envelope("function of the noisy value"),
     again.NOISE_ORDERED_ENVELOPE: _envelope("monotone function of the noisy value"),
