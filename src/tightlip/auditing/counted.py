@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.auditing.tally import Places, Tally, divide, equal_columns, group_rows, sum_by
+from tightlip.auditing.tally import Places, Tally, divide, equal_columns, group_keys, group_rows, sum_by
 from tightlip.errors import InvalidInput
 from tightlip.numeric.parse import FloatArray
 from tightlip.table.cell_kinds import CellKinds
@@ -215,28 +215,71 @@ class Counted:
             tally=tally,
         )
 
-    def publish(self, local: LocalRecoding, people: int | None = None) -> Counted:
+    def hide(self, columns: Sequence[str], cells: NDArray[np.bool_]) -> Counted:
+        """Show nothing in some columns of some cells, and count cells that then show the same as one."""
+        if not cells.any():
+            return self
+        codes = self.codes.copy()
+        places = np.array([self.columns.index(column) for column in columns])
+        codes[np.flatnonzero(cells)[:, None], places] = SUPPRESSED
+        kinds, kind = group_rows(codes)
+        return replace(self, codes=codes[kinds], tally=self.tally.with_cells(kind))
+
+    def keep(self, cells: NDArray[np.bool_]) -> Counted:
+        """Count the people of some cells alone."""
+        if cells.all():
+            return self
+        kept = np.flatnonzero(cells[self.tally.cell])
+        left, cell = group_keys(self.tally.cell[kept])
+        held, secret = group_keys(self.tally.secret[kept])
+        tally = Tally.of(secret, cell, self.tally.count[kept], (len(held), len(left)), self.tally.cells[left])
+        return replace(self, codes=self.codes[left], secret_codes=self.secret_codes[held], tally=tally)
+
+    def publish(
+        self, local: LocalRecoding, people: int | None = None, columns: Sequence[str] | None = None
+    ) -> Counted:
         """Recode cell by cell: counts of what is published, multiplied by the recoding's scale.
 
-        `people` is how many there are, where these counts are of noisy columns and so multiplied already.
+        `people` is how many there are, where these counts are of noisy columns and so multiplied already. `columns` are
+        those here that it is for, where others stand beside them; cells that show nothing there go on doing so.
         """
-        if self.columns != local.columns:
+        names = local.columns if columns is None else tuple(columns)
+        if columns is None and self.columns != names:
             raise InvalidInput(
                 "a local recoding must be of the columns that are counted; protect the table again."
             )
-        labels = [self.cell_label(cell) or () for cell in range(len(self.codes))]
-        place, starts, tally = local.places_of(labels), local.starts, self.tally
-        own = place[tally.cell]
+        places, tally = [self.columns.index(name) for name in names], self.tally
+        # one more cell at the end, with one more value: nothing, for nothing
+        starts = np.append(local.starts, len(local.cell) + 1)
+        value, weight = np.append(local.value, len(local.published)), np.append(local.weight, local.scale)
+        labels, shown = _by_column(local.published, len(names))
+        shown = np.vstack([shown, np.full((1, len(names)), SUPPRESSED)])
+        own = self._places_in(local, places)[tally.cell]
         width = starts[own + 1] - starts[own]
         pair = np.repeat(np.arange(len(own)), width)
         entry = np.arange(len(pair)) + np.repeat(starts[own] - (np.cumsum(width) - width), width)
-        used, cell = np.unique(local.value[entry], return_inverse=True)
-        count = tally.count[pair].astype(object) * local.weight[entry].astype(object)
-        values, codes = _by_column([local.published[value] for value in used.tolist()], len(self.columns))
-        joined = Tally.of(tally.secret[pair], cell, count, (tally.shape[0], len(used)))
+        codes = self.codes[tally.cell[pair]]
+        codes[:, places] = shown[value[entry]]
+        kinds, cell = group_rows(codes)
+        count = tally.count[pair].astype(object) * weight[entry].astype(object)
+        joined = Tally.of(tally.secret[pair], cell, count, (tally.shape[0], len(kinds)))
+        values = [dict(zip(places, labels, strict=True)).get(at, old) for at, old in enumerate(self.values)]
         unit = local.scale * (1 if people is None else tally.total // people)
         expected = (joined.of_cell // unit).astype(np.int64)  # by chance as many are expected, or more
-        return replace(self, values=values, codes=codes, tally=joined, holders=expected)
+        return replace(self, values=tuple(values), codes=codes[kinds], tally=joined, holders=expected)
+
+    def _places_in(self, local: LocalRecoding, places: Sequence[int]) -> NDArray[np.intp]:
+        """Which cell of a recoding each cell is, by some columns; beyond the last where these show nothing."""
+        kinds, kind = group_rows(self.codes[:, places])
+        rows = self.codes[kinds][:, places]
+        there = np.flatnonzero(rows[:, 0] >= 0)
+        labels = [
+            tuple(self.values[place][code] for place, code in zip(places, row, strict=True))
+            for row in rows[there].tolist()
+        ]
+        found = np.full(len(kinds), len(local.cells), dtype=np.intp)
+        found[there] = local.places_of(labels)
+        return found[kind]
 
     def suppress(self, min_count: int | None) -> Counted:
         """Suppress small cells: all people in cells of fewer than `min_count` share one cell that shows nothing."""

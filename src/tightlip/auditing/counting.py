@@ -41,7 +41,7 @@ class Cells:
     policy : the plan
     rows : how many rows are counted
     counted : the counts before small cells are hidden and columns randomised; None where only the engine has them
-    table : where they are counted
+    table : where they are counted; None where columns are not those of a table
     max_groups : how many pairs of cell and secret may be in memory for one secret alone, where cells are few but all
         secrets together are too many
     counter : the engine's side of them, where they are not in memory
@@ -140,6 +140,8 @@ class Cells:
     def heat_map(self, subject: Subject, columns: Sequence[str]) -> HeatMap | None:
         """Count the first two of some columns alone; None where there is only one, or they have many values."""
         if len(columns) < 2 or mechanisms_of(self.policy) or self.policy.local is not None:
+            return None
+        if self.counted is None and self.table is None:
             return None
         try:
             counted = self._with_values(subject, tuple(columns[:2]))

@@ -44,6 +44,13 @@ READERS = {
     "reads other releases of these people",
 }
 """Who is protected, by whether the release is deterministic."""
+TOGETHER = {
+    True: "who reads the file and every other release in the ledger, links their rows, and besides knows the released "
+    "columns of a person; not who also reasons about why these recodings were chosen",
+    False: "who reads published values of this and every other release in the ledger, and links their rows; not who "
+    "knows the released columns of a person",
+}
+"""Who is protected by an account of all releases, by whether all of them are deterministic and of one table."""
 _LIBRARIES = ("tightlip", "numpy", "pyarrow", "duckdb", "ibis-framework", "randomgen")
 _HASH = re.compile("[0-9a-f]{64}")
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tightlip.arguments import flag, instance
 from tightlip.arguments import path as read_path
@@ -84,6 +84,18 @@ class Facts:
     files: Mapping[str, Path] = field(default_factory=dict)
 
 
+class Charge(Protocol):
+    """What a release costs somewhere: it is reserved before anything is drawn, and confirmed when it is written."""
+
+    def reserve(
+        self, table: Table, policy: Policy, counts: str, options: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Reserve it, or raise; returns what the receipt says of that. Options are those of `release`."""
+
+    def confirm(self, receipt: Receipt) -> None:
+        """Confirm that it is written."""
+
+
 def release(
     table: Any,
     policy: Policy,
@@ -129,7 +141,7 @@ def release(
         nothing is then written.
     """
     options = {"keep": keep, "with_secret": with_secret, "force": force, "seed_for_tests": seed_for_tests}
-    return write_release(table, policy, path, receipt, Facts(), out_table=out_table, **options)
+    return write_release(table, policy, path, receipt, Facts(), None, out_table=out_table, **options)
 
 
 def write_release(
@@ -138,11 +150,15 @@ def write_release(
     path: str | Path,
     receipt: str | Path | None,
     facts: Facts,
+    charge: Charge | None,
     *,
     out_table: str | None,
     **options: Any,
 ) -> Release:
-    """Write a release and its receipt; see `release`, whose other arguments are the options."""
+    """Write a release and its receipt; see `release`, whose other arguments are the options.
+
+    With a charge it is reserved after it was checked and before anything is drawn.
+    """
     instance(policy, Policy, "policy", "write Policy(secret, release)")
     require_unweighted(policy, "released")
     output = output_of(path, out_table)
@@ -161,6 +177,9 @@ def write_release(
             raise InvalidInput(f"{opened.name} has changed since it was protected; protect it again.")
         require_promise(counted, policy, opened.name)
         leakage = worst_leakage(counted, policy)
+        if charge is not None:
+            said = charge.reserve(opened, policy, digest, options)
+            facts = replace(facts, proved={**facts.proved, **said})
         made: list[Receipt] = []
 
         def sign(published: Published) -> None:
@@ -169,6 +188,8 @@ def write_release(
             partial.write_text(made[0].to_json(), encoding="utf-8")
 
         published = publish(opened, policy, output, counts=counts, before_named=sign, **options)
+    if charge is not None:
+        charge.confirm(made[0])
     return Release(published, leakage, made[0], beside)
 
 

@@ -79,20 +79,33 @@ def keys_of(table: Table, policy: Policy) -> list[Key]:
 
     The table must be the one of the policy, `table.under(policy)`.
     """
+    table.plain_columns(policy.columns)  # all at once, so that a file is read once
+    columns = [item.column for item in policy.release]
+    keys = _recoded_keys(table, policy, columns, policy.recodings[len(policy.secret) :])
+    return [*secret_keys(table, policy), *(_by_label(table, key) for key in keys)]
+
+
+def secret_keys(table: Table, policy: Policy) -> list[Key]:
+    """List the keys of the secret columns of a policy."""
+    keys = _recoded_keys(table, policy, policy.secret, policy.recodings[: len(policy.secret)])
+    return [_named_key(table, key, item) for key, item in zip(keys, policy.secrets, strict=True)]
+
+
+def _recoded_keys(
+    table: Table, policy: Policy, columns: Sequence[str], recodings: Sequence[Recoding]
+) -> list[Key]:
     assert table is table.under(policy)
-    recodings = policy.recodings
     for name in policy.scales:
         require_known(name, [*table.physical, *table.refused], "scales column")
-    plain = table.plain_columns(policy.columns)
-    kept = [name for name, recoding in zip(policy.columns, recodings, strict=True) if keeps_values(recoding)]
+    plain = table.plain_columns(columns)
+    kept = [name for name, recoding in zip(columns, recodings, strict=True) if keeps_values(recoding)]
     table.require_one_spelling(kept)
     keys = []
-    for name, recoding, (column, kind) in zip(policy.columns, recodings, plain, strict=True):
+    for name, recoding, (column, kind) in zip(columns, recodings, plain, strict=True):
         recoding.require(name, kind)
         scale = _scale_of(policy, name, kind)
         keys.append(Key(name, recoding.key(column, kind), recoding, kind, scale=scale))
-    named = [_named_key(table, key, item) for key, item in zip(keys, policy.secrets, strict=False)]
-    return [*named, *(_by_label(table, key) for key in keys[len(named) :])]
+    return keys
 
 
 def _scale_of(policy: Policy, name: str, kind: Kind) -> Declared | None:

@@ -37,7 +37,7 @@ from tightlip.model.labels import Labels
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.display import several
 from tightlip.numeric.parse import FloatArray, exact_text, number
-from tightlip.numeric.quantity import exact_ratio, level
+from tightlip.numeric.quantity import Nats, exact_ratio, level
 from tightlip.reading import is_below, read_bytes, text_of
 from tightlip.table.kinds import MISSING, code_label
 
@@ -122,6 +122,24 @@ class ColumnChannel:
         own = slice(self.starts[value], self.starts[value + 1])
         added = self.extra[own][self.places[own] == outcome].sum()
         return Fraction(int(self.base[outcome] + added), self.total)
+
+    def local_privacy(self) -> Nats:
+        """Compute LDP, the logarithm of the largest P(outcome | value) / P(outcome | other value), exactly.
+
+        >>> ColumnChannel.response(["a", "b", "c"], Fraction(3)).local_privacy().ratio
+        Fraction(3, 1)
+        """
+        outcomes, values = len(self.base), len(self.starts) - 1
+        most, least = np.zeros(outcomes, dtype=object), np.full(outcomes, None, dtype=object)
+        for place, extra in zip(self.places.tolist(), self.extra.tolist(), strict=True):
+            most[place] = max(most[place], extra)
+            least[place] = extra if least[place] is None else min(least[place], extra)
+        # a value that makes an outcome no likelier than the base has no entry for it
+        least[np.bincount(self.places, minlength=outcomes) < values] = 0
+        pairs = [(int(high), int(low)) for high, low in zip(self.base + most, self.base + least, strict=True)]
+        if any(high and not low for high, low in pairs):
+            return Nats(math.inf)
+        return Nats.of_ratio(max(Fraction(high, low) for high, low in pairs if high))
 
     def weights_of(self, value: int) -> list[tuple[Value, int]]:
         """List the outcomes that a value can have, each with its whole weight, which sum to the total.
