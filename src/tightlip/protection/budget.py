@@ -19,6 +19,7 @@ from tightlip.auditing.plan import about, left_out, sensitive
 from tightlip.envelopes.result import read_delta
 from tightlip.errors import InvalidInput, quoted
 from tightlip.protection.limits import Kind, Limit, Limits, whole_kind
+from tightlip.protection.past import Past, require_few, split_by_past
 from tightlip.table.budget import Rule, read_rules
 from tightlip.table.kinds import MISSING
 from tightlip.table.policy import Policy, require_known
@@ -27,11 +28,14 @@ Subject = tuple[str, ...]
 
 
 def read_limits(
-    counted: Counted, plan: Policy, budget: Any, pmc: Any, delta: Any
+    counted: Counted, plan: Policy, budget: Any, pmc: Any, delta: Any, past: Past | None = None
 ) -> tuple[Limits, tuple[tuple[Subject, int], ...]]:
-    """The limits of budgets on counts, and for each row of the counts which secret it is of: its subject and place."""
+    """The limits of budgets on counts, and for each row of the counts which secret it is of: its subject and place.
+
+    With a past, whose counts are at the same levels, there is one for each value that was released earlier.
+    """
     asked = list(asked_limits(plan, budget, pmc))
-    build = _Rows(counted, plan, tuple(dict.fromkeys(subject for subject, _, _ in asked)))
+    build = _Rows(counted, plan, tuple(dict.fromkeys(subject for subject, _, _ in asked)), past)
     limits: list[Limit] = []
     for subject, rule, kind in asked:
         limits += build.limits(subject, rule, kind)
@@ -59,24 +63,48 @@ def asked_limits(plan: Policy, budget: Any, pmc: Any) -> Iterator[tuple[Subject,
 class _Rows:
     """The counts of the secrets of some subjects below each other, and the people to whom each subject applies."""
 
-    def __init__(self, counted: Counted, plan: Policy, subjects: Sequence[Subject]) -> None:
-        self.plan, kind = plan, whole_kind(counted.tally.total)
-        self.people = counted.tally.of_cell.astype(kind)
+    def __init__(
+        self, counted: Counted, plan: Policy, subjects: Sequence[Subject], past: Past | None
+    ) -> None:
+        total = counted.tally.total if past is None else past.counted.tally.total
+        self.plan, self.past, kind = plan, past, whole_kind(total)
+        self.people = counted.tally.of_cell.astype(kind) * (total // counted.tally.total)
         self.seen = {subject: about(counted, subject) for subject in subjects}
-        self.rows: dict[Subject, dict[int, int]] = {}
+        self.rows: dict[Subject, dict[int, list[int]]] = {}
         self.names: list[tuple[Subject, int]] = []
+        self.prior_of: list[int] = []
         parts: list[NDArray[Any]] = []
         self.applies: list[NDArray[Any]] = []
         for subject, seen in self.seen.items():
-            matrix = np.zeros(seen.tally.shape, dtype=kind)
-            matrix[seen.tally.secret, seen.tally.cell] = seen.tally.count
             kept = np.flatnonzero(~left_out(seen, plan))
-            self.rows[subject] = {int(place): len(self.names) + row for row, place in enumerate(kept)}
-            self.names += [(subject, int(place)) for place in kept]
-            parts.append(matrix[kept])
-            self.applies.append(matrix[kept].sum(axis=0))
+            own = self.rows[subject] = {int(place): [] for place in kept}
+            first = len(self.prior_of)
+            for matrix in self._matrices(subject, seen, kind):
+                for place, rows in own.items():
+                    rows.append(len(self.names))
+                    self.names.append((subject, place))
+                self.prior_of += range(first, first + len(kept))
+                parts.append(matrix[kept])
+                self.applies.append(matrix[kept].sum(axis=0))
         self.counts = np.vstack(parts)
         self.subject = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+
+    def _matrices(self, subject: Subject, seen: Counted, kind: Any) -> Iterator[NDArray[Any]]:
+        """Counts by secret and cell; with a past one matrix for each value that was released earlier."""
+        if self.past is None:
+            matrix = np.zeros(seen.tally.shape, dtype=kind)
+            matrix[seen.tally.secret, seen.tally.cell] = seen.tally.count
+            yield matrix
+            return
+        joint = about(self.past.counted, subject)
+        cell, earlier, many = split_by_past(joint)
+        require_few(seen.tally.shape[0], many, seen.tally.shape[1])
+        of_pair = earlier[joint.tally.cell]
+        order = np.argsort(of_pair, kind="stable")
+        for pairs in np.split(order, np.searchsorted(of_pair[order], np.arange(1, many))):
+            matrix = np.zeros(seen.tally.shape, dtype=kind)
+            matrix[joint.tally.secret[pairs], cell[joint.tally.cell[pairs]]] = joint.tally.count[pairs]
+            yield matrix
 
     def limits(self, subject: Subject, rule: Rule, kind: Kind) -> Iterator[Limit]:
         """The limits of a rule on the secrets of a subject that it is about."""
@@ -88,10 +116,19 @@ class _Rows:
         else:
             chosen = [*self.rows[subject]]
         for place in chosen:
-            row = self.rows[subject][place]
-            people = int(self.applies[self.subject[row]].sum())
-            prior = Fraction(int(self.counts[row].sum()), people)
-            yield Limit.of(row, kind, rule.allowed.level, prior)
+            rows = self.rows[subject][place]
+            people = sum(int(self.applies[self.subject[row]].sum()) for row in rows)
+            prior = Fraction(sum(int(self.counts[row].sum()) for row in rows), people)
+            for row in rows:
+                limit = Limit.of(row, kind, rule.allowed.level, prior)
+                if self.past is None or self._matters(limit):
+                    yield limit
+
+    def _matters(self, limit: Limit) -> bool:
+        """Whether some cell alone exceeds it."""
+        held, people = self.counts[limit.secret].astype(object), self.applies[self.subject[limit.secret]]
+        left, right = held * limit.inside.denominator, people.astype(object) * limit.inside.numerator
+        return bool(((left < right) if limit.floor else (left > right)).any())
 
     def _named(self, subject: Subject, value: str) -> list[int]:
         known = [
@@ -110,7 +147,10 @@ class _Rows:
         """All of it; where everything applies to everybody, nothing is said about whom it is about."""
         if all(np.array_equal(own, self.people) for own in self.applies):
             return Limits(self.counts, self.people, limits, exposed)
-        return Limits(self.counts, self.people, limits, exposed, np.vstack(self.applies), self.subject)
+        prior_of = None if self.past is None else np.array(self.prior_of, dtype=np.intp)
+        return Limits(
+            self.counts, self.people, limits, exposed, np.vstack(self.applies), self.subject, prior_of
+        )
 
 
 def _tightest(limits: Sequence[Limit]) -> tuple[Limit, ...]:

@@ -361,19 +361,23 @@ def _level_parts(level: float | Fraction) -> tuple[str, str]:
 
 
 def _applies_parts(limits: Limits) -> list[Any] | None:
-    """Of each secret its subject, and the people to whom each subject applies; None where all do to everybody."""
+    """Of each row its subject, the people to whom each subject applies, and of which secret it is where several are.
+
+    None where all apply to everybody.
+    """
     if limits.applies is None or limits.subject is None:
         return None
-    return [limits.subject.tolist(), limits.applies.tolist()]
+    same = [] if limits.prior_of is None else [limits.prior_of.tolist()]
+    return [limits.subject.tolist(), limits.applies.tolist(), *same]
 
 
 def _read_applies(
     parts: Any, rows: int, cells: int
-) -> tuple[NDArray[Any], NDArray[np.intp]] | tuple[None, None]:
+) -> tuple[NDArray[Any] | None, NDArray[np.intp] | None, NDArray[np.intp] | None]:
     """Read what `_applies_parts` wrote; `_check_table` compares it with the counts."""
     if parts is None:
-        return None, None
-    subject, applies = parts
+        return None, None, None
+    subject, applies, *same = parts
     read, people = _wholes(subject), np.array([_counts(row) for row in applies], dtype=object)
     if len(read) != rows or people.shape != (len(applies), cells) or not len(applies):
         raise CertificateInvalid(
@@ -381,7 +385,13 @@ def _read_applies(
         )
     if (read < 0).any() or (read >= len(people)).any():
         raise CertificateInvalid("secrets must be of subjects that are listed.")
-    return people, read.astype(np.intp)
+    if not same:
+        return people, read.astype(np.intp), None
+    (one,) = same
+    of = _wholes(one)
+    if len(of) != rows:
+        raise CertificateInvalid("every row of the counts must be of a secret.")
+    return people, read.astype(np.intp), of.astype(np.intp)
 
 
 def _read_level(form: str, text: str) -> float | Fraction:
@@ -404,9 +414,9 @@ def _read_table(record: dict[str, Any]) -> Table:
         )
     counts = np.zeros((int(secret.max()) + 1, len(people)), dtype=kind)
     counts[secret, cell] = count
-    applies, subject = _read_applies(record["applies"], len(counts), len(people))
+    applies, subject, prior_of = _read_applies(record["applies"], len(counts), len(people))
     applies = None if applies is None else applies.astype(kind)
-    known = Limits(counts, people.astype(kind), (), applies=applies, subject=subject)
+    known = Limits(counts, people.astype(kind), (), applies=applies, subject=subject, prior_of=prior_of)
     limits = tuple(_read_limit(known, *limit) for limit in record["limits"])
     return Table(
         codes,

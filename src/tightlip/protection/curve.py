@@ -139,7 +139,7 @@ def _protect(found: Protection, budget: Nats, seconds: float, gap: float) -> Pro
         gap=gap,
         seconds=seconds,
     )
-    return protect_counts(found.counted, found.plan, found.levels, asked)
+    return protect_counts(found.counted, found.plan, found.levels, asked, found.past)
 
 
 def _point(budget: Nats, found: Protection) -> CurvePoint:

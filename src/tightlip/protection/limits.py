@@ -112,6 +112,7 @@ class Limits:
     exposed : the share of people who may get a value of their own that keeps no limit
     applies : by subject (row) and cell, the people to whom it applies; None where all do to everybody
     subject : of each row of `counts` the row of `applies` that it is of
+    prior_of : of each row of `counts` the number of its secret, where several rows are of one (see `past`)
     unit : what a person counts for
     """
 
@@ -121,6 +122,7 @@ class Limits:
     exposed: Fraction = Fraction(0)
     applies: NDArray[Any] | None = None
     subject: NDArray[np.intp] | None = None
+    prior_of: NDArray[np.intp] | None = None
     unit: int = 1
 
     def people_of(self, limit: Limit) -> NDArray[Any]:
@@ -130,13 +132,12 @@ class Limits:
         return np.asarray(self.applies[self.subject[limit.secret]])
 
     def prior(self, secret: int) -> Fraction:
-        """The share of a secret (a row of the counts) among those to whom it applies."""
-        people = (
-            self.people
-            if self.applies is None or self.subject is None
-            else self.applies[self.subject[secret]]
-        )
-        return Fraction(sum(self.counts[secret].tolist()), sum(people.tolist()) or 1)
+        """The share of a secret (a row of the counts, or several) among those to whom it applies."""
+        if self.applies is None or self.subject is None:
+            return Fraction(sum(self.counts[secret].tolist()), self.total or 1)
+        rows = [secret] if self.prior_of is None else np.flatnonzero(self.prior_of == self.prior_of[secret])
+        held = sum(sum(self.counts[row].tolist()) for row in rows)
+        return Fraction(held, sum(sum(self.applies[self.subject[row]].tolist()) for row in rows) or 1)
 
     @property
     def total(self) -> int:

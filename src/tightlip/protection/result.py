@@ -15,7 +15,7 @@ from tightlip.arguments import choice, instance
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.leakage import cell_pml
 from tightlip.auditing.plan import applying, worst_leakage_of
-from tightlip.auditing.releasing import Release, write_release
+from tightlip.auditing.releasing import Charge, Release, write_release
 from tightlip.auditing.tally import divide, group_rows
 from tightlip.errors import InvalidInput
 from tightlip.model.channel import Channel
@@ -28,6 +28,7 @@ from tightlip.protection.kernel import Kernel, exposed_share
 from tightlip.protection.least import Least, least_words
 from tightlip.protection.levels import ColumnLevels
 from tightlip.protection.limits import Limit
+from tightlip.protection.past import Past
 from tightlip.protection.values import Values
 from tightlip.showing import Unit, check_shown
 from tightlip.table.local import Cell, LocalRecoding
@@ -75,6 +76,7 @@ class Protection:
     finished : whether the search ended by itself; otherwise it was stopped with the best found so far
     source : the table, if it is at hand
     given : budget, pmc, delta, min_count and levels as they were given to `protect`; None where it was not asked
+    past : what was released before, if the budget is for all of it together
     least : where only the value that says least is published, by how much all limits must be loosened for more, between
         two proved ends
     """
@@ -92,6 +94,7 @@ class Protection:
     source: Any = None
     given: Mapping[str, Any] | None = None
     least: Least | None = None
+    past: Past | None = None
 
     @property
     def kept(self) -> float:
@@ -169,8 +172,11 @@ class Protection:
         out_table: str | None = None,
         force: bool = False,
         seed_for_tests: int | None = None,
+        charge: Charge | None = None,
     ) -> Release:
         """Write what is published of every row of the table, and a receipt beside it; see `tightlip.release`.
+
+        A `Ledger` gives what is to be charged for it.
 
         Raises
         ------
@@ -189,7 +195,9 @@ class Protection:
             "seed_for_tests": seed_for_tests,
         }
         facts = release_facts(self)
-        return write_release(self.source, self.policy, path, receipt, facts, out_table=out_table, **options)
+        return write_release(
+            self.source, self.policy, path, receipt, facts, charge, out_table=out_table, **options
+        )
 
     @cached_property
     def policy(self) -> Policy:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Unpack
 
+import numpy as np
+
 from tightlip.arguments import flag, whole
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.plan import mechanisms_of, require_unweighted
@@ -22,6 +24,7 @@ from tightlip.protection.fixed import FixedColumns
 from tightlip.protection.kernel import Kernel, round_kernel
 from tightlip.protection.least import Least, least_loosening
 from tightlip.protection.levels import ColumnLevels, choose_levels
+from tightlip.protection.past import PAST, Past
 from tightlip.protection.program import Program
 from tightlip.protection.rays import exact_kernel
 from tightlip.protection.result import Protection
@@ -59,6 +62,7 @@ def protect(
     min_count: int | None = None,
     gap: float = 1e-3,
     seconds: float | None = None,
+    earlier: Mapping[str, Policy] | None = None,
     on_progress: OnProgress = silent,
     **plan: Unpack[PlanKeywords],
 ) -> Protection:
@@ -91,6 +95,9 @@ def protect(
         table where left out, 20 to 80
         Work is counted, so that the same table gives the same release on every machine that takes less than three times
         as long. When it is done, or after Ctrl-C, the best so far is returned with its proof and its gap.
+    earlier : mapping of names to policies, optional
+        What was released of the same people before: the budget is then for all of it together, by whoever links rows.
+        A `Ledger` knows these.
     on_progress : callable, optional
         Is told the stage, the detail kept and the bound so far.
     plan : bins={"age": 10}, prefix, top, bottom, mapping, suppress, randomize, where, missing, not_secret, jointly
@@ -125,6 +132,7 @@ def protect(
         counts = count_cells(opened, replace(wanted, min_count=None))
         counted = Counted.of(counts, wanted.secret, [item.column for item in wanted.release])
         chosen = choose_levels(wanted, counted, opened.under(wanted).kinds(wanted.columns), levels)
+        past = Past.of(opened, wanted, earlier) if earlier else None
     given = {
         "budget": wanted.budget,
         "pmc": pmc,
@@ -132,7 +140,7 @@ def protect(
         "min_count": fewest,
         "levels": levels,
     }
-    return replace(protect_counts(counted, wanted, chosen, asked), source=table, given=given)
+    return replace(protect_counts(counted, wanted, chosen, asked, past), source=table, given=given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,13 +183,19 @@ class Request:
 
 
 def protect_counts(
-    counted: Counted, plan: Policy, levels: tuple[ColumnLevels, ...], asked: Request
+    counted: Counted,
+    plan: Policy,
+    levels: tuple[ColumnLevels, ...],
+    asked: Request,
+    past: Past | None = None,
 ) -> Protection:
-    """Protect counts of the released columns, given what their values may be published as."""
+    """Protect counts of the released columns, given what their values may be published as, and what is out already."""
     fixed = FixedColumns.of(counted, plan)
     finest, codes = _at_finest(fixed.counted, levels)
-    limits, secrets = read_limits(finest, plan, asked.budget, asked.pmc, asked.delta)
-    proof = Proof(finest.codes, codes, _weights(asked.weights, levels), replace(limits, unit=fixed.unit))
+    earlier = None if past is None else _past_at_finest(past, plan, levels)
+    limits, secrets = read_limits(finest, plan, asked.budget, asked.pmc, asked.delta, earlier)
+    unit = fixed.unit if earlier is None else earlier.unit
+    proof = Proof(finest.codes, codes, _weights(asked.weights, levels), replace(limits, unit=unit))
     values = proof.values()
     base = base_release(
         proof, values, secrets, least=asked.least, randomised=asked.randomised, fixed=fixed.told()
@@ -200,6 +214,7 @@ def protect_counts(
         asked.randomised,
         finished,
         least=_least(best, values, asked),
+        past=past,
     )
 
 
@@ -288,6 +303,19 @@ def _at_finest(
         groups.append(column.codes()[0])
         codes.append(tuple(level[first] for level in column.codes()))
     return counted.recode([column.column for column in levels], values, groups), tuple(codes)
+
+
+def _past_at_finest(past: Past, plan: Policy, levels: tuple[ColumnLevels, ...]) -> Past:
+    """What is out already, beside cells at the first level of every column."""
+    drawn = past.drawn(FixedColumns.of(past.counted, plan).counted)
+    values, groups = [], []
+    for column in levels:
+        values.append(tuple(dict.fromkeys(column.labels[0])))
+        groups.append(column.codes()[0])
+    earlier = drawn.counted.values[-1]
+    columns = [*(column.column for column in levels), PAST]
+    finest = drawn.counted.recode(columns, [*values, earlier], [*groups, np.arange(len(earlier))])
+    return replace(drawn, counted=finest)
 
 
 def _protectable(plan: Policy) -> Policy:
