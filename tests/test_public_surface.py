@@ -31,7 +31,7 @@ FIRST = {
     "post-processing": {"envelope", "envelope_curve", "failure_probability"},
     "other views": {"statistic_maximal_leakage", "leakage_capacity", "dobrushin"},
     "designing": {"design"},
-    "tables": {"audit", "compare", "protect", "release", "Policy", "open_table"},
+    "tables": {"audit", "compare", "protect", "release", "Policy", "open_table", "Ledger"},
     "namespaces": {
         "measures",
         "envelopes",

@@ -21,6 +21,7 @@ from .designs.run import design as design
 from .envelopes.adversaries import envelope as envelope
 from .envelopes.adversaries import envelope_curve as envelope_curve
 from .envelopes.failure import failure_probability as failure_probability
+from .ledger.ledger import Ledger as Ledger
 from .measures.event import event_leakage as event_leakage
 from .measures.local import alip as alip
 from .measures.local import ldp as ldp

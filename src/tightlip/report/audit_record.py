@@ -359,6 +359,8 @@ class AuditReport:
     change_note: str | None = None
     protect: Lead | None = None
     comparison: tuple[PlanLine, ...] | None = None
+    together: tuple[str, ...] | None = None
+    ledger: dict[str, Any] | None = None
     written: dict[str, str | None] | None = None
 
     def to_dict(self) -> dict[str, Any]:

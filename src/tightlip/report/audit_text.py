@@ -25,6 +25,8 @@ def audit_text(report: AuditReport) -> RenderableType:
     ]
     if len(report.summary) > 1:
         parts.append(_summary(report))
+    if report.together is not None:
+        parts.append(Text("\n".join(report.together)))
     if report.comparison is not None:
         parts.append(comparison_table(report.comparison))
     parts += [_remedies(report)]

@@ -1,7 +1,8 @@
 """Results as a notebook shows them: a record, a few lines of HTML, a data frame, a picture; by the result's type.
 
 Asked by `tightlip.showing`. Numbers between two proved ends are in `tightlip.report.proved`, trade-offs in
-`tightlip.report.protect_curve`, designed mechanisms in `tightlip.report.design`.
+`tightlip.report.protect_curve`, designed mechanisms in `tightlip.report.design`, accounts of several releases in
+`tightlip.report.together`.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from tightlip.report import (
     proved,
     release,
     statistic,
+    together,
 )
 from tightlip.report.amounts import (
     Unit,
@@ -80,6 +82,7 @@ __all__ = [
     "protect_curve",
     "proved",
     "record_of",
+    "together",
 ]  # what results ask for
 
 # where tails and quantiles are told, as by `tightlip measure`

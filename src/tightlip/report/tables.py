@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 _WORDS = {  # columns of text, at the left; all others hold numbers
+    "account before → after",
     "change",
     "column",
     "by",
@@ -26,6 +27,8 @@ _WORDS = {  # columns of text, at the left; all others hold numbers
     "released value",
     "row",
     "secret",
+    "state",
+    "time",
     "value",
     "verdict",
 }
