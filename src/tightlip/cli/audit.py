@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from tightlip.auditing.result import Audit
     from tightlip.auditing.sample import SampleMode
+    from tightlip.ledger import Ledger, Together
     from tightlip.table.policy import Policy
     from tightlip.table.source import Table
 
@@ -56,6 +57,7 @@ def audit(
     population: option.Population = True,
     confidence: option.Confidence = None,
     against: option.Against = None,
+    ledger: option.LedgerFile = None,
     seconds: option.Seconds = None,
     skip: option.Skip = None,
     html: option.Html = None,
@@ -83,6 +85,7 @@ def audit(
     from tightlip.report.audit_record import audit_report, now
     from tightlip.report.audit_text import audit_text
     from tightlip.report.comparison import plan_lines
+    from tightlip.report.together import with_together
     from tightlip.table.flags import column_names
 
     made = now()
@@ -93,15 +96,19 @@ def audit(
     flags |= {"not_secret": not_secret, "weight": weight, "jointly": jointly or None, "min_count": min_count}
     flags |= {"statistic": None if statistic is None else column_names(statistic)}
     flags |= {"delta": None if delta is None else _delta(delta)}
-    plan = PlanFlags(policy, mappings_anywhere, secret, release, budget, flags).plan()
+    book = option.open_ledger(ledger, write=False)
+    terms = None if book is None else book.terms
+    plan = PlanFlags(policy, mappings_anywhere, secret, release, budget, flags, terms).plan()
     outputs = Outputs(html, risks, write_policy, id_column, force)
     outputs.check(inputs_of(table, policy, plan), population=population, budget=bool(plan.budget))
     stages = stages_of(plan, sample=sample is not None, budget=bool(plan.budget))
-    with stage_bar([*stages, "report", "writing"]) as tell, open_input(table, table=name) as opened:
+    more = [] if book is None else ["ledger"]
+    with stage_bar([*stages, *more, "report", "writing"]) as tell, open_input(table, table=name) as opened:
         options: dict[str, Any] = {"sample": sample, "seconds": seconds, "code_seed": seed}
         skipped = [] if skip is None else column_names(skip)
         found = run_audit(opened, policy=plan, **options, skip=skipped, on_stage=tell)
         others = _audit_others(opened, plan, against or [], mappings_anywhere, options, tell)
+        together = None if book is None else _together(book, opened, plan, sample, tell)
         tell("report")
         report = audit_report(
             found.with_curves() if json or html is not None else found,
@@ -116,11 +123,23 @@ def audit(
                 compare({"this plan": found} | others), show_values=show_values, unit=unit.value
             )
             report = replace(report, comparison=tuple(lines))
+        if together is not None and book is not None:
+            report = with_together(report, together, book.terms, show_values=show_values)
         tell("writing")
         report = replace(report, written=outputs.write(report, opened, plan, found))
     print_json(report.to_dict()) if json else print_text(audit_text(report), verdict=report.headline)
-    if found.verdict is False:
+    if found.verdict is False or (together is not None and together.kept is False):
         raise typer.Exit(1)
+
+
+def _together(
+    ledger: Ledger, table: Table, plan: Policy, sample: SampleMode | None, tell: Callable[[str], None]
+) -> Together:
+    """Measure the plan together with everything in a ledger; nothing is charged."""
+    if sample is not None:
+        raise InvalidInput("--ledger is for releases of a whole table, got --sample; drop one of them.")
+    tell("ledger")
+    return ledger.what_if(table, plan)[-1]
 
 
 def _audit_others(

@@ -19,7 +19,9 @@ from tightlip.cli.completion import complete_columns
 from tightlip.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from tightlip.auditing.joint import Terms
     from tightlip.auditing.result import Audit
+    from tightlip.ledger import Ledger
     from tightlip.report.audit_record import AuditReport
     from tightlip.table.policy import Policy
     from tightlip.table.source import Table
@@ -214,6 +216,15 @@ Skip = Annotated[
     ),
 ]
 
+LedgerFile = Annotated[
+    Path | None,
+    _asked(
+        "--ledger",
+        metavar="FILE",
+        help="Judge it together with everything in this ledger, which has the secret and the budget.",
+    ),
+]
+
 Html = Annotated[
     Path | None, _written(metavar="FILE", help="Write the report to one HTML file that works offline.")
 ]
@@ -245,6 +256,13 @@ Json = Annotated[bool, _written("--json", help="Print one JSON object.")]
 Force = Annotated[bool, _written("--force", help="Overwrite files that exist.")]
 
 
+def open_ledger(path: Path | None, *, write: bool) -> Ledger | None:
+    """Open the ledger that was named, if one was."""
+    from tightlip.ledger import Ledger
+
+    return None if path is None else Ledger(path, write=write)
+
+
 @dataclass(frozen=True, slots=True)
 class PlanFlags:
     """What was given about the plan; `others` has the flags that are keywords of `table.flags.keywords`."""
@@ -255,9 +273,10 @@ class PlanFlags:
     release: Settings
     budget: Settings
     others: Named[str, Any]
+    terms: Terms | None = None
 
     def plan(self) -> Policy:
-        """The planned release: the policy file, and what the flags add to it."""
+        """The planned release: the policy file, and what the flags add to it; of a ledger by its terms."""
         from tightlip.table.flags import column_names, keywords, read_secret
         from tightlip.table.plan import planned
         from tightlip.table.policy import Policy
@@ -266,14 +285,20 @@ class PlanFlags:
             raise InvalidInput(
                 "--mappings-anywhere must be given with --policy; files named by --map may be anywhere already."
             )
-        if self.policy is None and (not self.secret or not self.release):
+        if self.terms is not None and self.budget:
+            raise InvalidInput("--budget must be left out with --ledger, which has its own; drop one.")
+        if self.policy is None and not (self.release and (self.secret or self.terms)):
             raise InvalidInput("--secret and --release must be given, or --policy; name the columns.")
         base = None
         if self.policy is not None:
             base = Policy.from_toml(self.policy, mappings_anywhere=self.mappings_anywhere)
-        secret = [one for text in self.secret or () for one in read_secret(text)] or None
+        secret: Any = [one for text in self.secret or () for one in read_secret(text)] or None
+        if secret is None and base is None and self.terms is not None:
+            secret = self.terms.secrets
         release = [name for text in self.release or () for name in column_names(text)] or None
         plan = planned(secret, release, base, flag="--", **keywords(**self.others))
+        if self.terms is not None:
+            return self.terms.judge(plan)
         if not self.budget:
             return plan
         return planned(policy=plan, budget=read_budgets(self.budget, plan.secret))

@@ -19,6 +19,7 @@ from tightlip.cli.design import design
 from tightlip.cli.envelope import envelope
 from tightlip.cli.interrupt import Interrupted, tell_interrupted
 from tightlip.cli.interrupt import run as run
+from tightlip.cli.ledger import ledger
 from tightlip.cli.measure import measure
 from tightlip.cli.output import complain, use_readable_width
 from tightlip.cli.plan import plan
@@ -38,6 +39,7 @@ app = typer.Typer(
 for command in (audit, protect, measure, design, envelope, verify, sml, contraction, plan, convert):
     app.command(cls=Command)(with_manners(command))
 app.add_typer(release, name="release")
+app.add_typer(ledger, name="ledger")
 
 # typer brings its own copy of click or uses the installed one, depending on its version
 _USAGE_ERROR: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")

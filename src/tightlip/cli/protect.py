@@ -21,6 +21,9 @@ from tightlip.cli.table_input import open_input, shown_address
 from tightlip.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tightlip.ledger import Ledger
     from tightlip.protection.curve import Curve
     from tightlip.protection.levels import ColumnLevels
     from tightlip.protection.result import Protection
@@ -63,11 +66,13 @@ def protect(
     delta: own.Delta = None,
     seconds: own.Seconds = None,
     gap: own.Gap = 1e-3,
+    ledger: option.LedgerFile = None,
     out: own.Out = None,
     out_table: own.OutTable = None,
     receipt: own.ReceiptFile = None,
     keep: own.Keep = None,
     with_secret: own.WithSecret = False,
+    key: own.Key = None,
     policy_out: own.PolicyOut = None,
     certificate: own.CertificateFile = None,
     html: option.Html = None,
@@ -94,7 +99,9 @@ def protect(
     flags |= {"suppress": suppress, "where": where, "missing": missing, "not_secret": not_secret}
     flags |= {"randomize": randomize}
     flags |= {"nominal": nominal, "ordinal": ordinal, "numeric": numeric, "jointly": jointly or None}
-    plan = PlanFlags(policy, mappings_anywhere, secret, release, budget, flags).plan()
+    book = _open_ledger(ledger, delta, out)
+    terms = None if book is None else book.terms
+    plan = PlanFlags(policy, mappings_anywhere, secret, release, budget, flags, terms).plan()
     asked = _asked(plan, pmc, levels, keep_as_is, weight)
     asked |= {
         "randomised": randomised,
@@ -105,7 +112,7 @@ def protect(
     }
     kept = [] if keep is None else column_names(keep)
     outputs = own.ProtectOutputs(
-        out, out_table, receipt, policy_out, certificate, html, kept, with_secret, force, seed_for_tests
+        out, out_table, receipt, policy_out, certificate, html, kept, with_secret, force, seed_for_tests, key
     )
     outputs.check(inputs_of(table, policy, plan), plan, randomised=randomised)
     typed = typed_command(context, "protect")
@@ -116,7 +123,7 @@ def protect(
         chosen = _chosen_levels(opened, plan, asked["levels"])
         if not json:
             print_text(_level_lines(chosen))
-        found = _search(opened, plan, asked)
+        found = _search(opened, plan, asked, book)
         stage("report")
         report = protect_record(
             found,
@@ -130,7 +137,7 @@ def protect(
             unsafe=None if seed_for_tests is None else UNSAFE_NOTE,
         )
         stage("writing")
-        done, wrote = outputs.write(found, report, opened, typed)
+        done, wrote = outputs.write(found, report, opened, typed, book)
     record = report.to_dict() | {"levels": {column.column: list(column.words) for column in chosen}}
     _tell(record, protect_text(report), report.headline, done, wrote, unit, json)
 
@@ -183,11 +190,20 @@ def _level_lines(chosen: tuple[ColumnLevels, ...]) -> Any:
     return Group(*(Text(line) for line in printable([title, *lines, ""])))
 
 
-def _search(table: Table, plan: Policy, asked: dict[str, Any]) -> Any:
+def _open_ledger(path: Path | None, delta: Any, out: Any) -> Ledger | None:
+    """Open the ledger that was named; people above the budget are for releases that stand alone."""
+    if path is not None and delta is not None:
+        raise InvalidInput("--delta must be left out with --ledger, whose budget is for everybody; drop one.")
+    return option.open_ledger(path, write=out is not None)
+
+
+def _search(table: Table, plan: Policy, asked: dict[str, Any], ledger: Ledger | None) -> Any:
     """Protect, with a bar; the first Ctrl-C ends the search alone."""
     from tightlip.protection.run import protect as run_protect
 
     with gap_bar() as tell, first_is_spared():
+        if ledger is not None:
+            return ledger.protect(table, policy=plan, on_progress=tell, **asked)
         return run_protect(table, policy=plan, on_progress=tell, **asked)
 
 

@@ -18,6 +18,7 @@ from tightlip.numeric.parse import number
 
 if TYPE_CHECKING:
     from tightlip.auditing.releasing import Release
+    from tightlip.ledger import Ledger
     from tightlip.protection.result import Protection
     from tightlip.report.protect import ProtectReport
     from tightlip.table.policy import Policy
@@ -122,6 +123,10 @@ Keep = Annotated[
         metavar="COLUMNS", help="Columns to keep as they are, comma-separated; no guarantee covers them."
     ),
 ]
+Key = Annotated[
+    str | None,
+    _written("--key", metavar="NAME", help="With --ledger: the release's own name, charged once."),
+]
 SeedForTests = Annotated[
     int | None,
     _written(
@@ -206,6 +211,7 @@ class ProtectOutputs:
     with_secret: bool
     force: bool
     seed: int | None
+    key: str | None = None
 
     def check(self, inputs: dict[str, list[str]], plan: Policy, *, randomised: bool) -> None:
         """Refuse, before any work, what cannot be written or makes no sense."""
@@ -217,7 +223,7 @@ class ProtectOutputs:
             "--keep": self.keep,
             "--with-secret": self.with_secret,
         }
-        alone |= {"--seed-for-tests": self.seed, "--out-table": self.out_table}
+        alone |= {"--seed-for-tests": self.seed, "--out-table": self.out_table, "--key": self.key}
         for option, given in alone.items():
             if self.out is None and given not in (None, [], False):
                 raise InvalidInput(
@@ -245,7 +251,12 @@ class ProtectOutputs:
                 prepare_output(path, force=self.force)
 
     def write(
-        self, found: Protection, report: ProtectReport, table: Table, command: str
+        self,
+        found: Protection,
+        report: ProtectReport,
+        table: Table,
+        command: str,
+        ledger: Ledger | None = None,
     ) -> tuple[Release | None, dict[str, str | None]]:
         """Write what was asked for, the rows last; returns what is where."""
         from tightlip.files import whole_file
@@ -258,13 +269,13 @@ class ProtectOutputs:
             found.policy.save(self.policy, force=self.force)
         if self.html is not None:
             write_page(report, self.html, force=self.force)
-        release = None if self.out is None else self._release(found, table, command)
+        release = None if self.out is None else self._release(found, table, command, ledger)
         asked = {"policy": self.policy, "proof": self.certificate, "page": self.html}
         if self.policy is not None and found.policy.local is not None:
             asked["recoding"] = self.policy.with_suffix(".recoding.parquet")
         return release, {what: str(path) for what, path in asked.items() if path is not None}
 
-    def _release(self, found: Protection, table: Table, command: str) -> Release:
+    def _release(self, found: Protection, table: Table, command: str, ledger: Ledger | None) -> Release:
         from tightlip.auditing.releasing import write_release
         from tightlip.protection.facts import release_facts
 
@@ -280,6 +291,7 @@ class ProtectOutputs:
             self.out,
             self.receipt,
             release_facts(found, command=command, files=files),
+            None if ledger is None else ledger.charge(key=self.key, command=command),
             out_table=self.out_table,
             keep=self.keep,
             with_secret=self.with_secret,

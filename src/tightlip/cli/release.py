@@ -10,10 +10,18 @@ import numpy as np
 import typer
 
 from tightlip.cli.arguments import Command, Unit, read_level, typed_command, with_manners
-from tightlip.cli.audit_options import Address, MappingsAnywhere, Missing, PlanFlags, TableName
+from tightlip.cli.audit_options import (
+    Address,
+    LedgerFile,
+    MappingsAnywhere,
+    Missing,
+    PlanFlags,
+    TableName,
+    open_ledger,
+)
 from tightlip.cli.audit_options import Where as WhereRows
 from tightlip.cli.output import complain, print_json, print_text, remark, stage
-from tightlip.cli.protect_options import Keep, OutTable, ReceiptFile, SeedForTests, WithSecret
+from tightlip.cli.protect_options import Keep, Key, OutTable, ReceiptFile, SeedForTests, WithSecret
 from tightlip.cli.table_input import open_input
 from tightlip.errors import BudgetExceeded, InvalidInput, quoted
 from tightlip.files import prepare_output, require_apart
@@ -148,6 +156,8 @@ def whole_table(
     receipt: ReceiptFile = None,
     keep: Keep = None,
     with_secret: WithSecret = False,
+    ledger: LedgerFile = None,
+    key: Key = None,
     mappings_anywhere: MappingsAnywhere = False,
     where: WhereRows = None,
     missing: Missing = None,
@@ -159,7 +169,8 @@ def whole_table(
     """Write what a policy publishes of every row, read back and checked, with a receipt.
 
     Exit status 1, and nothing written, where a policy of `tightlip protect`
-    would exceed on this table the budget that it was made for.
+    would exceed on this table the budget that it was made for, or everything
+    in the ledger together its budget.
 
     Example: tightlip release table patients.csv --policy plan.toml --out
     safe.parquet
@@ -175,7 +186,12 @@ def whole_table(
     output.prepare(force=force)
     prepare_output(beside, force=force)
     flags = {"where": where, "missing": missing}
-    plan = PlanFlags(policy, mappings_anywhere, None, None, None, flags).plan()
+    book = open_ledger(ledger, write=True)
+    if book is None and key is not None:
+        raise InvalidInput("--key must be given with --ledger; it names what is charged there.")
+    plan = PlanFlags(
+        policy, mappings_anywhere, None, None, None, flags, None if book is None else book.terms
+    ).plan()
     facts = Facts(command=typed_command(context, "release", "table"), files={"policy": policy})
     stage("counting and writing")
     try:
@@ -186,6 +202,7 @@ def whole_table(
                 out,
                 receipt,
                 facts,
+                None if book is None else book.charge(key=key, command=facts.command),
                 out_table=out_table,
                 keep=[] if keep is None else column_names(keep),
                 with_secret=with_secret,
