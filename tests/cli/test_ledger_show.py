@@ -14,6 +14,11 @@ pytestmark = IGNORED
 HEADLINE = "The one release of the data frame makes no ill more than twice as likely (budget 3x): the budget is kept."
 
 
+@pytest.fixture(autouse=True)
+def nobody_says_how_wide(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)  # as workers of a parallel run do
+
+
 @pytest.fixture
 def kept(tmp_path):
     ledger, table = example_ledger(tmp_path)

@@ -16,6 +16,7 @@ _ROOM = 1.2  # of the longest level, so that the budget's name has a place above
 _FLAT = 0.1  # nats or bits; a picture of nothing needs some height
 _TICK = 1 + 1e-9  # so that a budget of 3x has its tick in spite of rounding
 _MOST_TICKS = 12
+_SIZE, _MANY = 90, 40  # of a point, in square pixels, and how many of these do not touch each other
 
 
 def ledger_pictures(report: LedgerReport) -> dict[str, Picture]:
@@ -33,7 +34,8 @@ def ledger_picture(report: LedgerReport, secret: SecretReport) -> Picture:
     return Picture(
         f"How much do all releases say about {secret.name}?",
         "Each step is what all releases that counted then say together, at most, as it was measured when the release "
-        "was made. A gap is a release that was not measured, or that no rule bounds.",
+        "was made; where what they say at least is less, that is dotted. A gap is a release that was not measured, or "
+        "that no rule bounds.",
         _chart(told, secret, report.unit),
         ("release", "state", "account before → after", "at least"),
         tuple(
@@ -97,7 +99,9 @@ def _marks(points: list[dict[str, Any]], x: Any, scale: Any, axis: Any) -> list[
     y = alt.Y("upper:Q", title=FACTOR_TITLE, scale=scale, axis=axis)
     shown = [point for point in points if point["upper"] is not None]
     hidden = [point for point in points if point["upper"] is None]
-    marks = alt.Chart(alt.Data(values=shown)).mark_point(filled=True, size=90, opacity=1)
+    marks = alt.Chart(alt.Data(values=shown)).mark_point(
+        filled=True, size=_SIZE if len(shown) <= _MANY else _SIZE // 6, opacity=1
+    )
     names = alt.Chart(alt.Data(values=hidden)).mark_text(y=6, align="center")
     return [
         marks.encode(x=x, y=y, color=color, tooltip=tooltip),
@@ -132,12 +136,13 @@ def _finite(found: Amount | None) -> float | None:
 
 
 def _ticks(count: int) -> list[int]:
-    """The numbers of releases that are named, few enough to be read.
+    """The numbers of releases that are named, round and few enough to be read.
 
     >>> _ticks(3), _ticks(30)
-    ([1, 2, 3], [3, 6, 9, 12, 15, 18, 21, 24, 27, 30])
+    ([1, 2, 3], [5, 10, 15, 20, 25, 30])
     """
-    step = -(-count // _MOST_TICKS)
+    steps = (lead * 10**power for power in range(len(str(count)) + 1) for lead in (1, 2, 5))
+    step = next(step for step in steps if count <= step * _MOST_TICKS)
     return list(range(step, count + 1, step))
 
 

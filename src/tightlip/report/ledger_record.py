@@ -37,6 +37,13 @@ if TYPE_CHECKING:
     from tightlip.table.policy import Policy
 
 _NOTHING = Nats(0.0, Fraction(1))
+_KEPT: dict[State, bool | None] = {
+    "kept": True,
+    "nothing released": True,
+    "no budget": None,
+    "exceeded": False,
+    "not known": False,
+}
 _WORST_FIRST: tuple[State, ...] = ("exceeded", "not known", "kept", "nothing released", "no budget")
 
 
@@ -142,12 +149,12 @@ class LedgerReport:
     secrets: tuple[SecretReport, ...]
     releases: tuple[ReleaseReport, ...]
     todo: tuple[str, ...]
-    reader: str
     reader_words: str
-    outside: tuple[str, ...]
     head: Link
-    head_note: str
-    privacy_note: str
+    reader: str = said.READER
+    outside: tuple[str, ...] = said.OUTSIDE
+    head_note: str = said.HEAD_NOTE
+    privacy_note: str = said.PRIVACY_NOTE
     written: dict[str, str | None] | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -157,58 +164,47 @@ class LedgerReport:
 
 
 def ledger_record(
-    ledger: Ledger,
-    *,
-    unit: Unit = "nats",
-    command: str | None = None,
-    version: str = __version__,
-    made: str | None = None,
+    ledger: Ledger, *, unit: Unit = "nats", command: str | None = None, made: str | None = None
 ) -> LedgerReport:
     """Record a ledger as it is now.
 
     Parameters
     ----------
-    unit : "nats" | "bits"
-        Unit of every leakage in the record.
-    command : str, optional
-        The command line that made it.
-    version, made : str
-        Of tightlip, and when.
+    unit : of every leakage in the record
+    command, made : the command line that made it, and when
     """
-    history = History.of(ledger)
-    budgets = allowances(ledger.terms)
-    first = history.entries[0]
-    delta = Asked.of(_plan(ledger.terms)).delta
-    teller = Teller(unit, delta, first.body["rows"])
-    secrets = tuple(
-        teller.secret(name, history.standing(name), budget, history.empty) for name, budget in budgets.items()
-    )
-    state = min((one.state for one in secrets), key=_WORST_FIRST.index)
+    history, delta = History.of(ledger), Asked.of(_plan(ledger.terms)).delta
+    about = history.entries[0].body
+    secrets = _secrets(ledger, history, Teller(unit, delta, about["rows"]))
     deciding = max(secrets, key=lambda one: (-_WORST_FIRST.index(one.state), _value(one.spent)))
+    names = [one.name for one in secrets]
     return LedgerReport(
-        version=version,
+        version=__version__,
         ledger=ledger.path.name,
         id=ledger.id,
-        table=first.body["table"],
-        rows=first.body["rows"],
+        table=about["table"],
+        rows=about["rows"],
         made=now() if made is None else made,
         command=command,
         unit=unit,
         delta=float(delta),
         delta_words=said.share_words(delta),
-        state=state,
-        kept={"kept": True, "nothing released": True, "no budget": None}.get(state, False),
-        headline=_headline(history, first.body["table"], deciding),
+        state=deciding.state,
+        kept=_KEPT[deciding.state],
+        headline=_headline(history, about["table"], deciding),
         deciding=deciding.name,
         secrets=secrets,
-        releases=tuple(_release(one, history, list(budgets), unit) for one in history.releases),
+        releases=tuple(_release(one, history, names, unit) for one in history.releases),
         todo=tuple(_todo(history)),
-        reader=said.READER,
-        reader_words=said.reader_words(state),
-        outside=said.OUTSIDE,
+        reader_words=said.reader_words(deciding.state),
         head=_link(history.entries[-1]),
-        head_note=said.HEAD_NOTE,
-        privacy_note=said.PRIVACY_NOTE,
+    )
+
+
+def _secrets(ledger: Ledger, history: History, teller: Teller) -> tuple[SecretReport, ...]:
+    return tuple(
+        teller.secret(name, history.standing(name), allowed, history.empty)
+        for name, allowed in allowances(ledger.terms).items()
     )
 
 

@@ -213,7 +213,8 @@ def left_meaning(left: Nats | None) -> str:
     if not left:
         return "what one more release would add: Ledger.what_if"
     return (
-        "any release whose LDP, between any two records, is no more keeps the budget; others: Ledger.what_if"
+        "a release drawn from each person's record, with randomness of its own and no larger LDP between any two "
+        "records, keeps the budget; others: Ledger.what_if"
     )
 
 
