@@ -32,6 +32,7 @@ from tightlip.table.counts import TooManyCells, count_cells
 from tightlip.table.policy import Policy
 from tightlip.table.source import Table
 
+_TABLE, _FINER = "the table", "the same columns without noise, hiding or recoding cell by cell"
 _SKIPPED = ("columns", "remedies", "protect")
 
 
@@ -242,7 +243,12 @@ def _account(
     tally = bounds.view.counted.tally
     least = min(tally.prior_of(secret) for secret in range(tally.shape[0]))
     rules = [
-        account(_measured(view, adaptive), [*declared, *noise], p_min=least, delta=view.envelope.delta)
+        account(
+            _measured(view, adaptive, _TABLE if bounds.is_exact else _FINER),
+            [*declared, *noise],
+            p_min=least,
+            delta=view.envelope.delta,
+        )
         for view, noise in bounds.above
     ]
     best = min(rules, key=lambda one: one.pml.value)
@@ -263,7 +269,7 @@ def _account(
     )
 
 
-def _measured(view: SecretView, adaptive: Adaptive) -> Measured:
+def _measured(view: SecretView, adaptive: Adaptive, name: str) -> Measured:
     return Measured(
         view.worst.leakage,
         view.pmc.leakage,
@@ -271,7 +277,7 @@ def _measured(view: SecretView, adaptive: Adaptive) -> Measured:
         view.maximal_leakage,
         {Fraction(view.envelope.delta): Nats(view.envelope.upper)},
         adaptive=adaptive,
-        name="the table",
+        name=name,
     )
 
 
