@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from tightlip.ledger import Declared, Ledger
+from tightlip.ledger import Ledger
 from tightlip.numeric.quantity import log_of
 from tightlip.table.policy import Policy
 
@@ -54,4 +54,5 @@ def lose(ledger, table, folder, name, monkeypatch, text=""):
 
 
 def survey(ratio="6/5", name="survey", **options):
-    return Declared(name, {"ldp": log_of(ratio)}, **options)
+    """What `Ledger.declare` takes."""
+    return {"name": name, "guarantees": {"ldp": log_of(ratio)}, **options}

@@ -402,6 +402,8 @@ def tables() -> Iterator[Call]:
     counts = tl.table.count_cells(opened, POLICY)
     found = tl.audit(table, "ill", ["sex"])
     safe = tl.protect(table, "ill", ["sex"], "factor 5/4")
+    (folder / "study.ledger").unlink(missing_ok=True)
+    ledger = tl.Ledger.create(folder / "study.ledger", table, "ill", "2x")
     yield from (
         Call("open_table", tl.open_table, {"source": str(table), "table": None}),
         Call(
@@ -502,11 +504,16 @@ def tables() -> Iterator[Call]:
                 "min_count": 1,
                 "gap": 0.01,
                 "seconds": 1.0,
+                "earlier": {},
                 "on_progress": lambda stage, kept, bound: None,
                 **PLANNED,
                 "not_secret": None,
             },
         ),
+        Call("Ledger", tl.Ledger, {"path": folder / "study.ledger", "write": False}),
+        Call("Ledger.what_if", ledger.what_if, {"table": str(table), "plans": [POLICY]}),
+        Call("Ledger.split", ledger.split, {"table": str(table), "parts": 2}),
+        Call("Ledger.words", ledger.words, {"unit": "nats"}),
         Call("Protection.words", safe.words, {"show_values": False, "unit": "nats"}),
         Call("Protection.to_dict", safe.to_dict, {"show_values": False, "unit": "nats"}),
         Call("Protection.chart", safe.chart, {"picture": "factors", "curve": None, "unit": "nats"}),

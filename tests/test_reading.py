@@ -1,5 +1,6 @@
 """Files that people are sent: what is no regular file, too large or no text is refused, at once and by one line."""
 
+import contextlib
 import io
 import os
 import signal
@@ -48,8 +49,8 @@ def odd_files(folder):
     """What `open` would wait for, read without end, or fill the memory with."""
     os.mkfifo(folder / "pipe")
     server = socket.socket(socket.AF_UNIX)
-    os.chdir(folder)  # names of sockets are short
-    server.bind("socket")
+    with contextlib.chdir(folder):  # names of sockets are short
+        server.bind("socket")
     server.close()
     (folder / "folder").mkdir()
     (folder / "link").symlink_to("/dev/zero")

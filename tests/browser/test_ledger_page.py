@@ -25,8 +25,8 @@ def page(request, browser, tmp_path_factory):
     for name in ("sex", "age"):
         plan = Policy(f"ill{text}", [f"{name}{text}"])
         ledger.release(table, plan, folder / f"{name}.csv", key=f"{name}{key}")
-    ledger.declare(survey(name=f"survey{key}"), table=table)
-    ledger.declare(survey(name=f"poll{key}"))
+    ledger.declare(**survey(name=f"survey{key}"), table=table)
+    ledger.declare(**survey(name=f"poll{key}"))
     path = folder / "ledger.html"
     report = ledger_record(ledger)
     path.write_text(ledger_html(report), encoding="utf-8")

@@ -32,12 +32,18 @@ def run(capsys, *words):
     return status, told.out, told.err
 
 
+def words(text):
+    """Text without the ends of its lines, which the terminal's width decides."""
+    return " ".join(text.split())
+
+
 def test_it_says_the_answer_first(kept, capsys):
     ledger, _ = kept
     status, out, err = run(capsys, ledger.path)
-    assert (status, out.splitlines()[0], err) == (0, HEADLINE, "")
-    assert f"Head: entry 3, {ledger.entries()[-1].digest}" in out
-    assert run(capsys, ledger.path, "--quiet") == (0, HEADLINE + "\n", "")
+    assert (status, err) == (0, "")
+    assert words(out).startswith(HEADLINE)
+    assert f"Head: entry 3, {ledger.entries()[-1].digest}" in words(out)
+    assert words(run(capsys, ledger.path, "--quiet")[1]) == HEADLINE
 
 
 def test_json_is_the_record_in_the_unit_asked_for(kept, capsys):
@@ -54,7 +60,7 @@ def test_the_page_is_written_for_the_owner(kept, tmp_path, capsys):
     page = tmp_path / "ledger.html"
     status, out, _ = run(capsys, kept[0].path, "--html", page)
     assert status == 0
-    assert f"Wrote html: {page}." in out
+    assert f"Wrote html:{page}." in "".join(out.split("\n")).replace("html: ", "html:")
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
     assert HEADLINE in page.read_text(encoding="utf-8")
     status, out, err = run(capsys, kept[0].path, "--html", page)
@@ -65,15 +71,15 @@ def test_the_page_is_written_for_the_owner(kept, tmp_path, capsys):
 
 def test_a_budget_that_is_not_known_to_be_kept_has_status_1(kept, capsys):
     ledger, table = kept
-    ledger.declare(survey("10"), table=table)
+    ledger.declare(**survey("10"), table=table)
     status, out, _ = run(capsys, ledger.path)
     assert status == 1
-    assert out.splitlines()[0].endswith("whether the budget is kept is not known.")
+    assert "whether the budget is kept is not known." in words(out)
 
 
 def test_a_release_that_was_not_measured_has_status_1(kept, capsys):
     ledger, _ = kept
-    ledger.declare(survey())
+    ledger.declare(**survey())
     status, out, _ = run(capsys, ledger.path, "--json")
     assert (status, json.loads(out)["state"]) == (1, "not known")
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "reference"
 NAMESPACES = sorted(
     {name for name in tl.__all__ if isinstance(getattr(tl, name), ModuleType)}
-    | {"auditing", "papers", "protection"}
+    | {"auditing", "ledger", "papers", "protection"}
 )
 ENTRY = re.compile(r"^::: (tightlip[\w.]*)$", re.MULTILINE)
 

@@ -16,8 +16,6 @@ from tightlip.table.mechanism import RandomizedResponse
 from tightlip.table.policy import Released
 from tightlip.table.recoding import Bins, Keep
 
-pytestmark = pytest.mark.filterwarnings("ignore:fetch_record_batch")
-
 ROWS = [("xy"[number % 3 == 0], number % 30, "ab"[number % 2]) for number in range(120)]
 BINS = Released("age", Bins(width=10))
 SHIFTED = Released("age", Bins(width=10, origin=5))
@@ -112,7 +110,7 @@ def test_a_reservation_stays_spent_until_it_is_settled(ledger, table, tmp_path, 
     assert [one.state for one in ledger.releases()] == ["withdrawn"]
     with pytest.raises(InvalidInput, match="there is none"):
         ledger.settle("one", released=True, reason="again")
-    with pytest.raises(InvalidInput, match="nothing was released"):
+    with pytest.raises(InvalidInput, match="has no account yet"):
         ledger.account(table)
 
 

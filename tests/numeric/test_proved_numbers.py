@@ -94,7 +94,6 @@ def _check(found, name, path):
 
 
 # Ibis calls what DuckDB will remove
-@pytest.mark.filterwarnings("ignore:fetch_record_batch")
 def test_every_public_function_returns_numbers_that_can_be_checked(tmp_path):
     seen = set()
     for call in calls():

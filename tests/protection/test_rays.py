@@ -11,8 +11,6 @@ import pytest
 
 import tightlip as tl
 
-pytestmark = pytest.mark.filterwarnings("ignore:fetch_record_batch")
-
 LEVELS = {"age": ["as is", 2, 4, "out"], "sex": ["as is", "out"]}
 
 

@@ -28,8 +28,6 @@ from tightlip.errors import InvalidInput, TightlipError
 from tightlip.protection.certificate import ReleaseCertificate
 from tightlip.protection.result import Protection
 
-pytestmark = pytest.mark.filterwarnings("ignore:fetch_record_batch")
-
 Cell = tuple[Any, ...]
 Label = tuple[str | None, ...]
 FIRST = {"p": "G1", "q": "G1", "r": "G2", "s": "G2"}

@@ -36,7 +36,7 @@ def made(tmp_path):
     ledger, table = example_ledger(tmp_path)
     release(ledger, table, tmp_path, "sex")
     release(ledger, table, tmp_path, "age")
-    ledger.declare(survey(), table=table)
+    ledger.declare(**survey(), table=table)
     return ledger, table
 
 
@@ -62,7 +62,7 @@ def test_the_answer_and_every_number(made):
         "budget": "3x",
         "left": "at least 1.37x (0.318 nats)",  # 3/(24/11) = 1.375
         "envelope at δ = 1 %": "at most 2.19x (0.781 nats)",
-        "PMC": "at most 1.8x (0.588 nats)",  # 1.5 · 6/5
+        "PMC": "at most 1.75x (0.56 nats)",  # 1/4 + 6/5 · (3/2 − 1/4)
         "LDP": "at most 3.6x (1.29 nats)",
         "maximal leakage": "at most 1.6x (0.471 nats)",  # 4/3 · 6/5
         "people over the budget": "not known",
@@ -156,7 +156,7 @@ def test_an_account_with_a_withdrawn_release_in_it_is_a_bound_from_above_only(tm
 def test_a_release_without_the_table_leaves_the_account_unknown(tmp_path):
     ledger, table = example_ledger(tmp_path)
     release(ledger, table, tmp_path, "age")
-    ledger.declare(survey())
+    ledger.declare(**survey())
     report = ledger_record(ledger)
     assert report.headline == (
         "What both releases of the data frame give away together is not known (budget 3x): no account has survey in it."
@@ -177,7 +177,7 @@ def test_a_release_without_the_table_leaves_the_account_unknown(tmp_path):
 def test_a_bound_above_the_budget_decides_nothing(tmp_path):
     ledger, table = example_ledger(tmp_path)
     release(ledger, table, tmp_path, "age")
-    ledger.declare(survey("10"), table=table)  # 1/(1/4 + 3/4/30) = 3.64
+    ledger.declare(**survey("10"), table=table)  # 1/(1/4 + 3/4/30) = 3.64
     report = ledger_record(ledger)
     assert report.headline == (
         "Both releases of the data frame together make no ill more than 3.64 times as likely (budget 3x): whether the "
@@ -189,7 +189,7 @@ def test_a_bound_above_the_budget_decides_nothing(tmp_path):
 def test_releases_that_no_rule_covers_are_named(tmp_path):
     ledger, table = example_ledger(tmp_path)
     release(ledger, table, tmp_path, "age")
-    ledger.declare(Declared("poll", {"pml": log_of("3/2")}, acts_on="unknown"), table=table)
+    ledger.declare("poll", {"pml": log_of("3/2")}, acts_on="unknown", table=table)
     found = ledger_record(ledger).secrets[0]
     assert found.spent.words == "4x (1.39 nats)"  # 1/p_min
     assert found.words == (
@@ -334,7 +334,7 @@ def test_names_do_no_harm(tmp_path, monkeypatch):
     ledger, table = example_ledger(tmp_path, HOSTILE)
     plan = Policy(f"ill{HOSTILE}", [f"age{HOSTILE}"])
     ledger.release(table, plan, tmp_path / "a.csv", key=f"key{text}")
-    ledger.declare(survey(name=f"survey{text}"), table=table)
+    ledger.declare(**survey(name=f"survey{text}"), table=table)
 
     def stop(self, receipt):
         raise KeyboardInterrupt
@@ -407,8 +407,7 @@ def test_an_account_measured_now_in_sentences(made, tmp_path):
         "3x): the budget is kept.",
         "ill: spent between 2x (0.693 nats) and 2.19x (0.781 nats), left at least 1.37x (0.318 nats); envelope at most "
         "2.19x (0.781 nats).",
-        "ill: Decided by: levels of another kind are converted, of survey and the table (PMC paper, Proposition 1: LDP "
-        "to PML).",
+        "ill: Decided by: the level of one and the LDP of all others are put together, of survey and the table.",
         "ill: It holds for everything that could have been published.",
     ]
     found = together_record(ledger.account(table), "bits")
@@ -419,19 +418,21 @@ def test_an_account_measured_now_in_sentences(made, tmp_path):
 
 
 def test_few_people_are_told_as_a_range_unless_values_may_be_shown(tmp_path):
-    """The old are 20, the old women 10, five of whom are ill: fewer than ten only with a finer release."""
-    ledger, table = example_ledger(tmp_path)
-    table = table.append_column(
-        "room", [[str(place) if place < 4 else "none" for place in range(table.num_rows)]]
-    )
-    ledger = Ledger.create(tmp_path / "rooms.ledger", table, "ill", "5x")
-    [found] = ledger.what_if(table, Policy("ill", ["room", "sex"]))
+    """Three people share a room and two of them are ill: 2/3 in place of 1/4."""
+    _, table = example_ledger(tmp_path)
+    rooms = ["a" if place in (3, 4, 5) else "b" for place in range(table.num_rows)]
+    table = table.append_column("room", [rooms])
+    ledger = Ledger.create(tmp_path / "rooms.ledger", table, "ill", "3.5x")
+    [found] = ledger.what_if(table, Policy("ill", ["room"]))
     exact = together_record(found, "nats", show_values=True)["secrets"][0]
     told = together_record(found, "nats")["secrets"][0]
-    assert exact["upper"]["ratio"] == "4"  # a single ill person in a room is known to be ill
+    assert exact["upper"]["ratio"] == "8/3"
+    assert (
+        told["lower"]["value"] < exact["lower"]["value"] <= exact["upper"]["value"] < told["upper"]["value"]
+    )
     assert "ratio" not in told["upper"]
-    assert told["upper"]["value"] >= exact["upper"]["value"]
-    assert told["lower"]["value"] <= exact["lower"]["value"]
+    assert (told["state"], exact["state"]) == ("kept", "kept")
+    assert together_lines(found, "nats") != together_lines(found, "nats", show_values=True)
 
 
 def test_every_result_has_a_card_and_a_record(made):
@@ -439,7 +440,7 @@ def test_every_result_has_a_card_and_a_record(made):
     together = ledger.account(table)
     account = together.deciding.rules
     results = [together, together.deciding, account, account.pml, account.envelope, *ledger.releases()]
-    results += [*ledger.releases()[0].standings, survey()]
+    results += [*ledger.releases()[0].standings, Declared(**survey())]
     for one in results:
         assert card_of(one).html().startswith("<div><strong>")
         for unit in ("nats", "bits"):

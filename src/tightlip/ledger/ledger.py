@@ -260,7 +260,8 @@ class Ledger:
             self._require_table(opened)
             if not judged and not any(one.counts and one.plan is not None for one in past):
                 raise InvalidInput(
-                    f"{self.path} has no account yet: nothing was released of {opened.name}; give a plan."
+                    f"plans must have a plan while nothing was released, got none: {self.path} has no account yet; "
+                    "give one."
                 )
             found = []
             for many in range(min(1, len(judged)), len(judged) + 1):

@@ -149,6 +149,8 @@ def _power(ratio: Fraction, share: Fraction) -> Fraction | None:
 
 def _root(value: int, degree: int) -> int | None:
     """The whole root of a whole number, by bisection; None where there is none."""
+    if degree >= value.bit_length():  # that of 2 is already larger
+        return 1 if value == 1 else None
     low, high = 1, 1 << -(-value.bit_length() // degree)
     while low < high:
         middle = (low + high) // 2

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from tightlip.arguments import flag, whole
+from tightlip.arguments import flag, instance, whole
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.plan import mechanisms_of, require_unweighted
 from tightlip.errors import InvalidInput, WrongType, quoted
@@ -128,11 +128,12 @@ def protect(
         on_progress=on_progress,
     )
     _require_no_groups(wanted, asked.least)
+    released = _read_earlier(earlier)
     with nullcontext(table) if isinstance(table, Table) else open_table(table) as opened:
         counts = count_cells(opened, replace(wanted, min_count=None))
         counted = Counted.of(counts, wanted.secret, [item.column for item in wanted.release])
         chosen = choose_levels(wanted, counted, opened.under(wanted).kinds(wanted.columns), levels)
-        past = Past.of(opened, wanted, earlier) if earlier else None
+        past = Past.of(opened, wanted, released) if released else None
     given = {
         "budget": wanted.budget,
         "pmc": pmc,
@@ -303,6 +304,20 @@ def _at_finest(
         groups.append(column.codes()[0])
         codes.append(tuple(level[first] for level in column.codes()))
     return counted.recode([column.column for column in levels], values, groups), tuple(codes)
+
+
+def _read_earlier(earlier: object) -> dict[str, Policy]:
+    """Read what was released before, by name."""
+    if earlier is None:
+        return {}
+    if not isinstance(earlier, Mapping):
+        raise WrongType(
+            f'earlier must map names to policies, got {quoted(earlier)}; write {{"first": policy}}.'
+        )
+    for name, plan in earlier.items():
+        instance(name, str, "a name of earlier", "name releases by text")
+        instance(plan, Policy, f"earlier {quoted(name)}", "write Policy(secret, release)")
+    return dict(earlier)
 
 
 def _past_at_finest(past: Past, plan: Policy, levels: tuple[ColumnLevels, ...]) -> Past:

@@ -42,12 +42,12 @@ _KINDS = {
 _RULES = {
     "given": "it is what {names} says, measured",
     "sum": "the levels of {names} are added",
-    "lead": "the level of one and the LDP of all others are added, of {names}",
+    "lead": "the level of one and the LDP of all others are put together, of {names}",
     "chain": "levels are added that hold for the probabilities left by what came before, of {names}",
     "conversion": "levels of another kind are converted, of {names}",
     "mean": "the average is at most the worst case, of {names}",
     "tail": "maximal leakage bounds what is likely, of {names}",
-    "shift": "the envelope of the table and the LDP of all others are added, of {names}",
+    "shift": "the envelope of the table and the LDP of all others are put together, of {names}",
     "cap": "nobody can learn more than everything",
     "none": "no rule bounds it",
 }
