@@ -68,7 +68,7 @@ def test_the_answer_and_every_number(made):
         "people over the budget": "not known",
     }
     assert report.secrets[0].words[1] == "It holds for everything that could have been published."
-    assert "LDP to PML" in report.secrets[0].words[0]
+    assert "the LDP of all others" in report.secrets[0].words[0]
     assert report.reader_words.startswith(
         "Everybody is protected, as the budget says, against somebody who has all"
     )

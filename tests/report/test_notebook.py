@@ -6,6 +6,8 @@ import os
 import pickle
 import pkgutil
 import sys
+import tempfile
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -13,11 +15,13 @@ import pytest
 import tightlip
 import tightlip as tl
 from audit_example import HOSTILE, example_audit
+from ledger_example import example_ledger, release
 from protect_example import example_curve
 from tightlip import papers
 from tightlip.auditing.sample import SampleMode
 from tightlip.errors import InvalidInput
 from tightlip.histogram import HistogramSpace, Quantization, Share, plan_release, release_histogram, tabulate
+from tightlip.ledger import Declared, Measured, account
 from tightlip.numeric.proved import Proved
 from tightlip.numeric.quantity import ProvedLeakage, ProvedNats
 from tightlip.report import card
@@ -28,6 +32,28 @@ COIN = tl.Channel([["3/4", "1/4"], ["1/4", "3/4"]])
 ROWS = {"sex": ["F", "M", "M", "M"], "ill": ["yes", "no", "yes", "no"]}
 STUDY = tl.planning.Study([tl.Prior(["1/2", "1/2"]), tl.Prior(["1/4", "3/4"])], loss="zero-one")
 NORMAL = tl.noise.AdditiveNoise(tl.noise.GaussianSecret(1), tl.noise.Gaussian(1))
+
+
+def _ledger_results():
+    """What a ledger with one release and one that is declared knows."""
+    declared = Declared("survey", {"ldp": tl.log_of(2)})
+    measured = Measured(*[tl.log_of(2)] * 4)
+    with tempfile.TemporaryDirectory() as folder:
+        ledger, table = example_ledger(Path(folder))
+        release(ledger, table, Path(folder), "age")
+        recorded, together = ledger.releases()[0], ledger.account(table)
+    return {
+        "together": together,
+        "secret account": together.deciding,
+        "recorded": recorded,
+        "standing": recorded.standings[0],
+        "account": account(measured, [declared]),
+        "charge": account(measured, [declared]).pml,
+        "declared": declared,
+        "measured": measured,
+    }
+
+
 RESULTS = {
     "pml": tl.pml(CHANNEL, PRIOR),
     "pmc": tl.pmc(CHANNEL, PRIOR),
@@ -72,6 +98,7 @@ RESULTS = {
     "frequencies": tl.planning.estimate_frequencies([60, 40], COIN),
     "risk": tl.planning.risk_lower_bound(STUDY, tl.planning.LocalPrivacy(1), 10),
     "plan row": tl.planning.plan_table(STUDY, [], 10, target_risk="1/20")[0],
+    **_ledger_results(),
 }
 CHARTED = [name for name, result in RESULTS.items() if isinstance(result, Charted)]
 TABLED = [name for name, result in RESULTS.items() if isinstance(result, Tabled)]

@@ -29,6 +29,7 @@ from tightlip.errors import InvalidInput, quoted
 from tightlip.ledger.amount import read_charge, read_guarantee
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import Nats
+from tightlip.showing import Shown
 
 Stated = Literal["ldp", "pml", "pmc", "lip", "maximal_leakage", "min_mass_pml", "sml"]
 Kind = Literal["pml", "pmc", "ldp", "maximal_leakage"]
@@ -37,7 +38,7 @@ Adaptive = Literal["no", "every history", "yes"]
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class Declared(Shown):
     """A release that is known by its guarantees.
 
     Parameters
@@ -125,7 +126,7 @@ def _read_guarantees(guarantees: object, name: str) -> dict[Stated, Nats]:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Shown):
     """All releases of one table together, measured: exact numbers about the secret, any of which may be 0 or infinite.
 
     Parameters

@@ -45,7 +45,7 @@ from tightlip.ledger.together import Together, measure_together
 from tightlip.numeric.display import format_down
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.rounding import down
-from tightlip.showing import Unit
+from tightlip.showing import Shown, Unit
 from tightlip.table.plan import PlanKeywords, planned
 from tightlip.table.policy import Policy
 from tightlip.table.source import Table, open_table
@@ -60,7 +60,7 @@ _TRIES = 20  # judgements of one release, each because another process was faste
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(Shown):
     """A release that a ledger knows of.
 
     Attributes

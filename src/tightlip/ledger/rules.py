@@ -47,6 +47,7 @@ from tightlip.ledger.levels import (
     uses_of,
 )
 from tightlip.numeric.quantity import Nats
+from tightlip.showing import Shown
 
 Holds = Literal["for every outcome", "for what was published"]
 
@@ -62,7 +63,7 @@ _SINGLE = "one single secret: there is nothing to learn"
 
 
 @dataclass(frozen=True, slots=True)
-class Charge:
+class Charge(Shown):
     """What all releases together leak at most, and why.
 
     Attributes
@@ -93,7 +94,7 @@ class Charge:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class Account(Shown):
     """What all releases together leak at most, by kind; `sml` by statistic of the whole table."""
 
     pml: Charge

@@ -15,12 +15,13 @@ from tightlip.errors import LedgerInvalid
 from tightlip.ledger.rules import Charge
 from tightlip.ledger.together import SecretAccount, Together
 from tightlip.numeric.quantity import Nats, Probability, Rounding
+from tightlip.showing import Shown
 
 _MOST_DIGITS = 200  # of a ratio; longer ones are remembered as the float that bounds them
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Shown):
     """What all releases up to some entry said together about one secret.
 
     Attributes

@@ -28,6 +28,7 @@ from tightlip.ledger.amount import Amount
 from tightlip.ledger.guarantees import Adaptive, Declared, Measured
 from tightlip.ledger.rules import Account, account
 from tightlip.numeric.quantity import Nats, Probability
+from tightlip.showing import Shown
 from tightlip.table.counts import TooManyCells, count_cells
 from tightlip.table.policy import Policy
 from tightlip.table.source import Table
@@ -37,7 +38,7 @@ _SKIPPED = ("columns", "remedies", "protect")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SecretAccount:
+class SecretAccount(Shown):
     """What all releases together say about one secret.
 
     Attributes
@@ -64,7 +65,7 @@ class SecretAccount:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Together:
+class Together(Shown):
     """What all releases give away together.
 
     Attributes
