@@ -99,10 +99,10 @@ def generate(
 
     With a `total`, the columns' largest entries, times their shares, sum to at most that; its price comes last.
     """
-    draws, secrets = np.random.default_rng(0), len(masses)
-    master = _Master(utility, masses, total)
+    draws, secrets, master = np.random.default_rng(0), len(masses), _Master(utility, masses, total)
     begin = search.start(draws) if before is None else search.carried(before.pool, draws)
     master.add(np.concatenate([np.ones((1, secrets)), begin]))
+    known = None if before is None or not search.exhaustive else search.expected() + before.centre
     best, bound, tries, gaps = np.zeros(len(master.limits)), np.inf, 0, []
     for _ in range(search.rounds if before is None else min(search.rounds, _FOLLOWED)):
         value, prices = master.solve()
@@ -110,19 +110,13 @@ def generate(
         stalled = len(gaps) > _STALL and gaps[-1] > _SHRINK * gaps[-1 - _STALL]
         if np.isfinite(bound) and (gaps[-1] <= close * max(bound, 0.0) or stalled):
             break
-        # prices of the best bound are mixed in first; then the master's own are tried, then others near them
-        if not np.isfinite(bound):
-            asked = prices if before is None else search.expected() + before.centre
-        else:
-            asked = prices if tries else _MIX * best + (1 - _MIX) * prices
-        if tries > 1:
-            asked = asked * (1 + _NOISE * 0.1**tries * draws.standard_normal(len(asked)))
+        asked = _asked(prices, best if np.isfinite(bound) else None, tries, draws)
+        if known is not None and len(gaps) == 1:
+            asked = known
         columns, beyond = search.price(asked)
         if search.exhaustive and asked @ master.limits + beyond < bound:
             best, bound = asked.copy(), float(asked @ master.limits + beyond)
             best[:secrets] += beyond * masses
-        if bound - value <= close * bound:
-            break
         worths = utility.of_columns(columns, masses) - master.entries(columns) @ prices
         better = worths > _WORTH * max(value, 1e-300)
         tries = 0 if better.any() else tries + 1
@@ -132,6 +126,14 @@ def generate(
     value, prices = master.solve()
     both = [best[:secrets], prices[:secrets]][:: 1 if search.exhaustive else -1]
     return Mixture(*master.mixture(), both, master.nearest(prices), best - search.expected())
+
+
+def _asked(prices: FloatArray, best: FloatArray | None, tries: int, draws: np.random.Generator) -> FloatArray:
+    """Mix prices of the best bound into the master's first; then its own are tried, then others near them."""
+    asked = prices if tries or best is None else _MIX * best + (1 - _MIX) * prices
+    if tries > 1:
+        asked = asked * (1 + _NOISE * 0.1**tries * draws.standard_normal(len(asked)))
+    return asked
 
 
 class _Master:
