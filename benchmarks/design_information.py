@@ -57,8 +57,8 @@ def curves() -> None:
             all_ = time.process_time() - start
             apart = max((point.bound - point.value) / point.bound for point in found.points)
             print(
-                f"curve, {secrets} secrets, {name.upper()}: {all_:.2f} s for 50 levels, {all_ / one:.1f} times one design "
-                f"(claim: ≤ 10), ends at most {apart:.1%} apart"
+                f"curve, {secrets} secrets, {name.upper()}: {all_:.2f} s for 50 levels, {all_ / one:.1f} times one "
+                f"design (claim: ≤ 10), ends at most {apart:.1%} apart"
             )
 
 
