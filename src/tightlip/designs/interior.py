@@ -39,6 +39,7 @@ _GAIN = 0.03  # of both lengths together, without which a correction is not wort
 _INNER = 0.1  # products between a tenth and ten times the aim are left alone
 _PASSES = 4  # solutions of Newton's equations, each with prices refined by what the last one missed
 _SUMMED = 1e-13  # what columns may miss of their sums
+_ROUGHLY = 1e-6  # the same of rough iterates
 _REFINED = 2  # corrections of the solutions of small systems by what they miss
 _APART = 1e-3  # of an entry: differences above keep most of their digits
 _CLEARLY = 0.97  # of the error before: less is no progress
@@ -104,14 +105,14 @@ def solve(gains: FloatArray, shape: Shape, *, tolerance: float = 1e-10) -> Optim
 def follow(gains: FloatArray, shapes: Iterable[Shape], *, tolerance: float) -> Iterator[Optimum | None]:
     """Solve the program for shapes that become looser, each from an early iterate of the one before.
 
-    An early iterate keeps away from all bounds, also when these move; a late one is stuck at them. None stands for a
-    program that was not solved.
+    An early iterate keeps away from all bounds, also when these move; a late one is stuck at them. Steps are rough: far
+    from the last digits, what refines one costs more than it saves. None stands for a program that was not solved.
     """
     early: _State | None = None
     for shape in shapes:
         begin = None if early is None else early.under(shape)
         try:
-            found, early = _run(gains, begin or _State.start(gains, shape), tolerance)
+            found, early = _run(gains, begin or _State.start(gains, shape, rough=True), tolerance)
         except SolverFailure:
             found, early = None, None
         yield found
@@ -160,7 +161,7 @@ class _State:
     """An iterate: columns k, auxiliaries a, prices w, and for each group of bounds its slacks and multipliers.
 
     A group is (sign, functional): its slacks are sign·k − sign·ℓ for entries (sign ±1; no functional is ℓ = 0), or ℓ
-    itself (sign 0).
+    itself (sign 0). Steps from a rough one are neither corrected nor refined.
     """
 
     shape: Shape
@@ -170,9 +171,10 @@ class _State:
     prices: FloatArray
     slacks: list[FloatArray]
     weights: list[FloatArray]
+    rough: bool
 
     @classmethod
-    def start(cls, gains: FloatArray, shape: Shape) -> _State:
+    def start(cls, gains: FloatArray, shape: Shape, *, rough: bool = False) -> _State:
         """Begin with the constant channel, which has room everywhere."""
         outputs, secrets = gains.shape
         groups: list[tuple[int, int | None]] = [(1, None)] if shape.signed else []
@@ -189,7 +191,7 @@ class _State:
         prices = np.zeros(secrets)
         if shape.total is not None:
             prices = np.append(prices, weights[-1])
-        return cls(shape, tuple(groups), columns, auxiliary, prices, slacks, weights)
+        return cls(shape, tuple(groups), columns, auxiliary, prices, slacks, weights, rough)
 
     def under(self, shape: Shape) -> _State | None:
         """Take the same iterate under other bounds; None where it breaks one."""
@@ -260,6 +262,7 @@ class _State:
             self.prices + far * step.prices,
             [s + near * ds for s, ds in zip(self.slacks, step.slacks, strict=True)],
             [x + far * dx for x, dx in zip(self.weights, step.weights, strict=True)],
+            self.rough,
         )
 
     def _lengths(self, step: _Step) -> tuple[float, float]:
@@ -269,7 +272,7 @@ class _State:
         """Correct a step as long as that makes it longer: products far from the centre are pulled in (Gondzio)."""
         step = self._step(gains, system, goal)
         near, far = self._lengths(step)
-        for _ in range(_CORRECTIONS):
+        for _ in range(0 if self.rough else _CORRECTIONS):
             wide, deep = min(1.0, near + _REACH), min(1.0, far + _REACH)
             pulled = []
             for s, ds, x, dx, aim in zip(
@@ -459,7 +462,7 @@ class _System:
                 # the slack of the total moves with its price
                 reached = np.append(reached, auxiliary[:, -1].sum() - self.give * prices[-1])
             used, prices = prices, prices + cho_solve(self.factor, reached - wanted)
-            if np.abs(reached - wanted).max() <= _SUMMED:
+            if np.abs(reached - wanted).max() <= (_ROUGHLY if self.state.rough else _SUMMED):
                 break
         return columns, auxiliary, used, self._slacks(columns, rest, inner)
 
@@ -468,7 +471,7 @@ class _System:
         right = np.einsum("yqn,yn->yq", self.spread, on_columns)
         right[:, : on_auxiliary.shape[1]] += on_auxiliary
         found = np.einsum("yqr,yr->yq", self.small, right)
-        for _ in range(_REFINED):
+        for _ in range(0 if self.state.rough else _REFINED):
             found += np.einsum("yqr,yr->yq", self.small, right - np.einsum("yqr,yr->yq", self.inner, found))
         return np.asarray(found)
 
