@@ -43,7 +43,9 @@ _ROUGHLY = 1e-6  # the same of rough iterates
 _REFINED = 2  # corrections of the solutions of small systems by what they miss
 _APART = 1e-3  # of an entry: differences above keep most of their digits
 _CLEARLY = 0.97  # of the error before: less is no progress
-_EARLY = 0.1  # relative error of an iterate that another program can begin with
+_EARLY = (
+    0.02  # relative error of an iterate that another program can begin with; less gets stuck, more takes long
+)
 _ROUGH = 0.1  # a relative error beyond which nothing was found
 _SMALL = 1e-9  # of the largest gain; below it an optimum counts as 0
 _LEVEL = 1e-13  # of the trace, added to a matrix that rounding made indefinite
@@ -105,21 +107,29 @@ def solve(gains: FloatArray, shape: Shape, *, tolerance: float = 1e-10) -> Optim
 def follow(gains: FloatArray, shapes: Iterable[Shape], *, tolerance: float) -> Iterator[Optimum | None]:
     """Solve the program for shapes that become looser, each from an early iterate of the one before.
 
-    An early iterate keeps away from all bounds, also when these move; a late one is stuck at them. Steps are rough: far
-    from the last digits, what refines one costs more than it saves. None stands for a program that was not solved.
+    An early iterate keeps away from all bounds, also when these move; a late one is stuck at them. Steps from there are
+    rough: far from the last digits, what refines one costs more than it saves. Where they get stuck, the program is
+    solved from the beginning. None stands for one that was not solved.
     """
     early: _State | None = None
     for shape in shapes:
-        begin = None if early is None else early.under(shape)
-        try:
-            found, early = _run(gains, begin or _State.start(gains, shape, rough=True), tolerance)
-        except SolverFailure:
-            found, early = None, None
+        found, begins = None, [(_State.start(gains, shape), _ROUGH)]
+        if early is not None and (begin := early.under(shape)) is not None:
+            begins.insert(0, (begin, tolerance))
+        for begin, most in begins:
+            try:
+                found, early = _run(gains, begin, tolerance, most)
+                break
+            except SolverFailure:
+                early = None
         yield found
 
 
-def _run(gains: FloatArray, state: _State, tolerance: float) -> tuple[Optimum, _State]:
-    """Improve an iterate until it is good enough; also return the first one that was near an optimum."""
+def _run(gains: FloatArray, state: _State, tolerance: float, most: float = _ROUGH) -> tuple[Optimum, _State]:
+    """Improve an iterate until it is good enough; also return the first one that was near an optimum.
+
+    An error of more than `most` in the end is a failure.
+    """
     scale = float(np.abs(gains).max()) or 1.0
     scaled, early = gains / scale, state
     channel, prices, stalls = _Best(state), _Best(state), 0
@@ -136,7 +146,7 @@ def _run(gains: FloatArray, state: _State, tolerance: float) -> tuple[Optimum, _
                 state = state.improve(scaled)
             except (np.linalg.LinAlgError, ValueError):
                 break
-        if not max(channel.error, prices.error) < _ROUGH:
+        if not max(channel.error, prices.error) <= most:
             raise SolverFailure("the interior point stopped before it came near an optimum.")
         return Optimum(channel.state.columns, *prices.state.prices_of(scaled, scale)), early
 
@@ -171,10 +181,10 @@ class _State:
     prices: FloatArray
     slacks: list[FloatArray]
     weights: list[FloatArray]
-    rough: bool
+    rough: bool = False
 
     @classmethod
-    def start(cls, gains: FloatArray, shape: Shape, *, rough: bool = False) -> _State:
+    def start(cls, gains: FloatArray, shape: Shape) -> _State:
         """Begin with the constant channel, which has room everywhere."""
         outputs, secrets = gains.shape
         groups: list[tuple[int, int | None]] = [(1, None)] if shape.signed else []
@@ -191,15 +201,17 @@ class _State:
         prices = np.zeros(secrets)
         if shape.total is not None:
             prices = np.append(prices, weights[-1])
-        return cls(shape, tuple(groups), columns, auxiliary, prices, slacks, weights, rough)
+        return cls(shape, tuple(groups), columns, auxiliary, prices, slacks, weights)
 
     def under(self, shape: Shape) -> _State | None:
-        """Take the same iterate under other bounds; None where it breaks one."""
+        """Take the same iterate, as a rough one, under other bounds; None where it breaks one."""
         values = _functionals(shape, self.columns, self.auxiliary)
         slacks = [_slack(group, self.columns, values) for group in self.groups]
         if shape.total is not None:
             slacks.append(np.array([shape.total - self.auxiliary[:, -1].sum()]))
-        return replace(self, shape=shape, slacks=slacks) if min(own.min() for own in slacks) > 0 else None
+        if not min(own.min() for own in slacks) > 0:
+            return None
+        return replace(self, shape=shape, slacks=slacks, rough=True)
 
     def complementarity(self) -> float:
         """Sum slack times multiplier over all bounds: the gap, if both sides are feasible."""
@@ -450,7 +462,10 @@ class _System:
         from scipy.linalg import cho_solve
 
         secrets, prices = on_columns.shape[1], np.zeros(len(wanted))
-        for _ in range(_PASSES):
+        most, reached = _ROUGHLY if self.state.rough else _SUMMED, wanted
+        for turn in range(_PASSES):
+            if turn:
+                prices = prices + cho_solve(self.factor, reached - wanted)
             right, rest = on_auxiliary.copy(), on_columns - prices[:secrets]
             if self.give is not None:
                 right[:, -1] -= prices[-1]
@@ -461,10 +476,9 @@ class _System:
             if self.give is not None:
                 # the slack of the total moves with its price
                 reached = np.append(reached, auxiliary[:, -1].sum() - self.give * prices[-1])
-            used, prices = prices, prices + cho_solve(self.factor, reached - wanted)
-            if np.abs(reached - wanted).max() <= (_ROUGHLY if self.state.rough else _SUMMED):
+            if np.abs(reached - wanted).max() <= most:
                 break
-        return columns, auxiliary, used, self._slacks(columns, rest, inner)
+        return columns, auxiliary, prices, self._slacks(columns, rest, inner)
 
     def _inner(self, on_columns: FloatArray, on_auxiliary: FloatArray) -> FloatArray:
         """Solve the outputs' own equations for ξ."""
@@ -537,9 +551,7 @@ def _slack(group: tuple[int, int | None], columns: FloatArray, values: FloatArra
 
 def _length(values: Sequence[FloatArray], steps: Sequence[FloatArray]) -> float:
     """Find how far a step can go before a value becomes negative, at most 1."""
-    longest = 1.0
+    fastest = 1.0
     for value, step in zip(values, steps, strict=True):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = np.where(step < 0, -value / step, np.inf)
-        longest = min(longest, float(ratios.min(initial=np.inf)))
-    return longest
+        fastest = max(fastest, -float(np.fmin.reduce(step / value, axis=None, initial=0.0)))
+    return 1 / fastest
