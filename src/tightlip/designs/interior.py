@@ -19,6 +19,7 @@ What comes back is a suggestion: `linear` repairs the channel and proves the pri
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -43,9 +44,9 @@ _ROUGHLY = 1e-6  # the same of rough iterates
 _REFINED = 2  # corrections of the solutions of small systems by what they miss
 _APART = 1e-3  # of an entry: differences above keep most of their digits
 _CLEARLY = 0.97  # of the error before: less is no progress
-_EARLY = (
-    0.02  # relative error of an iterate that another program can begin with; less gets stuck, more takes long
-)
+_EARLY = 0.02  # relative error of an iterate to begin another program with; less gets stuck, more takes long
+_EARLIER = 0.1  # the same where secrets are many
+_MANY = 100  # secrets beyond which a factor takes so long that rough steps are worth correcting
 _ROUGH = 0.1  # a relative error beyond which nothing was found
 _SMALL = 1e-9  # of the largest gain; below it an optimum counts as 0
 _LEVEL = 1e-13  # of the trace, added to a matrix that rounding made indefinite
@@ -113,15 +114,14 @@ def follow(gains: FloatArray, shapes: Iterable[Shape], *, tolerance: float) -> I
     """
     early: _State | None = None
     for shape in shapes:
-        found, begins = None, [(_State.start(gains, shape), _ROUGH)]
-        if early is not None and (begin := early.under(shape)) is not None:
-            begins.insert(0, (begin, tolerance))
-        for begin, most in begins:
-            try:
-                found, early = _run(gains, begin, tolerance, most)
-                break
-            except SolverFailure:
-                early = None
+        begin, found = None if early is None else early.under(shape), None
+        early = None
+        if begin is not None:
+            with suppress(SolverFailure):
+                found, early = _run(gains, begin, tolerance, tolerance)
+        if found is None:
+            with suppress(SolverFailure):
+                found, early = _run(gains, _State.start(gains, shape), tolerance)
         yield found
 
 
@@ -139,7 +139,7 @@ def _run(gains: FloatArray, state: _State, tolerance: float, most: float = _ROUG
             better = channel.offer(state, gap / worth + state.missing() / state.shape.room)
             better |= prices.offer(state, (gap + state.unpriced(scaled)) / worth)
             stalls = 0 if better else stalls + 1
-            early = state if prices.error > _EARLY else early
+            early = state if prices.error > (_EARLIER if state.many else _EARLY) else early
             if max(channel.error, prices.error) <= tolerance or stalls >= _STALLS:
                 break
             try:
@@ -171,7 +171,7 @@ class _State:
     """An iterate: columns k, auxiliaries a, prices w, and for each group of bounds its slacks and multipliers.
 
     A group is (sign, functional): its slacks are sign·k − sign·ℓ for entries (sign ±1; no functional is ℓ = 0), or ℓ
-    itself (sign 0). Steps from a rough one are neither corrected nor refined.
+    itself (sign 0). Steps from a rough one are not refined, nor corrected unless secrets are many.
     """
 
     shape: Shape
@@ -212,6 +212,11 @@ class _State:
         if not min(own.min() for own in slacks) > 0:
             return None
         return replace(self, shape=shape, slacks=slacks, rough=True)
+
+    @property
+    def many(self) -> bool:
+        """Whether there are many secrets."""
+        return len(self.columns.T) > _MANY
 
     def complementarity(self) -> float:
         """Sum slack times multiplier over all bounds: the gap, if both sides are feasible."""
@@ -284,7 +289,7 @@ class _State:
         """Correct a step as long as that makes it longer: products far from the centre are pulled in (Gondzio)."""
         step = self._step(gains, system, goal)
         near, far = self._lengths(step)
-        for _ in range(0 if self.rough else _CORRECTIONS):
+        for _ in range(0 if self.rough and not self.many else _CORRECTIONS):
             wide, deep = min(1.0, near + _REACH), min(1.0, far + _REACH)
             pulled = []
             for s, ds, x, dx, aim in zip(
