@@ -59,18 +59,27 @@ def sizes() -> None:
 
 def curves() -> None:
     levels = np.linspace(0.1, 4, 50).tolist()
-    for size in (20, 60, 200):
-        for name in ("pml", "ldp"):
+    for size in (5, 10, 20, 60, 200):
+        for words, name, beside in (
+            ("PML", "pml", {}),
+            ("LDP", "ldp", {}),
+            ("PMC", "pmc", {}),
+            ("PML beside ALIP", "pml", {"alip": (2.0, 5.0)}),
+            ("PML of all priors with masses ≥ 1/4n", "pml", {"min_mass": 1 / (4 * size)}),
+            ("maximal leakage", "maximal_leakage", {}),
+        ):
             prior, loss = problem(size, "random")
+            asked = {"loss": loss, **beside}
             _, one = timed(
-                lambda prior=prior, loss=loss, name=name: tl.design(prior, loss=loss, **{name: LEVEL})
+                lambda prior=prior, asked=asked, name=name: tl.design(prior, **asked, **{name: LEVEL})
             )
             found, all_ = timed(
-                lambda prior=prior, loss=loss, name=name: tl.designs.curve(prior, loss=loss, **{name: levels})
+                lambda prior=prior, asked=asked, name=name: tl.designs.curve(prior, **asked, **{name: levels})
             )
+            span = found.points[0].value - found.points[-1].value
             print(
-                f"curve, {size} secrets, {name.upper()}: {all_:.2f} s for 50 levels, {all_ / one:.1f} times one design "
-                f"(claim: ≤ 10), within {found.gap:.1e}"
+                f"curve, {size} secrets, {words}: {all_:.2f} s for 50 levels, {all_ / one:.1f} times one design "
+                f"(claim: ≤ 10), ends at most {found.gap / span:.1e} of the curve's range apart"
             )
 
 

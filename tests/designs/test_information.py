@@ -13,6 +13,7 @@ from tightlip.designs import design
 from tightlip.designs.guarantee import Alip, FloorPml, Ldp, MaximalLeakage, SetPml, Side, all_rows
 from tightlip.designs.information import Information, find, information, upper_bound
 from tightlip.designs.linear import ROOM, Kernel, Problem, keeps
+from tightlip.designs.subset_sums import sampled, search_grid
 from tightlip.designs.vertices import vertices
 from tightlip.model.prior_set import PriorBall
 
@@ -476,3 +477,40 @@ def test_curves_enclose_the_designs(asked, size):
         assert point.value <= one.bound
         assert one.value <= point.bound
     assert size > 10 or found.gap <= 1e-6
+    assert all(point.bound - point.value <= 0.02 * point.bound for point in found.points[1:])
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"pml": None, "min_mass": "1/100"},
+        {"pml": None, "ldp": 1.0},
+        {"maximal_leakage": None},
+        {"pmc": None},
+    ],
+)
+@pytest.mark.parametrize("name", ["mutual_information", "total_variation"])
+def test_curves_of_other_guarantees_enclose_the_designs(asked, name):
+    import tightlip as tl
+    from tightlip.designs import curve, design
+
+    prior = tl.Prior.from_counts(np.random.default_rng(3).integers(1, 30, 12))
+    levels = [0.0, 0.4, 0.7, 1.0]
+    varied = {own: levels if level is None else level for own, level in asked.items()}
+    found = curve(prior, utility=name, **varied)
+    for point in found.points[1::2]:
+        level = {own: point.level if one is None else one for own, one in asked.items()}
+        one = design(prior, utility=name, **level)
+        assert point.value <= one.bound
+        assert one.value <= point.bound
+
+
+def test_random_sets_have_the_mass_that_is_asked_for():
+    masses = counts(20, 5)
+    grid, share = search_grid(masses, 0.3), 0.3
+    inside = sampled(grid, share, 400, np.random.default_rng(0))
+    cells = inside @ grid.cells
+    assert set(cells.tolist()) == {int(share * grid.size)}
+    # each secret in about as many of them as the share says, and few sets alike
+    assert len({row.tobytes() for row in inside}) > 200
+    assert np.abs(inside.mean(axis=0) - share).max() < 0.25

@@ -5,7 +5,8 @@
 has as many columns as there are sets of secrets. A master program holds some of them; its prices w ask for columns with
 φ(v) > w·v, which knapsacks find (`pricing` has the formulas). The first columns are sets of the best mass, chosen at
 random: where secrets are many, their mixtures are optimal to many digits. Prices between the master's and those of the
-best bound so far keep it from wandering.
+best bound so far keep it from wandering. Another level of a guarantee has the same sets, but for a few secrets: there a
+search goes on from the columns of the level before.
 
 What comes back is a suggestion: `information` repairs the channel, and `pricing` proves what the prices say.
 """
@@ -15,21 +16,24 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tightlip.designs.f_information import Information
 from tightlip.designs.interior import Shape
 from tightlip.designs.pricing import Box, Curve, Floor, critical, relaxed_worth
-from tightlip.designs.subset_sums import Grid, Knapsack, chosen, chosen_by_size, tuned
+from tightlip.designs.subset_sums import Grid, Knapsack, chosen, chosen_by_size, sampled, tuned
 from tightlip.numeric.linear_program import _pass_program as pass_program
 from tightlip.numeric.linear_program import new_solver, run
 from tightlip.numeric.parse import FloatArray
 
 CLOSE = 1e-8  # relative gap at which the search ends
 _ROUNDS = 300  # of the master program; each takes some hundredths of a second at a hundred secrets
+_FOLLOWED = 6  # of them where a search goes on from another level; one or two are the rule
 _DRAWS = 2  # random sets for each secret to start with; twice as many columns as rows make mixtures easy
+_SAMPLED = 200  # random sets for each further level; more make its master slow, fewer its search long
 _NOISE = 1e-3  # of the prices, so that random sets differ: sets stray from the best mass by as little
 _STALL, _SHRINK = 12, 0.9  # rounds, and the part of the gap that must not be left after them
 _SETS = 12  # of each pricing that are added to the master
@@ -39,6 +43,8 @@ _STRAY = 1e-14  # more than the rounding of masses of sets
 _PLACES = 128  # of masses, to find a slope
 _CLIMBS, _STEPS = 24, 8  # from so many secrets, with so many tangents
 _SWAPS = 8  # of secrets of a set, one after the other
+_POOL = 2  # columns for each secret that another level goes on with; more make its master slow, fewer its search long
+_TIES = 1e-3  # of an entry: what is drawn at random between secrets that a column treats alike
 _TRIES = 6  # pricings in a row with prices that vary at random before none is taken to be left
 
 
@@ -53,32 +59,60 @@ class Search(ABC):
     def start(self, draws: np.random.Generator) -> FloatArray:
         """Make columns to begin with."""
 
+    def carried(self, columns: FloatArray, draws: np.random.Generator) -> FloatArray:
+        """Make columns of those of a stricter level, which are allowed as they are."""
+        return columns
+
+    def expected(self) -> FloatArray:
+        """Tell prices that move with the level as the best ones do, but for a multiple of the masses."""
+        return np.zeros(1)
+
     @abstractmethod
     def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
         """Find columns with φ(v) − w·v large, and about how large it can be."""
 
 
+class Mixture(NamedTuple):
+    """The best mixture of columns: these, their shares, prices that may prove it good, and what another level needs.
+
+    The first prices promise most: those of the best bound that was seen, or of the mixture where none was. The pool are
+    the columns nearest to it, the centre the prices of the bound beyond those that were expected.
+    """
+
+    columns: FloatArray
+    shares: FloatArray
+    prices: list[FloatArray]
+    pool: FloatArray
+    centre: FloatArray
+
+
 def generate(
-    search: Search, utility: Information, masses: FloatArray, total: float | None = None
-) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
-    """Find columns, their shares in the best mixture, and prices that may prove it good.
+    search: Search,
+    utility: Information,
+    masses: FloatArray,
+    total: float | None = None,
+    *,
+    before: Mixture | None = None,
+    close: float = CLOSE,
+) -> Mixture:
+    """Find the best mixture of columns up to a relative gap, from random ones or from the pool of a stricter level.
 
     With a `total`, the columns' largest entries, times their shares, sum to at most that; its price comes last.
     """
-    draws, secrets = np.random.default_rng(0), len(masses)
-    master = _Master(utility, masses, total)
-    master.add(np.concatenate([np.ones((1, secrets)), search.start(draws)]))
+    draws, secrets, master = np.random.default_rng(0), len(masses), _Master(utility, masses, total)
+    begin = search.start(draws) if before is None else search.carried(before.pool, draws)
+    master.add(np.concatenate([np.ones((1, secrets)), begin]))
+    known = None if before is None or not search.exhaustive else search.expected() + before.centre
     best, bound, tries, gaps = np.zeros(len(master.limits)), np.inf, 0, []
-    for _ in range(search.rounds):
+    for _ in range(search.rounds if before is None else min(search.rounds, _FOLLOWED)):
         value, prices = master.solve()
         gaps.append(bound - value)
         stalled = len(gaps) > _STALL and gaps[-1] > _SHRINK * gaps[-1 - _STALL]
-        if np.isfinite(bound) and (gaps[-1] <= CLOSE * max(bound, 0.0) or stalled):
+        if np.isfinite(bound) and (gaps[-1] <= close * max(bound, 0.0) or stalled):
             break
-        # prices of the best bound are mixed in first; then the master's own are tried, then others near them
-        asked = prices if tries or not np.isfinite(bound) else _MIX * best + (1 - _MIX) * prices
-        if tries > 1:
-            asked = asked * (1 + _NOISE * 0.1**tries * draws.standard_normal(len(asked)))
+        asked = _asked(prices, best if np.isfinite(bound) else None, tries, draws)
+        if known is not None and len(gaps) == 1:
+            asked = known
         columns, beyond = search.price(asked)
         if search.exhaustive and asked @ master.limits + beyond < bound:
             best, bound = asked.copy(), float(asked @ master.limits + beyond)
@@ -90,7 +124,16 @@ def generate(
             break
         master.add(columns[better])
     value, prices = master.solve()
-    return (*master.mixture(), [best[:secrets], prices[:secrets]])
+    both = [best[:secrets], prices[:secrets]][:: 1 if search.exhaustive else -1]
+    return Mixture(*master.mixture(), both, master.nearest(prices), best - search.expected())
+
+
+def _asked(prices: FloatArray, best: FloatArray | None, tries: int, draws: np.random.Generator) -> FloatArray:
+    """Mix prices of the best bound into the master's first; then its own are tried, then others near them."""
+    asked = prices if tries or best is None else _MIX * best + (1 - _MIX) * prices
+    if tries > 1:
+        asked = asked * (1 + _NOISE * 0.1**tries * draws.standard_normal(len(asked)))
+    return asked
 
 
 class _Master:
@@ -150,6 +193,11 @@ class _Master:
             shares = better
         return columns, shares
 
+    def nearest(self, prices: FloatArray) -> FloatArray:
+        """Return the columns that are in use or nearest to it, by what they lack of their price."""
+        lacks = self.entries(self._columns) @ prices - self._utility.of_columns(self._columns, self._masses)
+        return self._columns[np.argsort(lacks)[: _POOL * len(self._masses)]]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listed(Search):
@@ -184,9 +232,14 @@ class BoxSearch(Search):
     masses: FloatArray
     grid: Grid
 
+    @property
+    def share(self) -> float:
+        """Compute the mass at the upper bound if none is between, in floats: `Box.share` is for proofs."""
+        return min((1 - self.box.lower) / (self.box.upper - self.box.lower), 1.0)
+
     def filled(self, orders: FloatArray) -> FloatArray:
         """Raise entries to the upper bound, largest order first, until the mass is used up."""
-        share, span = float(self.box.share), self.box.upper - self.box.lower
+        share, span = self.share, self.box.upper - self.box.lower
         places = np.argsort(-orders, axis=1, kind="stable")
         p = self.masses[places]
         before = np.cumsum(p, axis=1) - p
@@ -206,6 +259,26 @@ class BoxSearch(Search):
             found.append(self._sets(noise, np.zeros(secrets), int(draws.choice(small)), 1))
         return np.concatenate(found)
 
+    def carried(self, columns: FloatArray, draws: np.random.Generator) -> FloatArray:
+        """Fill the same secrets first, as far as the mass reaches, then each first or last, and random sets."""
+        single = np.eye(len(self.masses))
+        orders = np.concatenate([columns, single, -single])
+        sets = sampled(self.grid, self.share, _SAMPLED, draws)
+        return np.concatenate([self.filled(orders + _TIES * draws.random(orders.shape)), self._full(sets)])
+
+    def expected(self) -> FloatArray:
+        """Price each secret by the column that is worth most with it: those heavier than the share are alone there."""
+        low, p = self.box.lower, self.masses
+        high = np.minimum(self.box.upper, low + (1 - low) / np.maximum(p, 1e-300))
+        share = (1 - low) / (high - low)
+        ends = self.utility.excess(high - 1), self.utility.excess(np.array([low - 1]))
+        return np.asarray(p * (share * ends[0] + (1 - share) * ends[1]))
+
+    def _full(self, inside: NDArray[np.bool_]) -> FloatArray:
+        """Raise sets to the upper bound; what is too much or too little falls on the smallest secrets."""
+        small = self.masses / (self.masses.max() * 1.01)
+        return self.filled(np.where(inside, 2.0 + small, -small))
+
     def _deficit(self, item: int, parts: FloatArray, gain: float) -> FloatArray:
         """Compute what an entry between the bounds is worth, of which `gain` is what the full entry is."""
         box, mass = self.box, self.masses[item]
@@ -215,16 +288,18 @@ class BoxSearch(Search):
 
     def _ends(self, item: int, worths: FloatArray, gain: float) -> FloatArray:
         """Weigh the best sets of each mass with an item between."""
-        left = float(self.box.share) - np.arange(len(worths)) / self.grid.size
-        mass = max(float(self.masses[item]), 0.5 / self.grid.size)
-        parts = np.clip(left / mass, 0.0, 1.0)
-        value = worths + self._deficit(item, parts, gain)
-        return np.where((left >= -_STRAY) & (left <= mass + _STRAY), value, -np.inf)
+        share, mass = self.share, max(float(self.masses[item]), 0.5 / self.grid.size)
+        value = np.full(len(worths), -np.inf)
+        first = max(int((share - mass) * self.grid.size) - 1, 0)
+        left = share - np.arange(first, len(worths)) / self.grid.size
+        inner = worths[first:] + self._deficit(item, np.clip(left / mass, 0.0, 1.0), gain)
+        value[first:] = np.where((left >= -_STRAY) & (left <= mass + _STRAY), inner, -np.inf)
+        return value
 
     def _sets(self, worths: FloatArray, gains: FloatArray, item: int, count: int) -> FloatArray:
         """Find columns with a given item between, and sets that are worth most."""
         others = np.where(np.arange(len(worths)) == item, -np.inf, worths)
-        length = int(float(self.box.share) * self.grid.size) + 2
+        length = int(self.share * self.grid.size) + 2
 
         def ends(best: FloatArray) -> Any:
             value = self._ends(item, best, float(gains[item]))
@@ -238,8 +313,8 @@ class BoxSearch(Search):
         small = self.masses / (self.masses.max() * 1.01)
         orders = np.where(inside, 2.0 + small, -small)
         orders[:, item] = 1.0
-        exact = np.array([tuned(one, self.masses, float(self.box.share)) for one in inside])
-        return self.filled(np.concatenate([orders, np.where(exact, 2.0 + small, -small)]))
+        exact = np.array([tuned(one, self.masses, self.share) for one in inside])
+        return np.concatenate([self.filled(orders), self._full(exact)])
 
     def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
         """Find the best sets with each item between."""
@@ -247,13 +322,13 @@ class BoxSearch(Search):
         low, high = self.utility.excess(np.array([box.lower, box.upper]) - 1).tolist()
         gains = p * (high - low) - (box.upper - box.lower) * prices
         # worth beyond the mass that the grid counts, whose rounding would otherwise be taken for profit
-        slope = critical(gains, p, float(box.share))
+        slope = critical(gains, p, self.share)
         gains = gains - slope * p
-        knapsack = Knapsack(self.grid, p, gains, float(box.share))
+        knapsack = Knapsack(self.grid, p, gains, self.share)
         found = np.full(len(p), -np.inf)
         for item, sets in knapsack.all_but_one():
             found[item] = self._ends(item, sets.worths, float(gains[item])).max()
-        base = low - box.lower * float(prices.sum()) + slope * float(box.share)
+        base = low - box.lower * float(prices.sum()) + slope * self.share
         items = np.argsort(-found)[: _SETS // 2]
         columns = [self._sets(gains, gains, int(item), 2) for item in items if found[item] > -np.inf]
         return np.concatenate([np.zeros((0, len(p))), *columns]), float(found.max() + base)
@@ -290,14 +365,24 @@ class RatioSearch(Search):
     def start(self, draws: np.random.Generator) -> FloatArray:
         """Begin with single secrets, with all but one, and with random sets of the best mass."""
         secrets = len(self.masses)
-        places = (np.arange(4096) + 0.5) / 4096
-        level = float((self.curve.value(places) / self.curve.total(places)).max())
+        level = self._best_mass()[1]
         single = np.eye(secrets)
         found = [single, 1 - single]
         for _ in range(_DRAWS * secrets):
             noisy = level * self.masses * (1 + _NOISE * draws.standard_normal(secrets))
             found.append(self._sets(noisy, 1)[0])
         return self.columns(np.concatenate(found))
+
+    def carried(self, columns: FloatArray, draws: np.random.Generator) -> FloatArray:
+        """Take the same sets, and random ones of the best mass."""
+        sets = sampled(self.grid, self._best_mass()[0], _SAMPLED, draws)
+        return self.columns(np.concatenate([columns > 1, sets]).astype(np.float64))
+
+    def _best_mass(self) -> tuple[float, float]:
+        """Find the mass at which a set is worth most, if nothing has a price, and how much that is."""
+        places = (np.arange(4096) + 0.5) / 4096
+        worths = self.curve.value(places) / self.curve.total(places)
+        return float(places[worths.argmax()]), float(worths.max())
 
     def _slope(self, prices: FloatArray) -> float:
         """Find the slope of F where sets are worth most, by the bound that looks at no set."""
@@ -399,6 +484,11 @@ class GeneralSearch(Search):
         own = self.price(np.zeros(len(self.masses) + (self.shape.total is not None)))[0]
         return np.concatenate([own, *(self._allowed(part.start(draws)) for part in self.parts)])
 
+    def carried(self, columns: FloatArray, draws: np.random.Generator) -> FloatArray:
+        """Take columns as they are, where they are allowed, and what each part makes of them."""
+        parts = (part.carried(columns, draws) for part in self.parts)
+        return self._allowed(np.concatenate([columns, *parts]))
+
     def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
         """Climb from each secret, or from some of them where they are many."""
         secrets, solver, found = len(self.masses), self._program(), []
@@ -459,6 +549,15 @@ class FloorSearch(Search):
         kept = columns[np.argsort(-worths)[: 4 * _DRAWS * secrets]]
         singles = [self._columns(np.eye(secrets), *kind) for kind in self._kinds()[:1]]
         return np.concatenate([kept, *singles])
+
+    def carried(self, columns: FloatArray, draws: np.random.Generator) -> FloatArray:
+        """Take the same sets, and with a secret less, where their sizes are allowed, and random ones."""
+        sizes, found = (columns > (1 - _TIES) * columns.max(axis=1, keepdims=True)).sum(axis=1), []
+        orders = columns + _TIES * draws.random(columns.shape)
+        for size, low, rest in self._kinds():
+            near = (sizes == size) | (sizes == size + 1)
+            found.append(self._columns(orders[near], size, low, rest))
+        return np.concatenate([*found, self.start(draws)])
 
     def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
         """Find the best sets of each size and mass, and what is worth most by slopes of F alone."""

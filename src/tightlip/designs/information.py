@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, cast, get_args
@@ -14,10 +13,12 @@ import numpy as np
 from tightlip.designs.closed import cyclic, greatest
 from tightlip.designs.f_information import ERROR, Information, Name
 from tightlip.designs.generation import (
+    CLOSE,
     BoxSearch,
     FloorSearch,
     GeneralSearch,
     Listed,
+    Mixture,
     RatioSearch,
     Search,
     box_columns,
@@ -39,13 +40,13 @@ from tightlip.designs.guarantee import (
 from tightlip.designs.linear import Kernel, Problem, keeps, repaired, shape_of, whole, whole_weights
 from tightlip.designs.pricing import Box, Curve, Floor, Ratio, cones_of
 from tightlip.designs.subset_sums import search_grid
+from tightlip.designs.tracing import monotone
 from tightlip.designs.utility import GREATEST, Found, Utility
 from tightlip.designs.vertices import vertices
 from tightlip.errors import CertificateInvalid, InvalidInput, InvalidPrior, SolverFailure, quoted
 from tightlip.model.labels import Labels
 from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_about
-from tightlip.numeric.linear_program import minimise
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import UNIT, float_above, sum_down, sum_up, up
 
@@ -59,7 +60,11 @@ FEW = 6  # secrets of which those of several cones together are found, in ration
 _EASE = Fraction(1, 1 << 42)  # of the level, for rounding
 _DEAREST = 1e100  # beyond it prices are not read
 _SMALLEST = Fraction(1, 10**100)  # of a mass; lifts are up to its reciprocal
+_LOOSE = 5e-3  # relative gap at which the search for a level of a curve ends: hardly seen in a picture
 _CUTS = 6  # times that a set of priors is described better; each searches anew
+
+_Pools = dict[tuple[tuple[str, ...], int], Mixture]
+"""What the next level goes on from, by the kinds of guarantee and the place of the search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +98,6 @@ class MostInformation(Utility):
         kernel, prices, guarantees = _find(masses, guarantees, self.information, room)
         method = "column generation" if len(kernel.weights) > 1 else "nothing can be released"
         problem = Problem(masses, np.zeros((len(masses), 1), dtype=object), guarantees, room)
-        for own in guarantees if len(guarantees) == 1 else ():
-            if isinstance(own, MaximalLeakage | Envelope):
-                # PML of the same level implies it, and is searched better
-                implied = find(masses, (Alip(None, own.epsilon),), self.information, room)[0]
-                kernel = max(kernel, implied, key=lambda one: self.worth(masses, one))
         for name, other in _closed(problem):
             if self.worth(masses, other) >= self.worth(masses, kernel) * (1 - _SAME):
                 kernel, method = other, f"closed form: {name}"
@@ -117,25 +117,21 @@ class MostInformation(Utility):
             raise CertificateInvalid(f"prices must be one for each of {len(masses)} secrets.")
         return upper_bound(masses, guarantees, self.information, proof)
 
-    def sketch(self, problem: Problem) -> tuple[Kernel, FloatArray] | None:
-        """Mix all extreme columns by one program, where they are few."""
-        eased, p = (
-            replace(problem, room=problem.room + _EASE),
-            np.array([float(mass) for mass in problem.masses]),
-        )
-        if eased.silent or len(p) == 1:
-            return None
-        search = _search(eased, self.information, p)[0]
-        if not isinstance(search, Listed):
-            return None
-        worths = self.information.of_columns(search.columns, p)
-        try:
-            found = minimise(-worths, search.columns.T, np.ones(len(p)), equal=len(p))
-        except SolverFailure:
-            return None
-        used = found.primal > 0
-        weights = whole_weights(search.columns[used] * found.primal[used][:, None])
-        return repaired(problem, weights), -found.duals
+    def trace(
+        self, masses: Vector, guarantees: Sequence[tuple[Guarantee, ...]], room: Fraction
+    ) -> list[tuple[float, float]]:
+        """Generate columns for one level after the other, each from those of the level before."""
+        pools: _Pools = {}
+        ends = []
+        for own in guarantees:
+            problem = Problem(masses, np.zeros((len(masses), 1), dtype=object), own, room)
+            found = _generated(problem, self.information, pools, _LOOSE)
+            worth = max(self.worth(masses, kernel) for kernel in found.kernels)
+            # of each search the prices that promise most: a proof takes as long as a pricing, or longer
+            prices = [mixture.prices[0] for mixture in found.mixtures] or [np.zeros(len(masses))]
+            bound = min(self.bound(masses, found.problem.guarantees, one) for one in prices)
+            ends.append((worth, max(bound, worth)))
+        return monotone(ends)
 
     def require(self, prior: Prior) -> None:
         """Squares of lifts must be floats."""
@@ -204,39 +200,78 @@ def _find(
 ) -> tuple[Kernel, FloatArray, tuple[Guarantee, ...]]:
     """Find channel and prices, and describe sets of priors as the bound by these prices needs them."""
     problem = Problem(masses, np.zeros((len(masses), 1), dtype=object), guarantees, room)
-    p = np.array([float(mass) for mass in masses])
-    best, prices = Kernel(np.ones((1, len(masses)), dtype=object), 1), [np.zeros(len(masses))]
-    if problem.silent or len(masses) == 1:
-        return best, prices[0], guarantees
-    problem = _refined(problem)
-    for _ in range(_CUTS):
-        # with a little more room than asked for, rounding needs no repair, and what is never said stays so
-        eased = replace(problem, room=room + _EASE)
-        if eased.silent:
-            break
-        try:
-            columns, shares, more = generate(*_search(eased, utility, p))
-        except SolverFailure:
-            break
-        weights = whole_weights(columns * shares[:, None])
-        refined, kernel = problem.refine(weights), repaired(problem, weights)
-        best = max(best, kernel, key=lambda one: information(one, masses, utility)[0])
-        prices += more
-        if refined.guarantees == problem.guarantees:
-            break
-        problem = refined
-    if len(guarantees) > 1 and not eased.silent:
-        for search in _searches(eased, utility, p):
-            with suppress(SolverFailure):
-                prices += generate(search, utility, p)[2]
+    found = _generated(problem, utility, {}, CLOSE)
     # zeros are prices in proportion to the prior, near the optimum where secrets are many
-    described = [guarantees] if problem.guarantees == guarantees else [guarantees, problem.guarantees]
+    prices = [np.zeros(len(masses)), *(one for mixture in found.mixtures for one in mixture.prices)]
+    described = [guarantees]
+    described += [] if found.problem.guarantees == guarantees else [found.problem.guarantees]
     _, place, own = min(
         (upper_bound(masses, known, utility, one), place, known_place)
         for known_place, known in enumerate(described)
         for place, one in enumerate(prices)
     )
+    best = max(found.kernels, key=lambda one: information(one, masses, utility)[0])
     return best, prices[place], described[own]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Generated:
+    """Channels, mixtures whose prices may prove them good, and the problem with sets of priors as those need them."""
+
+    problem: Problem
+    kernels: list[Kernel]
+    mixtures: list[Mixture]
+
+
+def _generated(problem: Problem, utility: Information, pools: _Pools, close: float) -> _Generated:
+    """Generate columns up to a relative gap, from the mixtures of a stricter level, which are replaced."""
+    p = np.array([float(mass) for mass in problem.masses])
+    kinds = tuple(own.key for own in problem.guarantees)
+    found = _Generated(problem, [Kernel(np.ones((1, len(p)), dtype=object), 1)], [])
+    if problem.silent or len(p) == 1:
+        return found
+    found = replace(found, problem=_refined(problem))
+    for _ in range(_CUTS):
+        # with a little more room than asked for, rounding needs no repair, and what is never said stays so
+        eased = replace(found.problem, room=problem.room + _EASE)
+        mixture = None if eased.silent else _mixture(_search(eased, utility, p), pools, (kinds, 0), close)
+        if mixture is None:
+            break
+        weights = whole_weights(mixture.columns * mixture.shares[:, None])
+        found.kernels.append(repaired(found.problem, weights))
+        found.mixtures.append(mixture)
+        refined = found.problem.refine(weights)
+        if refined.guarantees == found.problem.guarantees:
+            break
+        found = replace(found, problem=refined)
+    if len(kinds) > 1 and not eased.silent:
+        for place, search in enumerate(_searches(eased, utility, p), 1):
+            mixture = _mixture((search, utility, p, None), pools, (kinds, place), close)
+            found.mixtures.extend([] if mixture is None else [mixture])
+    for own in problem.guarantees if len(kinds) == 1 else ():
+        if isinstance(own, MaximalLeakage | Envelope):
+            # PML of the same level implies it, and is searched better
+            stricter = replace(problem, guarantees=(Alip(None, own.epsilon),))
+            found.kernels.extend(_generated(stricter, utility, pools, close).kernels)
+    return found
+
+
+def _mixture(
+    where: tuple[Search, Information, FloatArray, float | None],
+    pools: _Pools,
+    key: tuple[tuple[str, ...], int],
+    close: float,
+) -> Mixture | None:
+    """Generate columns from the mixture under a key, and leave the next one there; None where the solver fails."""
+    if isinstance(where[0], Listed):
+        # one program has all columns: nothing is gained by less
+        pools, close = {}, CLOSE
+    try:
+        found = generate(*where, before=pools.get(key), close=close)
+    except SolverFailure:
+        return None
+    pools[key] = found
+    return found
 
 
 def _refined(problem: Problem) -> Problem:

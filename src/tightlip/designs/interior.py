@@ -19,6 +19,7 @@ What comes back is a suggestion: `linear` repairs the channel and proves the pri
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,10 +40,13 @@ _GAIN = 0.03  # of both lengths together, without which a correction is not wort
 _INNER = 0.1  # products between a tenth and ten times the aim are left alone
 _PASSES = 4  # solutions of Newton's equations, each with prices refined by what the last one missed
 _SUMMED = 1e-13  # what columns may miss of their sums
+_ROUGHLY = 1e-6  # the same of rough iterates
 _REFINED = 2  # corrections of the solutions of small systems by what they miss
 _APART = 1e-3  # of an entry: differences above keep most of their digits
 _CLEARLY = 0.97  # of the error before: less is no progress
-_EARLY = 0.1  # relative error of an iterate that another program can begin with
+_EARLY = 0.02  # relative error of an iterate to begin another program with; less gets stuck, more takes long
+_EARLIER = 0.1  # the same where secrets are many
+_MANY = 100  # secrets beyond which a factor takes so long that rough steps are worth correcting
 _ROUGH = 0.1  # a relative error beyond which nothing was found
 _SMALL = 1e-9  # of the largest gain; below it an optimum counts as 0
 _LEVEL = 1e-13  # of the trace, added to a matrix that rounding made indefinite
@@ -104,21 +108,28 @@ def solve(gains: FloatArray, shape: Shape, *, tolerance: float = 1e-10) -> Optim
 def follow(gains: FloatArray, shapes: Iterable[Shape], *, tolerance: float) -> Iterator[Optimum | None]:
     """Solve the program for shapes that become looser, each from an early iterate of the one before.
 
-    An early iterate keeps away from all bounds, also when these move; a late one is stuck at them. None stands for a
-    program that was not solved.
+    An early iterate keeps away from all bounds, also when these move; a late one is stuck at them. Steps from there are
+    rough: far from the last digits, what refines one costs more than it saves. Where they get stuck, the program is
+    solved from the beginning. None stands for one that was not solved.
     """
     early: _State | None = None
     for shape in shapes:
-        begin = None if early is None else early.under(shape)
-        try:
-            found, early = _run(gains, begin or _State.start(gains, shape), tolerance)
-        except SolverFailure:
-            found, early = None, None
+        begin, found = None if early is None else early.under(shape), None
+        early = None
+        if begin is not None:
+            with suppress(SolverFailure):
+                found, early = _run(gains, begin, tolerance, tolerance)
+        if found is None:
+            with suppress(SolverFailure):
+                found, early = _run(gains, _State.start(gains, shape), tolerance)
         yield found
 
 
-def _run(gains: FloatArray, state: _State, tolerance: float) -> tuple[Optimum, _State]:
-    """Improve an iterate until it is good enough; also return the first one that was near an optimum."""
+def _run(gains: FloatArray, state: _State, tolerance: float, most: float = _ROUGH) -> tuple[Optimum, _State]:
+    """Improve an iterate until it is good enough; also return the first one that was near an optimum.
+
+    An error of more than `most` in the end is a failure.
+    """
     scale = float(np.abs(gains).max()) or 1.0
     scaled, early = gains / scale, state
     channel, prices, stalls = _Best(state), _Best(state), 0
@@ -128,14 +139,14 @@ def _run(gains: FloatArray, state: _State, tolerance: float) -> tuple[Optimum, _
             better = channel.offer(state, gap / worth + state.missing() / state.shape.room)
             better |= prices.offer(state, (gap + state.unpriced(scaled)) / worth)
             stalls = 0 if better else stalls + 1
-            early = state if prices.error > _EARLY else early
+            early = state if prices.error > (_EARLIER if state.many else _EARLY) else early
             if max(channel.error, prices.error) <= tolerance or stalls >= _STALLS:
                 break
             try:
                 state = state.improve(scaled)
             except (np.linalg.LinAlgError, ValueError):
                 break
-        if not max(channel.error, prices.error) < _ROUGH:
+        if not max(channel.error, prices.error) <= most:
             raise SolverFailure("the interior point stopped before it came near an optimum.")
         return Optimum(channel.state.columns, *prices.state.prices_of(scaled, scale)), early
 
@@ -160,7 +171,7 @@ class _State:
     """An iterate: columns k, auxiliaries a, prices w, and for each group of bounds its slacks and multipliers.
 
     A group is (sign, functional): its slacks are sign·k − sign·ℓ for entries (sign ±1; no functional is ℓ = 0), or ℓ
-    itself (sign 0).
+    itself (sign 0). Steps from a rough one are not refined, nor corrected unless secrets are many.
     """
 
     shape: Shape
@@ -170,6 +181,7 @@ class _State:
     prices: FloatArray
     slacks: list[FloatArray]
     weights: list[FloatArray]
+    rough: bool = False
 
     @classmethod
     def start(cls, gains: FloatArray, shape: Shape) -> _State:
@@ -192,12 +204,19 @@ class _State:
         return cls(shape, tuple(groups), columns, auxiliary, prices, slacks, weights)
 
     def under(self, shape: Shape) -> _State | None:
-        """Take the same iterate under other bounds; None where it breaks one."""
+        """Take the same iterate, as a rough one, under other bounds; None where it breaks one."""
         values = _functionals(shape, self.columns, self.auxiliary)
         slacks = [_slack(group, self.columns, values) for group in self.groups]
         if shape.total is not None:
             slacks.append(np.array([shape.total - self.auxiliary[:, -1].sum()]))
-        return replace(self, shape=shape, slacks=slacks) if min(own.min() for own in slacks) > 0 else None
+        if not min(own.min() for own in slacks) > 0:
+            return None
+        return replace(self, shape=shape, slacks=slacks, rough=True)
+
+    @property
+    def many(self) -> bool:
+        """Whether there are many secrets."""
+        return len(self.columns.T) > _MANY
 
     def complementarity(self) -> float:
         """Sum slack times multiplier over all bounds: the gap, if both sides are feasible."""
@@ -260,6 +279,7 @@ class _State:
             self.prices + far * step.prices,
             [s + near * ds for s, ds in zip(self.slacks, step.slacks, strict=True)],
             [x + far * dx for x, dx in zip(self.weights, step.weights, strict=True)],
+            self.rough,
         )
 
     def _lengths(self, step: _Step) -> tuple[float, float]:
@@ -269,7 +289,7 @@ class _State:
         """Correct a step as long as that makes it longer: products far from the centre are pulled in (Gondzio)."""
         step = self._step(gains, system, goal)
         near, far = self._lengths(step)
-        for _ in range(_CORRECTIONS):
+        for _ in range(0 if self.rough and not self.many else _CORRECTIONS):
             wide, deep = min(1.0, near + _REACH), min(1.0, far + _REACH)
             pulled = []
             for s, ds, x, dx, aim in zip(
@@ -447,7 +467,10 @@ class _System:
         from scipy.linalg import cho_solve
 
         secrets, prices = on_columns.shape[1], np.zeros(len(wanted))
-        for _ in range(_PASSES):
+        most, reached = _ROUGHLY if self.state.rough else _SUMMED, wanted
+        for turn in range(_PASSES):
+            if turn:
+                prices = prices + cho_solve(self.factor, reached - wanted)
             right, rest = on_auxiliary.copy(), on_columns - prices[:secrets]
             if self.give is not None:
                 right[:, -1] -= prices[-1]
@@ -458,17 +481,16 @@ class _System:
             if self.give is not None:
                 # the slack of the total moves with its price
                 reached = np.append(reached, auxiliary[:, -1].sum() - self.give * prices[-1])
-            used, prices = prices, prices + cho_solve(self.factor, reached - wanted)
-            if np.abs(reached - wanted).max() <= _SUMMED:
+            if np.abs(reached - wanted).max() <= most:
                 break
-        return columns, auxiliary, used, self._slacks(columns, rest, inner)
+        return columns, auxiliary, prices, self._slacks(columns, rest, inner)
 
     def _inner(self, on_columns: FloatArray, on_auxiliary: FloatArray) -> FloatArray:
         """Solve the outputs' own equations for ξ."""
         right = np.einsum("yqn,yn->yq", self.spread, on_columns)
         right[:, : on_auxiliary.shape[1]] += on_auxiliary
         found = np.einsum("yqr,yr->yq", self.small, right)
-        for _ in range(_REFINED):
+        for _ in range(0 if self.state.rough else _REFINED):
             found += np.einsum("yqr,yr->yq", self.small, right - np.einsum("yqr,yr->yq", self.inner, found))
         return np.asarray(found)
 
@@ -534,9 +556,7 @@ def _slack(group: tuple[int, int | None], columns: FloatArray, values: FloatArra
 
 def _length(values: Sequence[FloatArray], steps: Sequence[FloatArray]) -> float:
     """Find how far a step can go before a value becomes negative, at most 1."""
-    longest = 1.0
+    fastest = 1.0
     for value, step in zip(values, steps, strict=True):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = np.where(step < 0, -value / step, np.inf)
-        longest = min(longest, float(ratios.min(initial=np.inf)))
-    return longest
+        fastest = max(fastest, -float(np.fmin.reduce(step / value, axis=None, initial=0.0)))
+    return 1 / fastest

@@ -37,7 +37,7 @@ from tightlip.designs.guarantee import Guarantee, Rows, Side, Vector, all_rows
 from tightlip.designs.interior import Optimum, Shape, solve
 from tightlip.errors import SolverFailure
 from tightlip.numeric.parse import FloatArray
-from tightlip.numeric.rounding import float_above
+from tightlip.numeric.rounding import UNIT, float_above
 
 Whole = NDArray[np.object_]
 
@@ -243,11 +243,11 @@ def least_shift(rows: Rows, gains: FloatArray, masses: FloatArray, prices: Price
         over = base - shift[:, None] * masses
         active = over > 0
         rest = np.where(active, over, 0.0).sum(axis=1) - above
-        weight = np.where(active, masses, 0.0).sum(axis=1)
-        move = np.where((rest > 0) & (weight > 0), rest / np.maximum(weight, 1e-300), 0.0)
-        shift = shift + move
-        if not (move > 1e-16 * np.maximum(np.abs(shift), 1e-300)).any():
+        # what is left is no more than the rounding of one of its terms: further steps would not end
+        if not (rest > UNIT * (above + np.abs(base).sum(axis=1))).any():
             break
+        weight = np.where(active, masses, 0.0).sum(axis=1)
+        shift = shift + np.where(rest > 0, rest / np.maximum(weight, 1e-300), 0.0)
     else:
         # not there yet, which would be too little: a shift under which no entry counts is enough
         shift = np.maximum(shift, (base / masses).max(axis=1))

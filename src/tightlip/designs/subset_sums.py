@@ -190,6 +190,27 @@ def chosen_by_size(
     return inside
 
 
+def sampled(grid: Grid, share: float, count: int, draws: np.random.Generator) -> NDArray[np.bool_]:
+    """Draw random sets of a share of the mass: each item with that probability, given what the set weighs.
+
+    Item by item from the last, with the probability that those before it weigh what is left.
+    """
+    length = int(share * grid.size) + 1
+    chances = np.zeros((len(grid.cells) + 1, length))
+    chances[0, 0] = 1.0
+    for item, own in enumerate(grid.cells.tolist()):
+        chances[item + 1] = (1 - share) * chances[item]
+        chances[item + 1, own:] += share * chances[item, : max(length - own, 0)]
+    left = np.full(count, int(np.flatnonzero(chances[-1])[-1]))
+    inside = np.zeros((count, len(grid.cells)), dtype=bool)
+    for item in range(len(grid.cells) - 1, -1, -1):
+        rest = left - int(grid.cells[item])
+        taken = share * chances[item, np.maximum(rest, 0)] * (rest >= 0)
+        inside[:, item] = draws.random(count) * chances[item + 1, left] < taken
+        left = np.where(inside[:, item], rest, left)
+    return inside
+
+
 def tuned(inside: NDArray[np.bool_], masses: FloatArray, target: float) -> NDArray[np.bool_]:
     """Bring the mass of a set up to a target, from below, by two exchanges of an item in it for one that is not.
 

@@ -39,7 +39,7 @@ def trace(problems: Sequence[Problem]) -> list[tuple[float, float]]:
     """Bound the best gain of each problem from both sides; they differ in one level, which rises."""
     gains = np.array(problems[0].weighted(), dtype=np.float64)
     masses = np.array([float(mass) for mass in problems[0].masses])
-    silent = sum(problem.silent for problem in problems)
+    silent = next((place for place, own in enumerate(problems) if not own.silent), len(problems))
     solved = [(problem, None) for problem in problems[:silent]] + _solved(problems[silent:], gains)
     nothing = float_below(constant_kernel(problems[0]).gain(problems[0]))
     found = []

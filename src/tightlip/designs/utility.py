@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from math import comb
@@ -128,23 +128,19 @@ class Utility(ABC):
     ) -> list[tuple[float, float]]:
         """Bound the best worth from both sides under each of several guarantees, which differ in a rising level.
 
-        Some levels are solved; the others take over the looser channel, repaired, and a mixture of both sides' prices,
-        unless a sketch is as good as a solution.
+        Some levels are solved; the others take over the looser channel, repaired, and a mixture of both sides' prices.
         """
         problems = [
             Problem(masses, np.zeros((len(masses), 1), dtype=object), own, room) for own in guarantees
         ]
-        sketches = {
-            place: found for place, one in enumerate(problems) if (found := self.sketch(one)) is not None
-        }
-        left = [place for place in range(len(problems)) if place not in sketches]
+        places = range(len(problems))
         solved = {
             place: self.find(masses, guarantees[place], room)
-            for place in sorted({*left[:: max(-(-len(left) // _SOLVED), 1)], *left[-1:]})
+            for place in sorted({*places[:: max(-(-len(places) // _SOLVED), 1)], places[-1]})
         }
         ends = []
         for place, problem in enumerate(problems):
-            kernel, prices = sketches.get(place) or self._between(place, problem, solved)
+            kernel, prices = self._between(place, problem, solved)
             worth = self.worth(masses, kernel)
             ends.append((worth, max(self.bound(masses, problem.guarantees, prices), worth)))
         return monotone(ends)
@@ -158,10 +154,6 @@ class Utility(ABC):
             return Kernel(np.ones((1, len(problem.masses)), dtype=object), 1), prices
         kernel = solved[high].kernel
         return (kernel if place in solved else repaired(problem, kernel.weights)), prices
-
-    def sketch(self, problem: Problem) -> tuple[Kernel, Any] | None:
-        """Find a channel and a proof that are as good as a solution but quicker, where that is known."""
-        return None
 
     def require(self, prior: Prior) -> None:
         """Refuse what cannot be meant of this prior; what was read from arguments can."""
@@ -269,7 +261,8 @@ class Linear(Utility):
         room: Fraction,
     ) -> list[tuple[float, float]]:
         """Solve the levels one after the other."""
-        return trace([self.problem(masses, own, room) for own in guarantees])
+        first = self.problem(masses, guarantees[0], room)
+        return trace([replace(first, guarantees=own) for own in guarantees])
 
     def require(self, prior: Prior) -> None:
         """A matrix with a name must be the one of that name."""
