@@ -65,11 +65,13 @@ def curves() -> None:
             ("LDP", "ldp", {}),
             ("PMC", "pmc", {}),
             ("PML beside ALIP", "pml", {"alip": (2.0, 5.0)}),
-            ("PML of all priors with masses ≥ 1/4n", "pml", {"min_mass": 1 / (4 * size)}),
+            ("PML of all priors with masses ≥ half the least", "pml", {"min_mass": "half"}),
             ("maximal leakage", "maximal_leakage", {}),
         ):
             prior, loss = problem(size, "random")
             asked = {"loss": loss, **beside}
+            if "min_mass" in asked:
+                asked["min_mass"] = float(prior.floats.min()) / 2
             _, one = timed(
                 lambda prior=prior, asked=asked, name=name: tl.design(prior, **asked, **{name: LEVEL})
             )
