@@ -18,6 +18,7 @@ from tightlip.auditing.joint import Terms, count_jointly
 from tightlip.auditing.leakage import cell_pml
 from tightlip.auditing.run import Asked, audit_cells
 from tightlip.errors import InvalidInput
+from tightlip.ledger.together import measure_together
 from tightlip.table.counts import TooManyCells, count_cells
 from tightlip.table.local import LocalRecoding
 from tightlip.table.mechanism import RandomizedResponse
@@ -237,3 +238,41 @@ def test_cells_that_do_not_fit_are_left_to_the_engine():
 def test_other_secrets_are_refused(policy, said):
     with pytest.raises(InvalidInput, match=said):
         Terms.of(Policy("ill", ["age"])).judge(policy)
+
+
+def sum_of_maxima(people, joint):
+    largest = defaultdict(Fraction)
+    for (secret, value), weight in joint.items():
+        largest[value] = max(largest[value], weight / people[secret])
+    return sum(largest.values())
+
+
+@given(people, st.integers(2, 5))
+def test_noise_on_some_rows_draws_among_their_values(rows, odds):
+    shown = sorted({row[2] for row in rows if row[1] >= 15})
+    if not shown:
+        return
+    plan = Policy("ill", [Released("sex", Keep(), RandomizedResponse(log_of(odds)))], where="age >= 15")
+    once = response(odds, shown)
+    kernels = [lambda row: once(row[2]) if row[1] >= 15 else {"absent": Fraction(1)}]
+    expected = sum_of_maxima(*joint_oracle(rows, kernels))
+    with opened(rows) as table:
+        tally = worst(table, {"1": plan})[1].cells.counted.tally
+    largest = defaultdict(Fraction)
+    for secret, cell, count in zip(tally.secret, tally.cell, tally.count, strict=True):
+        largest[cell] = max(largest[cell], Fraction(int(count), int(tally.of_secret[secret])))
+    assert sum(largest.values()) == expected
+
+
+@pytest.mark.parametrize("way", [{"min_count": 5}, {"where": "age < 3"}])
+def test_ends_hold_where_rows_or_cells_are_left_out_of_noise(way):
+    rows = [("xy"[number % 4 == 0], 3 + number % 27, "ab"[number % 2]) for number in range(60)]
+    rows += [("y", 1, "c"), ("y", 2, "a")]
+    terms = Terms.of(Policy("ill", ["age"], budget="2x"))
+    noisy = Policy("ill", [Released("sex", Keep(), RandomizedResponse(log_of("3/2")))], **way)
+    plans = {"1": Policy("ill", [Released("age", Bins(width=30))]), "2": terms.judge(noisy)}
+    with opened(rows) as table:
+        exact = measure_together(table, terms, plans).deciding.upper.ratio
+        found = measure_together(table, terms, plans, limits={"max_groups": 2}).deciding
+    assert found.lower <= log_of(exact) <= found.upper
+    assert found.kept is False

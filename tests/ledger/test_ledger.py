@@ -211,3 +211,136 @@ def test_a_ledger_of_several_secrets_judges_each(tmp_path, table):
     found = ledger.what_if(table, ledger.plan([BINS]))[-1]
     assert set(found.secrets) == {"ill × sex", "ill", "sex"}
     assert found.kept
+
+
+def reserved_only(ledger, table, path, monkeypatch, key):
+    """A release that failed after it was reserved."""
+
+    def fail(*_, **__):
+        raise InvalidInput("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("tightlip.auditing.releasing.publish", fail)
+        with pytest.raises(InvalidInput, match="disk is full"):
+            ledger.release(table, ledger.plan([BINS]), path, key=key)
+
+
+def test_what_is_written_after_it_was_settled_counts(ledger, table, tmp_path, monkeypatch):
+    from tightlip.auditing import releasing
+
+    publish = releasing.publish
+
+    def slow(*arguments, **options):
+        Ledger(ledger.path).settle("one", released=False, reason="nobody seemed to be at it")
+        return publish(*arguments, **options)
+
+    monkeypatch.setattr(releasing, "publish", slow)
+    ledger.release(table, ledger.plan([BINS]), tmp_path / "one.csv", key="one")
+    assert [one.state for one in ledger.releases()] == ["released"]
+
+
+def test_settling_a_release_leaves_declared_ones_alone(ledger, table, tmp_path, monkeypatch):
+    reserved_only(ledger, table, tmp_path / "one.csv", monkeypatch, "survey")
+    with pytest.raises(InvalidInput, match="name must be new"):
+        ledger.declare("survey", {"ldp": log_of(2)})
+    # as a ledger of an older version may have it
+    body = {"guarantees": {"ldp": "log(2)"}, "acts_on": "record", "adaptive": "no"}
+    ledger._store.append(
+        "declare",
+        "survey",
+        body | {"min_mass": None, "statistic": None},
+        after=ledger.entries()[-1].digest,
+    )
+    with pytest.raises(InvalidInput, match="must be of one release"):
+        ledger.settle("survey", released=False, reason="the disk was full")
+    ledger.settle("1", released=False, reason="the disk was full")
+    assert [one.state for one in ledger.releases()] == ["withdrawn", "released"]
+
+
+def test_a_key_that_is_the_number_of_another_release_settles_neither(ledger, table, tmp_path, monkeypatch):
+    reserved_only(ledger, table, tmp_path / "one.csv", monkeypatch, "2")
+    reserved_only(ledger, table, tmp_path / "two.csv", monkeypatch, "other")
+    with pytest.raises(InvalidInput, match="must be of one release"):
+        ledger.settle("2", released=False, reason="which one?")
+    ledger.settle("other", released=False, reason="the disk was full")
+    assert [one.state for one in ledger.releases()] == ["reserved", "withdrawn"]
+
+
+def test_two_processes_with_one_key_draw_once(ledger, table, tmp_path, monkeypatch):
+    other, measure, done = Ledger(ledger.path), ledger._measure, []
+
+    def slow(*arguments, **options):
+        if not done:
+            done.append(other.release(table, other.plan([NOISY]), tmp_path / "one.csv", key="one"))
+        return measure(*arguments, **options)
+
+    monkeypatch.setattr(ledger, "_measure", slow)
+    with pytest.raises(InvalidInput, match="was used"):
+        ledger.release(table, ledger.plan([NOISY]), tmp_path / "two.csv", key="one")
+    assert not (tmp_path / "two.csv").exists()
+
+
+def test_names_that_accounts_use_are_not_declared(ledger, table):
+    for name in ("the table", "noise on sex of 1"):
+        with pytest.raises(InvalidInput, match="name must be new"):
+            ledger.declare(name, {"ldp": log_of(2)})
+
+
+def test_a_plan_that_the_ledger_did_not_judge_is_not_charged(tmp_path, table):
+    ledger = Ledger.create(tmp_path / "two.ledger", table, ["ill", "sex"], "factor 11/10")
+    plan = Policy("ill", ["age", Released("sex2", Keep())])
+    wide = table.append_column("sex2", table["sex"])
+    found = tl.protect(
+        wide, "ill", plan.release, "3x", levels={"age": ["as is"], "sex2": ["as is"]}, seconds=1
+    )
+    with pytest.raises(InvalidInput, match="policy must be about the secrets"):
+        found.release(tmp_path / "one.csv", charge=ledger.charge())
+    assert not ledger.releases()
+    assert not (tmp_path / "one.csv").exists()
+
+
+def test_codes_of_the_column_that_selects_people_are_those_of_the_ledger(tmp_path):
+    rows = [(ill, 99 if number % 7 == 0 else age, sex) for number, (ill, age, sex) in enumerate(ROWS)]
+    ledger = Ledger.create(
+        tmp_path / "some.ledger", table_of(rows), "ill", "2x", where="age < 200", missing={"age": ["99"]}
+    )
+    with pytest.raises(InvalidInput, match="missing codes of the column of where"):
+        ledger.plan(["sex"], missing={"age": ["98"]})
+
+
+def test_secrets_are_not_written_beside_what_was_drawn(ledger, table, tmp_path):
+    ledger.release(table, ledger.plan([BINS]), tmp_path / "one.csv", with_secret=True)
+    with pytest.raises(InvalidInput, match="beside a random release"):
+        ledger.release(table, ledger.plan([NOISY]), tmp_path / "two.csv")
+    other = Ledger.create(tmp_path / "other.ledger", table, "ill", "2x")
+    other.release(table, other.plan([NOISY]), tmp_path / "three.csv")
+    with pytest.raises(InvalidInput, match="beside a random release"):
+        other.release(table, other.plan([BINS]), tmp_path / "four.csv", with_secret=True)
+    assert len(other.releases()) == 1
+
+
+def test_a_split_keeps_every_budget_beside_everything(tmp_path, table):
+    ledger = Ledger.create(tmp_path / "one.ledger", table, "ill", "2x")
+    ledger.declare("survey", {"ldp": log_of("3/2")})
+    assert [part.level.ratio for part in ledger.split(table, 1)] == [Fraction(4, 3)]
+    assert ledger.protect(table, ["age"], seconds=1).kept > 0, "nothing of the table is out yet"
+    rows = [("xy"[number % 3 == 0], number % 30, "abcdefghij"[number % 10]) for number in range(120)]
+    several = table_of(rows)
+    both = Ledger.create(
+        tmp_path / "two.ledger", several, ["ill", "sex"], {"ill": "factor 13/10", "sex": "20x"}
+    )
+    assert [part.level.ratio for part in both.split(several, 1)] == [Fraction(13, 10)]
+    both.release(several, both.plan([Released("age", Bins(width=3))]), tmp_path / "one.csv")
+    found = both.account(several).secrets
+    assert found["sex"].upper > found["ill"].upper
+    (part,) = both.split(several, 1)
+    assert part.level.ratio <= Fraction(13, 10) / found["ill"].upper.ratio
+    second = Ledger.create(tmp_path / "three.ledger", table, ["ill", "sex"], {"sex": "3x"})
+    assert [part.level.ratio for part in second.split(table, 1)] == [3]
+
+
+def test_a_column_called_like_the_entry_of_some_rows_is_counted(tmp_path, table):
+    named = table.rename_columns(["ill", "is in it", "sex"])
+    ledger = Ledger.create(tmp_path / "one.ledger", named, "ill", "4x")
+    plan = ledger.plan(["is in it"], where="sex = a")
+    assert ledger.what_if(named, plan)[-1].deciding.upper.ratio == 3

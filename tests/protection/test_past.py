@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,7 +17,7 @@ import tightlip as tl
 from tightlip import Policy, log_of, open_table
 from tightlip.auditing.joint import Terms, count_jointly
 from tightlip.auditing.leakage import cell_pml
-from tightlip.errors import InvalidInput
+from tightlip.errors import CertificateInvalid, InvalidInput
 from tightlip.table.mechanism import RandomizedResponse
 from tightlip.table.policy import Released
 from tightlip.table.recoding import Bins, Keep
@@ -148,3 +149,49 @@ def test_the_proof_is_written_and_read(tmp_path):
     assert [limit.inside for limit in read.table.limits.limits] == [
         limit.inside for limit in found.certificate.table.limits.limits
     ]
+
+
+def sixty():
+    return [
+        ("xy"[number % 4 == 0], (1, 4, 12, 15, 23)[number % 5], "ab"[number % 3 == 0]) for number in range(60)
+    ]
+
+
+def test_names_of_earlier_releases_are_free():
+    with opened(sixty()) as table:
+        found = [
+            tl.protect(
+                table, "ill", ["age"], "2x", levels=LEVELS, seconds=1, earlier={name: PASTS["sex"][0]}
+            ).kept
+            for name in ("1", "new")
+        ]
+    assert found[0] == found[1]
+
+
+def test_earlier_releases_are_read_whatever_their_secrets():
+    columns = list(zip(*sixty(), strict=True))
+    data = pa.table({"ill": columns[0], "rich": columns[2][::-1], "drug": columns[0], "sex": columns[2]})
+    earlier = {"1": Policy("ill", ["drug", "sex"])}
+    with open_table(data) as table, pytest.raises(InvalidInput, match="budget must be one that"):
+        tl.protect(table, ["ill", "rich"], ["sex"], "3x", seconds=1, earlier=earlier)
+
+
+def test_noise_is_protected_beside_noise():
+    noisy = Released("sex", Keep(), RandomizedResponse(log_of(2)))
+    earlier = {"1": Policy("ill", [noisy])}
+    with opened(sixty()) as table:
+        found = tl.protect(table, "ill", ["age", noisy], "2x", levels=LEVELS, seconds=1, earlier=earlier)
+        assert joint_worst(table, earlier | {"2": found.policy}) <= 2
+        found.verify()
+
+
+def test_a_forged_prior_is_told():
+    with opened(sixty()) as table:
+        found = tl.protect(
+            table, "ill", ["age"], "2x", levels=LEVELS, seconds=1, earlier={"1": PASTS["sex"][0]}
+        )
+    limits = found.certificate.table.limits
+    for forged in (0 * limits.prior_of, np.arange(len(limits.prior_of))[::-1] // 3):
+        table = replace(found.certificate.table, limits=replace(limits, prior_of=forged))
+        with pytest.raises(CertificateInvalid, match="rows of one secret"):
+            replace(found.certificate, table=table).verify()

@@ -28,6 +28,7 @@ from tightlip.table.mechanism import ColumnChannel, ColumnMechanism, Value
 
 MOST_PAIRS = 1_000_000
 SUPPRESSED, UNNAMED = -1, -2  # in place of codes of values
+_MOST_HOLDERS = 1 << 53  # people who are counted as such
 SMALL = 10  # people; a value that fewer have is not told without leave
 
 
@@ -225,6 +226,16 @@ class Counted:
         kinds, kind = group_rows(codes)
         return replace(self, codes=codes[kinds], tally=self.tally.with_cells(kind))
 
+    def with_values_shown(self, columns: Sequence[str]) -> Counted:
+        """Forget the values of some columns that no cell shows."""
+        codes, values = self.codes.copy(), list(self.values)
+        for place in map(self.columns.index, columns):
+            own = codes[:, place]
+            shown = np.unique(own[own >= 0])
+            values[place] = tuple(values[place][code] for code in shown.tolist())
+            codes[:, place] = np.where(own >= 0, np.searchsorted(shown, own), SUPPRESSED)
+        return replace(self, codes=codes, values=tuple(values))
+
     def keep(self, cells: NDArray[np.bool_]) -> Counted:
         """Count the people of some cells alone."""
         if cells.all():
@@ -353,8 +364,9 @@ class Counted:
         """How many people of this release are in the cells that codes of another one have, given its places here."""
         own = np.column_stack([place[column] for place, column in zip(places, codes.T, strict=True)])
         _, kind = group_rows(np.vstack([self.codes, own]))
-        before = np.bincount(kind[: len(self.codes)], self.tally.of_cell, kind.max() + 1)
-        return before[kind[len(self.codes) :]].astype(np.int64)
+        before = sum_by(kind[: len(self.codes)], self.tally.of_cell, int(kind.max()) + 1)
+        # counts that were drawn once already are multiplied, and may be any number
+        return np.asarray(np.minimum(before, _MOST_HOLDERS)[kind[len(self.codes) :]].astype(np.int64), dtype=np.int64)
 
     def holders_of(self, cell: int) -> int:
         """Count the people who have the values of one cell, before noise."""

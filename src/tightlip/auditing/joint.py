@@ -104,11 +104,12 @@ class Terms:
                     f"secret must be that of the other releases ({there}), got {item.words()}; leave it out, or keep "
                     "another account."
                 )
-        codes = dict(self.missing)
+        codes, chosen = dict(self.missing), {condition.column for condition in self.where}
         for column, absent in policy.missing:
-            if column in own and codes.get(column, ()) != absent:
+            what = "secret column" if column in own else "column of where"
+            if (column in own or column in chosen) and codes.get(column, ()) != absent:
                 raise InvalidInput(
-                    f"missing codes of the secret column {quoted(column)} must be those of the other releases, got "
+                    f"missing codes of the {what} {quoted(column)} must be those of the other releases, got "
                     f"{', '.join(map(quoted, absent))}; leave them out."
                 )
         return replace(
@@ -223,7 +224,7 @@ def _keys(table: Table, terms: Terms, name: str, plan: Policy) -> list[Key]:
     tests = [condition.holds(column, kind) for condition, (column, kind) in zip(own, used, strict=True)]
     holds = reduce(and_, tests).fill_null(False)
     present = Key(
-        joint_name(name, _PRESENT),
+        f"{name} {_PRESENT}",
         ibis.ifelse(holds, ibis.literal(1, "int64"), ibis.literal(0, "int64")),
         Keep(),
         "integer",
@@ -286,6 +287,10 @@ def _hide(counted: Counted, keys: Sequence[Key], plan: Policy) -> Counted:
     """Hide a release's columns of people that it has no row of, and of its small cells."""
     released = [key.column for key in keys[-len(plan.release) :]]
     hidden = _absent(counted, keys)
+    if hidden.any():
+        # a mechanism draws among the values of the rows that are released, which nothing is no value of
+        counted = counted.hide(released, hidden).with_values_shown(released)
+        hidden = _absent(counted, keys)
     if plan.min_count is not None:
         places = [counted.columns.index(name) for name in released]
         kind = group_rows(counted.codes[:, places])[1]

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 from tightlip.arguments import choice, flag, instance, listed
 from tightlip.arguments import path as read_path
 from tightlip.auditing.joint import Terms, count_secrets
-from tightlip.auditing.plan import budgets_of, mechanisms_of
+from tightlip.auditing.plan import budgets_of, mechanisms_of, name_of
 from tightlip.auditing.receipt import TOGETHER, Receipt, policy_digest
 from tightlip.auditing.releasing import Release, write_release
 from tightlip.errors import (
@@ -38,13 +38,14 @@ from tightlip.ledger.chain import Entry
 from tightlip.ledger.guarantees import ActsOn, Adaptive, Declared
 from tightlip.ledger.plans import pack, pack_terms, unpack, unpack_terms
 from tightlip.ledger.room import leave_room, refusal
+from tightlip.ledger.rules import account
 from tightlip.ledger.splitting import Planned, split
 from tightlip.ledger.standing import Standing, level_text, read_standings, standings_of
 from tightlip.ledger.store import Store
-from tightlip.ledger.together import Together, measure_together
+from tightlip.ledger.together import FINER, NOISE, THE_TABLE, Together, measure_together
+from tightlip.numeric.ball import enclose
 from tightlip.numeric.display import format_down
 from tightlip.numeric.quantity import Nats
-from tightlip.numeric.rounding import down
 from tightlip.showing import Shown, Unit
 from tightlip.table.plan import PlanKeywords, planned
 from tightlip.table.policy import Policy
@@ -202,9 +203,9 @@ class Ledger:
         for entry in entries:
             if entry.kind not in ("reserve", "declare"):
                 continue
-            said = settled.get(entry.key)
+            said = settled.get(entry.key) if entry.kind == "reserve" else None
             state: State = "released" if entry.kind == "declare" or entry.key in confirmed else "reserved"
-            if said is not None:
+            if said is not None and state == "reserved":  # whoever wrote it after all knows better
                 state = "released" if said["released"] else "withdrawn"
             plan = self._plan(entry) if entry.kind == "reserve" else None
             declared = _read_declared(entry) if entry.kind == "declare" else None
@@ -363,7 +364,7 @@ class Ledger:
         planned_ = replace(plan, budget=leave_room(self.terms.budget, declared), delta=None)
         with _opened(table) as opened:
             self._require_table(opened)
-            if counting and self._measure(opened, counting, {}, "no").kept is False:
+            if earlier and self._measure(opened, counting, {}, "no").kept is False:
                 raise BudgetExceeded(
                     f"{self.path} leaves nothing: what was released already says more than the budget allows."
                 )
@@ -430,7 +431,11 @@ class Ledger:
         while True:
             entries = self._store.entries()
             past = self._releases(entries)
-            if any(one.name == name for one in past):
+            if (
+                name in (THE_TABLE, FINER)
+                or name.startswith(NOISE)
+                or any(name in (one.name, one.key) for one in past)
+            ):
                 raise InvalidInput(f"name must be new, got {quoted(name)} again; choose another.")
             body = _declared_body(declared)
             if table is not None:
@@ -462,20 +467,25 @@ class Ledger:
         InvalidInput
             When the budget is not one level, or nothing is left.
         """
-        released = any(one.counts and one.plan is not None for one in self.releases())
-        if released:
-            now = self.account(table).deciding
-            level, spent = now.level, Amount.of(now.upper)
-        else:
-            level, spent = budgets_of(self.terms.plan([_FREE]))[(self.secrets[0],)].level, Amount()
-        if level is None:
+        budgets = {name_of(subject): own for subject, own in budgets_of(self.terms.plan([_FREE])).items()}
+        if any(
+            rule.allowed.kind == "cap" or rule.labels is not None
+            for own in budgets.values()
+            for rule in own.rules
+        ):
             raise InvalidInput("budget must be one level to be split, got a cap or one for single values.")
-        room = Amount.of(level)
-        left = Amount(room.plain - spent.plain, room.ratio / spent.ratio)
-        if spent.endless or not left.exceeds(Amount()):
+        counting = [one for one in self.releases() if one.counts]
+        if any(one.plan is not None for one in counting):
+            spent = {name: Amount.of(own.upper) for name, own in self.account(table).secrets.items()}
+        else:
+            declared = [one.declared for one in counting if one.declared is not None]
+            spent = dict.fromkeys(budgets, Amount.of(account(declared=declared).pml.value))
+        rooms = {name: Amount.of(own.level) for name, own in budgets.items() if own.level is not None}
+        if any(spent[name].endless or not room.exceeds(spent[name]) for name, room in rooms.items()):
             raise InvalidInput(f"{self.path} has nothing left of its budget; there is nothing to split.")
-        nats = left.nats()
-        return split(Nats.of_ratio(left.ratio, "down") if not left.plain else down(float(nats)), parts)
+        left = [room - spent[name] for name, room in rooms.items()]
+        least = next(one for one in left if not any(one.exceeds(other) for other in left))
+        return split(Nats.of_ratio(least.ratio, "down") if not least.plain else enclose(least.ball)[0], parts)
 
     def words(self, *, unit: Unit = "nats") -> str:
         """The answer, what is to do, and what is spent and left of each secret, a line each; no table is needed."""
@@ -535,19 +545,20 @@ class Ledger:
         instance(reason, str, "reason", "say what is known of it")
         if not reason.strip():
             raise InvalidInput("reason must say what is known of it, got nothing; write a sentence.")
-        past = self.releases()
-        found = next((one for one in past if key in (one.key, str(one.number))), None)
+        entries = self._store.entries()
+        past = self._releases(entries)
+        meant = [one for one in past if key in (one.key, str(one.number))]
+        found = meant[0] if len(meant) == 1 else None
         if found is None or found.state != "reserved" or found.settled is not None:
             open_ = [
                 f"{one.number} ({one.key})" for one in past if one.state == "reserved" and not one.settled
             ]
             raise InvalidInput(
-                f"key must be of a release that is reserved and not confirmed, got {quoted(key)}; "
+                f"key must be of one release that is reserved and not confirmed, got {quoted(key)}; "
                 f"there {'are ' + ', '.join(open_) if open_ else 'is none'}."
             )
         body = {"released": released, "reason": reason}
-        head = self._store.head
-        self._store.append("settle", found.key, body, after=head.digest)
+        self._store.append("settle", found.key, body, after=entries[-1].digest)
         return self.releases()[found.number - 1]
 
     def verify(self, receipts: Iterable[Any] = ()) -> None:
@@ -590,6 +601,7 @@ class Charge:
         """
         _require_accountable(options)
         ledger = self.ledger
+        _require_judged(ledger.terms, policy)
         ledger._require_table(table)
         for _ in range(_TRIES):
             entries = ledger._store.entries()
@@ -599,7 +611,8 @@ class Charge:
             found = ledger._measure(table, past, {name: policy}, self.adaptive)
             if found.kept is False:
                 raise BudgetExceeded(ledger.refusal(table, policy, found))
-            body = self._body(policy, counts, found)
+            body = self._body(policy, counts, found, with_secret=options["with_secret"])
+            _require_no_secret_beside_draws(body, past)
             try:
                 entry = ledger._store.append(
                     "reserve", self.key, body, after=entries[-1].digest, files=pack(policy)
@@ -625,8 +638,10 @@ class Charge:
                 }
                 raise InvalidInput(f"key {quoted(self.key)} of release {one.number} {what[one.state]}.")
 
-    def _body(self, policy: Policy, counts: str, found: Together) -> dict[str, Any]:
+    def _body(self, policy: Policy, counts: str, found: Together, *, with_secret: bool) -> dict[str, Any]:
         return {
+            "once": randomness.token_hex(16),  # another process with the same key and plan draws anew
+            "with_secret": with_secret,
             "counts": counts,
             "policy": policy_digest(policy),
             "random": bool(mechanisms_of(policy))
@@ -661,6 +676,32 @@ def _require_accountable(options: Mapping[str, Any]) -> None:
         raise InvalidInput(
             "seed_for_tests must be left out with a ledger: whoever knows the seed can undo what it draws."
         )
+
+
+def _require_judged(terms: Terms, policy: Policy) -> None:
+    """Refuse a plan that is not by the terms of the ledger, whose account would be of something else."""
+    own: dict[str, Any] = {
+        "budget": policy.budget,
+        "delta": policy.delta,
+        "jointly": policy.jointly,
+        "statistic": policy.statistic,
+    }
+    if replace(terms.judge(policy), **own) != policy:
+        raise InvalidInput(
+            "policy must be about the secrets, rows and missing codes of the ledger, got others; use ledger.plan, "
+            "ledger.protect or ledger.release."
+        )
+
+
+def _require_no_secret_beside_draws(body: Mapping[str, Any], past: Sequence[Recorded]) -> None:
+    """Refuse secrets whose rows can be linked to what was drawn: each shows what was drawn for a known secret."""
+    others = [one.entry.body for one in past if one.counts and one.plan is not None]
+    for secret, drawn in (([body], others), (others, [body])):
+        if any(one["with_secret"] for one in secret) and any(one["random"] for one in drawn):
+            raise InvalidInput(
+                "with_secret must not be set beside a random release, whose rows can be linked: each would show what "
+                "was published for a known secret; leave the secret out, or make all releases deterministic."
+            )
 
 
 def head_of(receipt: Any, ledger: Ledger) -> tuple[int, str]:

@@ -5,7 +5,9 @@ recodings cell by cell make these too many for memory, two ends are proved inste
 
     from below   what some of the releases give away, which all of them do too
     from above   what the same columns would without noise, hiding and recoding cell by cell, which are post-processing;
-                 or the same without the noisy columns, and the LDP of their noise, which adds (see `rules`)
+                 or the same without the noisy columns, and the LDP of their noise, which adds (see `rules`). Whom a
+                 release has a row of is told without noise, and so is which small cells it hides: where it does,
+                 its columns stay
 
 Releases that are known only by guarantees are added by the rules across kinds (`rules`).
 """
@@ -21,7 +23,7 @@ from fractions import Fraction
 from tightlip.auditing.budget import Budget
 from tightlip.auditing.counted import Counted, counts_digest
 from tightlip.auditing.joint import JointCells, Terms, count_jointly, plain
-from tightlip.auditing.plan import budgets_of, mechanisms_of, subjects_of
+from tightlip.auditing.plan import budgets_of, subjects_of
 from tightlip.auditing.result import Audit, SecretView, TailPoint
 from tightlip.auditing.run import Asked, audit_cells
 from tightlip.ledger.amount import Amount
@@ -31,9 +33,12 @@ from tightlip.numeric.quantity import Nats, Probability
 from tightlip.showing import Shown
 from tightlip.table.counts import TooManyCells, count_cells
 from tightlip.table.policy import Policy
+from tightlip.table.recoding import Suppress
 from tightlip.table.source import Table
 
-_TABLE, _FINER = "the table", "the same columns without noise, hiding or recoding cell by cell"
+# how accounts call what is measured; others have other names
+THE_TABLE, NOISE = "the table", "noise on "
+FINER = "the same columns without noise, hiding or recoding cell by cell"
 _SKIPPED = ("columns", "remedies", "protect")
 
 
@@ -173,12 +178,13 @@ def _ends(
         name: [(view, ())] for name, view in without.views.items()
     }
     levels = {
-        f"noise on {column} of {name}": level
+        f"{NOISE}{column} of {name}": level
         for name, plan in plans.items()
+        if plan.min_count is None
         for column, level in _noise(table, plan).items()
     }
-    quiet = {name: left for name, plan in plans.items() if (left := _quiet(plan)) is not None}
-    if levels and quiet and not any(map(math.isinf, levels.values())):
+    quiet = {name: _quiet(plan) for name, plan in plans.items()}
+    if levels and not any(map(math.isinf, levels.values())):
         noise = tuple(Declared(name, {"ldp": level}) for name, level in levels.items())
         rest = _audit(count_jointly(table, terms, quiet, **limits))
         for name, view in rest.views.items():
@@ -190,11 +196,14 @@ def _ends(
     }
 
 
-def _quiet(plan: Policy) -> Policy | None:
-    """The same without its noisy columns; None where all are."""
-    noisy = mechanisms_of(plan)
-    left = tuple(item for item in plan.release if item.column not in noisy)
-    return plain(replace(plan, release=left, local=None)) if left else None
+def _quiet(plan: Policy) -> Policy:
+    """The same with nothing in its noisy columns; as it is without noise where it hides cells, which tells of them."""
+    if plan.min_count is not None:
+        return plain(plan)
+    release = tuple(
+        item if item.mechanism is None else replace(item, recoding=Suppress()) for item in plan.release
+    )
+    return plain(replace(plan, release=release))
 
 
 def _noise(table: Table, plan: Policy) -> dict[str, Nats]:
@@ -245,7 +254,7 @@ def _account(
     least = min(tally.prior_of(secret) for secret in range(tally.shape[0]))
     rules = [
         account(
-            _measured(view, adaptive, _TABLE if bounds.is_exact else _FINER),
+            _measured(view, adaptive, THE_TABLE if bounds.is_exact else FINER),
             [*declared, *noise],
             p_min=least,
             delta=view.envelope.delta,

@@ -353,6 +353,25 @@ def _check_secrets(limits: Limits) -> None:
             raise CertificateInvalid("everybody to whom a secret applies must hold one of its kind.")
         if (own > people).any():
             raise CertificateInvalid("a secret must not apply to more people than there are in a cell.")
+    if limits.prior_of is not None:
+        _check_same_secrets(limits.prior_of, limits.subject, limits.applies, people)
+
+
+def _check_same_secrets(
+    prior_of: NDArray[np.intp], subject: NDArray[np.intp], applies: NDArray[Any], people: NDArray[Any]
+) -> None:
+    """Refuse rows of one secret in one subject, or beside other secrets elsewhere: its prior would be another."""
+    subjects: dict[tuple[int, ...], NDArray[Any]] = {}
+    for place, own in enumerate(applies):
+        secrets = tuple(prior_of[subject == place].tolist())
+        subjects[secrets] = subjects.get(secrets, 0 * people) + own
+    numbers = [number for secrets in subjects for number in secrets]
+    if len({*numbers}) < len(numbers):
+        raise CertificateInvalid(
+            "rows of one secret must be of different subjects that have the same secrets."
+        )
+    if any((own > people).any() for own in subjects.values()):
+        raise CertificateInvalid("a secret must not apply to more people than there are in a cell.")
 
 
 def _level_parts(level: float | Fraction) -> tuple[str, str]:

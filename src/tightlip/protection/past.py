@@ -22,7 +22,7 @@ import numpy as np
 from tightlip.auditing.counted import Counted
 from tightlip.auditing.joint import Terms, count_jointly, joint_name, plain
 from tightlip.auditing.tally import Places, group_rows
-from tightlip.errors import InvalidInput
+from tightlip.errors import InvalidInput, quoted
 from tightlip.numeric.display import format_count
 from tightlip.table.policy import Policy
 from tightlip.table.source import Table
@@ -55,14 +55,21 @@ class Past:
         InvalidInput
             When there are too many cells, or the plan is of other people than the earlier releases.
         """
-        terms = Terms.of(plan)
-        found = count_jointly(table, terms, {_NEW: plain(plan), **earlier}).cells
+        if any(item.column == PAST for item in plan.release):
+            raise InvalidInput(
+                f"release must not have a column {quoted(PAST)} beside earlier releases; rename it."
+            )
+        terms, new = Terms.of(plan), _NEW
+        while new in earlier:
+            new += "er"
+        known = {name: terms.judge(one) for name, one in earlier.items()}
+        found = count_jointly(table, terms, {new: plain(plan), **known}).cells
         if found.counted is None:
             raise InvalidInput(
                 "release must have fewer combinations with what was released earlier, got more than fit into memory; "
                 "coarsen or drop columns."
             )
-        own = [joint_name(_NEW, item.column) for item in plan.release]
+        own = [joint_name(new, item.column) for item in plan.release]
         counted = found.counted
         places = [counted.columns.index(name) for name in own]
         others = [at for at in range(len(counted.columns)) if at not in places]
