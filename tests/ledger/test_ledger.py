@@ -344,3 +344,15 @@ def test_a_column_called_like_the_entry_of_some_rows_is_counted(tmp_path, table)
     ledger = Ledger.create(tmp_path / "one.ledger", named, "ill", "4x")
     plan = ledger.plan(["is in it"], where="sex = a")
     assert ledger.what_if(named, plan)[-1].deciding.upper.ratio == 3
+
+
+def test_a_table_whose_counts_go_together_in_another_way_is_refused(tmp_path):
+    """Each release has the same counts in both tables, and both together have not."""
+    rows = [(ill, age, sex) for ill in "xy" for age in (1, 12) for sex in "ab" for _ in range(5)]
+    swapped = [(ill, age, "a" if age == 1 else "b") for ill in "xy" for age in (1, 12) for _ in range(10)]
+    ledger = Ledger.create(tmp_path / "study.ledger", table_of(rows), "ill", "3x")
+    ledger.release(table_of(rows), ledger.plan([BINS]), tmp_path / "one.csv")
+    ledger.release(table_of(rows), ledger.plan(["sex"]), tmp_path / "two.csv")
+    assert ledger.account(table_of(rows)).kept
+    with pytest.raises(InvalidInput, match="releases 1, 2 were made of"):
+        ledger.account(table_of(swapped))

@@ -366,7 +366,9 @@ class Counted:
         _, kind = group_rows(np.vstack([self.codes, own]))
         before = sum_by(kind[: len(self.codes)], self.tally.of_cell, int(kind.max()) + 1)
         # counts that were drawn once already are multiplied, and may be any number
-        return np.asarray(np.minimum(before, _MOST_HOLDERS)[kind[len(self.codes) :]].astype(np.int64), dtype=np.int64)
+        return np.asarray(
+            np.minimum(before, _MOST_HOLDERS)[kind[len(self.codes) :]].astype(np.int64), dtype=np.int64
+        )
 
     def holders_of(self, cell: int) -> int:
         """Count the people who have the values of one cell, before noise."""

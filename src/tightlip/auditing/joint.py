@@ -15,8 +15,8 @@ hiding (`plain`), of which such plans are post-processing, bound them from above
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
 from operator import and_
@@ -158,10 +158,23 @@ class JointCells:
     cells : the joint cells, as `audit_cells` takes them
     digests : of each release, by name, the digest of the counts of its plan; a table that changed has others
         None where only the engine has the cells
+    counted : the counts by all columns, before anything is hidden or drawn; None likewise
+    columns : of each release, by name, its columns in these
     """
 
     cells: Cells
     digests: Mapping[str, str] | None
+    counted: Counted | None = None
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def digest(self, releases: Collection[str]) -> str | None:
+        """Hash the counts of some of the releases together; None where only the engine has them.
+
+        Tables in which each release has the same counts may differ in how these go together.
+        """
+        if self.counted is None:
+            return None
+        return counts_digest(self.counted.select([one for name in releases for one in self.columns[name]]))
 
 
 def count_jointly(
@@ -193,7 +206,7 @@ def count_jointly(
         counts, _ = cells_of_groups(groups, policy, max_cells, check=False)
     except TooManyCells:
         return _in_engine(base, policy, [*held, *shown], plans)
-    counted = Counted.of(counts, policy.secret, columns)
+    counted = before = Counted.of(counts, policy.secret, columns)
     digests = {name: _digest(counted, keys[name], plan) for name, plan in plans.items()}
     for name, plan in plans.items():
         counted = _hide(counted, keys[name], plan)
@@ -208,7 +221,8 @@ def count_jointly(
         if plan.local is not None:
             own = [joint_name(name, column) for column in plan.local.columns]
             counted = counted.publish(plan.local, counts.total, own)
-    return JointCells(Cells(policy, counts.total, counted), digests)
+    own_columns = {name: [key.column for key in own] for name, own in keys.items()}
+    return JointCells(Cells(policy, counts.total, counted), digests, before, own_columns)
 
 
 def _keys(table: Table, terms: Terms, name: str, plan: Policy) -> list[Key]:

@@ -47,6 +47,7 @@ from tightlip.numeric.ball import enclose
 from tightlip.numeric.display import format_down
 from tightlip.numeric.quantity import Nats
 from tightlip.showing import Shown, Unit
+from tightlip.table.budget import read_rules
 from tightlip.table.plan import PlanKeywords, planned
 from tightlip.table.policy import Policy
 from tightlip.table.source import Table, open_table
@@ -288,7 +289,18 @@ class Ledger:
         for one in counting:
             if one.plan is not None and found.digests[one.name] != one.entry.body["counts"]:
                 raise _other_table(self.path, table, f"release {one.number} was made of")
+            self._require_joint_counts(one, plans, found, table)
         return found
+
+    def _require_joint_counts(
+        self, one: Recorded, plans: Mapping[str, Policy], found: Together, table: Table
+    ) -> None:
+        """Refuse a table in which each release has the same counts, and several together have not."""
+        of, known = one.entry.body.get("joint_of", ()), one.entry.body.get("joint")
+        if known is None or found.cells is None or not {*of} <= {*plans}:
+            return
+        if found.cells.digest(of) not in (None, known):
+            raise _other_table(self.path, table, f"releases {', '.join(of)} were made of")
 
     def _require_table(self, table: Table) -> None:
         _, digest = count_secrets(table, self.terms)
@@ -362,6 +374,8 @@ class Ledger:
         declared = [one.declared for one in counting if one.declared is not None]
         earlier = {one.name: one.plan for one in counting if one.plan is not None}
         planned_ = replace(plan, budget=leave_room(self.terms.budget, declared), delta=None)
+        if options.get("pmc") is not None:
+            options["pmc"] = leave_room(read_rules(options["pmc"], "pmc"), declared)
         with _opened(table) as opened:
             self._require_table(opened)
             if earlier and self._measure(opened, counting, {}, "no").kept is False:
@@ -644,6 +658,8 @@ class Charge:
             "with_secret": with_secret,
             "counts": counts,
             "policy": policy_digest(policy),
+            "joint": None if found.cells is None else found.cells.digest(found.digests),
+            "joint_of": list(found.digests),
             "random": bool(mechanisms_of(policy))
             or (policy.local is not None and not policy.local.deterministic),
             "adaptive": self.adaptive,

@@ -79,12 +79,14 @@ class Together(Shown):
     secrets : what they say about each secret
     digests : of each release of the table, the digest of its counts
     audit : the audit of the joint cells, where they are exact
+    cells : the joint cells, where they fit
     """
 
     releases: tuple[str, ...]
     secrets: Mapping[str, SecretAccount]
     digests: Mapping[str, str] = field(repr=False)
     audit: Audit | None = field(repr=False, default=None)
+    cells: JointCells | None = field(repr=False, default=None)
 
     @property
     def deciding(self) -> SecretAccount:
@@ -116,11 +118,12 @@ def measure_together(
     limits : how many joint cells and pairs of secret and cell may be in memory, where it is not as usual
     """
     limits = limits or {}
+    found: JointCells | None
     try:
         found = count_jointly(table, terms, plans, **limits)
     except TooManyCells:
         bounds = _ends(table, terms, plans, limits)
-        digests, audit = digests_of(table, plans), None
+        digests, audit, found = digests_of(table, plans), None, None
     else:
         audit = _audit(found)
         bounds = {name: _Bounds.exact(view) for name, view in audit.views.items()}
@@ -130,7 +133,7 @@ def measure_together(
         name: _account(name, own, budgets.get(name), declared, adaptive) for name, own in bounds.items()
     }
     names = (*plans, *(one.name for one in declared))
-    return Together(names, secrets, digests, None if declared else audit)
+    return Together(names, secrets, digests, None if declared else audit, found)
 
 
 def digests_of(table: Table, plans: Mapping[str, Policy]) -> dict[str, str]:
