@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 
 import pytest
 
@@ -89,7 +90,8 @@ def test_declare_and_settle(folder, capsys):
     said = run(
         capsys, "ledger", "declare", "study.ledger", "survey", "--ldp", "log(4)", "--table", "people.csv"
     )
-    assert said[:2] == (0, "Release 2 is recorded: survey.\n")
+    assert said[0] == 1
+    assert "It is not known that the budget is kept with it." in said[1]
     assert run(capsys, "ledger", "show", "study.ledger")[0] == 1, "it is not known that the budget is kept"
     status, _, said = run(capsys, "ledger", "settle", "study.ledger", "1", "--not-released", "--reason", "no")
     assert status == 2
@@ -99,7 +101,7 @@ def test_declare_and_settle(folder, capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([*CREATE], "exists"),
+        ([*CREATE], "is there already"),
         (
             ["ledger", "create", "new.ledger", "--table", "people.csv", "--secret", "ill"],
             "--budget must be given",
@@ -143,3 +145,40 @@ def test_a_changed_ledger_is_told(folder, capsys):
     status, _, said = run(capsys, "ledger", "verify", "study.ledger")
     assert status == 1
     assert "study.ledger" in said
+
+
+def test_a_policy_need_not_repeat_the_secret(folder, capsys):
+    (folder / "bare.toml").write_text("[release.age]\nbins = 10\n")
+    assert run(capsys, *RELEASE, "--policy", "bare.toml", "--out", "one.csv")[0] == 0
+    (folder / "own.toml").write_text('budget = "9x"\n[release.sex]\n')
+    status, _, said = run(capsys, *RELEASE, "--policy", "own.toml", "--out", "two.csv")
+    assert status == 2
+    assert "budget must be that of the other releases" in said
+
+
+def test_part_of_a_budget_is_spent(folder, capsys):
+    plan = ["protect", "people.csv", "--release", "age,sex", "--ledger", "study.ledger", "--seconds", "1"]
+    assert run(capsys, *plan, "--budget", "factor 3/2", "--out", "one.csv")[0] == 0
+    assert Ledger("study.ledger").releases()[0].standings[0].upper.ratio <= Fraction(3, 2)
+    assert run(capsys, *plan, "--budget", "9x", "--out", "two.csv")[0] == 0, (
+        "the ledger's own is kept besides"
+    )
+    assert Ledger("study.ledger").releases()[1].standings[0].kept
+
+
+def test_an_audit_advises_nothing_that_meets_the_budget_only_alone(folder, capsys):
+    assert run(capsys, *RELEASE, "--policy", "one.toml", "--out", "one.csv")[0] == 0
+    plan = ["audit", "people.csv", "--policy", "all.toml", "--ledger", "study.ledger"]
+    status, out, _ = run(capsys, *plan, "--json")
+    record = json.loads(out)
+    assert (status, record["remedies"], record.get("protect")) == (1, [], None)
+    assert "--ledger" in record["todo"][0]
+    assert run(capsys, *plan, "--write-policy", "better.toml")[0] == 2
+
+
+def test_a_mistaken_declaration_is_settled(folder, capsys):
+    assert run(capsys, "ledger", "declare", "study.ledger", "survey", "--ldp", "log(4)")[0] == 0
+    settle = ["ledger", "settle", "study.ledger", "survey", "--not-released", "--reason", "of other people"]
+    assert run(capsys, *settle)[0] == 0
+    assert [one.state for one in Ledger("study.ledger").releases()] == ["withdrawn"]
+    assert run(capsys, *settle)[0] == 2

@@ -183,7 +183,7 @@ def test_arguments_that_cannot_be_stored(store, given, message):
 
 def test_a_name_that_is_taken_is_refused_and_stays(store, path):
     before = path.read_bytes()
-    with pytest.raises(InvalidInput, match="exists already"):
+    with pytest.raises(InvalidInput, match="is there already"):
         Store.create(path, {})
     assert path.read_bytes() == before
 

@@ -159,7 +159,7 @@ def test_a_release_without_the_table_leaves_the_account_unknown(tmp_path):
     ledger.declare(**survey())
     report = ledger_record(ledger)
     assert report.headline == (
-        "What both releases of the data frame give away together is not known (budget 3x): no account has survey in it."
+        "What both releases of the data frame give away together is not known (budget 3x): survey was not measured."
     )
     assert (report.state, report.kept) == ("not known", False)
     assert report.todo == (

@@ -104,6 +104,10 @@ class Terms:
                     f"secret must be that of the other releases ({there}), got {item.words()}; leave it out, or keep "
                     "another account."
                 )
+        if policy.budget and policy.budget != self.budget:
+            raise InvalidInput(
+                "budget must be that of the other releases, got another in the plan; leave it out there."
+            )
         codes, chosen = dict(self.missing), {condition.column for condition in self.where}
         for column, absent in policy.missing:
             what = "secret column" if column in own else "column of where"
@@ -182,15 +186,20 @@ def count_jointly(
     terms: Terms,
     plans: Mapping[str, Policy],
     *,
+    known: Mapping[str, str] | None = None,
     max_cells: int = MAX_CELLS,
     max_groups: int = MOST_GROUPS,
 ) -> JointCells:
     """Count what several plans publish together, each by its name; every plan as `Terms.judge` returns it.
 
+    `known` has the digests that the counts of some plans had before.
+
     Raises
     ------
     TooManyCells
         When a plan hides, randomises or recodes cell by cell, and the joint cells do not fit into memory.
+    OtherCounts
+        When the counts of a plan are not those that are known.
     InvalidInput
         When a plan does not fit the table.
     """
@@ -208,6 +217,7 @@ def count_jointly(
         return _in_engine(base, policy, [*held, *shown], plans)
     counted = before = Counted.of(counts, policy.secret, columns)
     digests = {name: _digest(counted, keys[name], plan) for name, plan in plans.items()}
+    require_known_counts(digests, known)
     for name, plan in plans.items():
         counted = _hide(counted, keys[name], plan)
     counted = counted.randomise(
@@ -223,6 +233,17 @@ def count_jointly(
             counted = counted.publish(plan.local, counts.total, own)
     own_columns = {name: [key.column for key in own] for name, own in keys.items()}
     return JointCells(Cells(policy, counts.total, counted), digests, before, own_columns)
+
+
+class OtherCounts(InvalidInput):
+    """A table has other counts than when it was released; the message is the name of the release."""
+
+
+def require_known_counts(found: Mapping[str, str], known: Mapping[str, str] | None) -> None:
+    """Refuse counts that are not those that are known."""
+    for name, digest in (known or {}).items():
+        if found[name] != digest:
+            raise OtherCounts(name)
 
 
 def _keys(table: Table, terms: Terms, name: str, plan: Policy) -> list[Key]:

@@ -98,9 +98,16 @@ def audit(
     flags |= {"delta": None if delta is None else _delta(delta)}
     book = option.open_ledger(ledger, write=False)
     terms = None if book is None else book.terms
+    if terms is not None and budget:
+        raise InvalidInput("--budget must be left out with --ledger, which has its own; drop one.")
     plan = PlanFlags(policy, mappings_anywhere, secret, release, budget, flags, terms).plan()
     outputs = Outputs(html, risks, write_policy, id_column, force)
     outputs.check(inputs_of(table, policy, plan), population=population, budget=bool(plan.budget))
+    if book is not None and write_policy is not None:
+        raise InvalidInput(
+            "--write-policy must be left out with --ledger: it would meet the budget alone; use tightlip protect with "
+            "the same --ledger."
+        )
     stages = stages_of(plan, sample=sample is not None, budget=bool(plan.budget))
     more = [] if book is None else ["ledger"]
     with stage_bar([*stages, *more, "report", "writing"]) as tell, open_input(table, table=name) as opened:

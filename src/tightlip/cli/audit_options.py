@@ -279,19 +279,21 @@ class PlanFlags:
         """The planned release: the policy file, and what the flags add to it; of a ledger by its terms."""
         from tightlip.table.flags import column_names, keywords, read_secret
         from tightlip.table.plan import planned
-        from tightlip.table.policy import Policy
+        from tightlip.table.policy_file import read_policy
 
         if self.policy is None and self.mappings_anywhere:
             raise InvalidInput(
                 "--mappings-anywhere must be given with --policy; files named by --map may be anywhere already."
             )
-        if self.terms is not None and self.budget:
-            raise InvalidInput("--budget must be left out with --ledger, which has its own; drop one.")
         if self.policy is None and not (self.release and (self.secret or self.terms)):
             raise InvalidInput("--secret and --release must be given, or --policy; name the columns.")
         base = None
         if self.policy is not None:
-            base = Policy.from_toml(self.policy, mappings_anywhere=self.mappings_anywhere)
+            base = read_policy(
+                self.policy,
+                mappings_anywhere=self.mappings_anywhere,
+                secrets=None if self.terms is None else self.terms.secrets,
+            )
         secret: Any = [one for text in self.secret or () for one in read_secret(text)] or None
         if secret is None and base is None and self.terms is not None:
             secret = self.terms.secrets

@@ -215,11 +215,15 @@ def declare(
 ) -> None:
     """Record a release about the same people that is known by its guarantees only.
 
+    Exit status 1 if it is not known that the budget is kept with it.
+
     Example: tightlip ledger declare study.ledger survey --ldp "log(2)"
+    --table patients.csv
     """
     from rich.text import Text
 
     from tightlip.ledger import Ledger
+    from tightlip.report.ledger_words import recorded_words
 
     levels = {"ldp": ldp, "pml": pml, "pmc": pmc, "lip": lip, "maximal_leakage": maximal_leakage}
     levels |= {"min_mass_pml": min_mass_pml, "sml": sml}
@@ -228,6 +232,8 @@ def declare(
         for kind, level in levels.items()
         if level is not None
     }
+    if not given:
+        raise InvalidInput("a guarantee must be given, got none; write --ldp LEVEL, or another kind.")
     how: dict[str, Any] = {
         "acts_on": acts_on,
         "adaptive": adaptive,
@@ -236,7 +242,9 @@ def declare(
     }
     with Ledger(file) as opened, open_input(table, table=name) if table else nullcontext() as read:
         found = opened.declare(release, given, table=read, **how)
-    words = f"Release {found.number} is recorded: {found.name}."
-    print_json({"release": found.number, "name": found.name}) if json else print_text(
-        Text(words), verdict=words
-    )
+    kept = all(one.kept is not False for one in found.standings)
+    words = recorded_words(found)
+    record = {"release": found.number, "name": found.name, "kept": kept if found.standings else None}
+    print_json(record) if json else print_text(Text(words), verdict=words)
+    if not kept:
+        raise typer.Exit(1)

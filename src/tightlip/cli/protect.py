@@ -102,6 +102,9 @@ def protect(
     book = _open_ledger(ledger, delta, out)
     terms = None if book is None else book.terms
     plan = PlanFlags(policy, mappings_anywhere, secret, release, budget, flags, terms).plan()
+    if book is None and key is not None:
+        raise InvalidInput("--key must be given with --ledger; it names what is charged there.")
+    own_budget = read_budgets(budget, plan.secret) if budget else None
     asked = _asked(plan, pmc, levels, keep_as_is, weight)
     asked |= {
         "randomised": randomised,
@@ -123,7 +126,7 @@ def protect(
         chosen = _chosen_levels(opened, plan, asked["levels"])
         if not json:
             print_text(_level_lines(chosen))
-        found = _search(opened, plan, asked, book)
+        found = _search(opened, plan, asked, book, own_budget)
         stage("report")
         report = protect_record(
             found,
@@ -197,13 +200,13 @@ def _open_ledger(path: Path | None, delta: Any, out: Any) -> Ledger | None:
     return option.open_ledger(path, write=out is not None)
 
 
-def _search(table: Table, plan: Policy, asked: dict[str, Any], ledger: Ledger | None) -> Any:
+def _search(table: Table, plan: Policy, asked: dict[str, Any], ledger: Ledger | None, budget: Any) -> Any:
     """Protect, with a bar; the first Ctrl-C ends the search alone."""
     from tightlip.protection.run import protect as run_protect
 
     with gap_bar() as tell, first_is_spared():
         if ledger is not None:
-            return ledger.protect(table, policy=plan, on_progress=tell, **asked)
+            return ledger.protect(table, policy=plan, on_progress=tell, budget=budget, **asked)
         return run_protect(table, policy=plan, on_progress=tell, **asked)
 
 

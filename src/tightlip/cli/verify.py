@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,6 +56,7 @@ def verify(
     from tightlip.report.claims import claim_record, claim_words, recount_record, recount_words
 
     _require_no_release(certificate)
+    _require_no_ledger(certificate)
     try:
         proof = certificate_of(read_text(certificate), str(certificate))
         if database is not None:
@@ -85,6 +87,15 @@ def _require_no_release(path: Path) -> None:
         receipt = Path(f"{path}.receipt.json")
         remedy = f"verify its receipt, {receipt}" if receipt.is_file() else "give the file that proves it"
         raise InvalidInput(f"{path} must be a certificate or a receipt, got the name of a table; {remedy}.")
+
+
+def _require_no_ledger(path: Path) -> None:
+    """Refuse a ledger, which has a command of its own."""
+    with suppress(OSError), path.open("rb") as file:
+        if file.read(16) == b"SQLite format 3\0":
+            raise InvalidInput(
+                f"{path} must be a certificate or a receipt, got a database; of a ledger use tightlip ledger verify."
+            )
 
 
 def _receipt(proof: Certificate, option: str) -> Receipt:

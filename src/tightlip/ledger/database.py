@@ -264,8 +264,8 @@ def _error(path: Path, patience: float, error: Exception) -> TightlipError:
         return _replaced(path)
     if name in ("SQLITE_READONLY_ROLLBACK", "SQLITE_READONLY_CANTLOCK", "SQLITE_READONLY_RECOVERY"):
         return InvalidInput(
-            f"{path} cannot be read: a program was ended while it added to it; open it for writing once, where that is "
-            "allowed, which takes back what is unfinished."
+            f"{path} cannot be read: a program was ended while it added to it, and nothing may be written here; open "
+            "it where it may be written, which takes back what is unfinished."
         )
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
         return InvalidInput(
@@ -276,5 +276,7 @@ def _error(path: Path, patience: float, error: Exception) -> TightlipError:
             f"{path} cannot be read or written: {error}; check that the disk has room, then do the same again: what "
             "has been added is not added twice."
         )
+    if name == "SQLITE_NOTADB":
+        return LedgerInvalid(f"{path} is no ledger; name the file that a ledger was created in.")
     reason = str(error) if name else "it has text that is none"
     return LedgerInvalid(f"{path} is damaged or no ledger: {visible(reason)}; restore an older copy.")

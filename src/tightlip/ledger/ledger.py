@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from tightlip.arguments import choice, flag, instance, listed
 from tightlip.arguments import path as read_path
-from tightlip.auditing.joint import Terms, count_secrets
+from tightlip.auditing.joint import OtherCounts, Terms, count_secrets
 from tightlip.auditing.plan import budgets_of, mechanisms_of, name_of
 from tightlip.auditing.receipt import TOGETHER, Receipt, policy_digest
 from tightlip.auditing.releasing import Release, write_release
@@ -200,13 +200,15 @@ class Ledger:
     def _releases(self, entries: Sequence[Entry]) -> tuple[Recorded, ...]:
         confirmed = {entry.key for entry in entries if entry.kind == "confirm"}
         settled = {entry.key: entry.body for entry in entries if entry.kind == "settle"}
+        retracted = {entry.key: entry.body for entry in entries if entry.kind == "retract"}
         found: list[Recorded] = []
         for entry in entries:
             if entry.kind not in ("reserve", "declare"):
                 continue
-            said = settled.get(entry.key) if entry.kind == "reserve" else None
+            said = (settled if entry.kind == "reserve" else retracted).get(entry.key)
             state: State = "released" if entry.kind == "declare" or entry.key in confirmed else "reserved"
-            if said is not None and state == "reserved":  # whoever wrote it after all knows better
+            # whoever wrote it after all knows better than who settled it
+            if said is not None and (state == "reserved" or entry.kind == "declare"):
                 state = "released" if said["released"] else "withdrawn"
             plan = self._plan(entry) if entry.kind == "reserve" else None
             declared = _read_declared(entry) if entry.kind == "declare" else None
@@ -284,11 +286,13 @@ class Ledger:
         plans = {one.name: one.plan for one in counting if one.plan is not None} | dict(new)
         declared = [*(one.declared for one in counting if one.declared is not None), *more]
         ways = {adaptive, *(one.entry.body.get("adaptive", "no") for one in counting if one.plan is not None)}
-        way = next((one for one in ("yes", "every history") if one in ways), "no")
-        found = measure_together(table, self.terms, plans, declared, adaptive=way)  # type: ignore[arg-type]
+        way: Any = next((one for one in ("yes", "every history") if one in ways), "no")
+        known = {one.name: one.entry.body["counts"] for one in counting if one.plan is not None}
+        try:
+            found = measure_together(table, self.terms, plans, declared, adaptive=way, known=known)
+        except OtherCounts as other:
+            raise _other_table(self.path, table, f"release {other} was made of") from other
         for one in counting:
-            if one.plan is not None and found.digests[one.name] != one.entry.body["counts"]:
-                raise _other_table(self.path, table, f"release {one.number} was made of")
             self._require_joint_counts(one, plans, found, table)
         return found
 
@@ -348,8 +352,8 @@ class Ledger:
 
         Parameters
         ----------
-        release, policy : what is planned; secret and budget are the ledger's
-        options : as in `tightlip.protect`
+        release, policy : what is planned; the secret is the ledger's
+        options : as in `tightlip.protect`; a budget is kept besides that of the ledger, so that something is left
 
         Returns
         -------
@@ -373,7 +377,8 @@ class Ledger:
         counting = [one for one in self.releases() if one.counts]
         declared = [one.declared for one in counting if one.declared is not None]
         earlier = {one.name: one.plan for one in counting if one.plan is not None}
-        planned_ = replace(plan, budget=leave_room(self.terms.budget, declared), delta=None)
+        asked = (*self.terms.budget, *read_rules(options.pop("budget", None)))
+        planned_ = replace(plan, budget=leave_room(asked, declared), delta=None)
         if options.get("pmc") is not None:
             options["pmc"] = leave_room(read_rules(options["pmc"], "pmc"), declared)
         with _opened(table) as opened:
@@ -550,6 +555,8 @@ class Ledger:
     def settle(self, key: str, *, released: bool, reason: str) -> Recorded:
         """Settle a release that was reserved and never confirmed: a person says whether it got out, and why so.
 
+        One that was declared by mistake is settled as not released.
+
         Raises
         ------
         InvalidInput
@@ -563,7 +570,8 @@ class Ledger:
         past = self._releases(entries)
         meant = [one for one in past if key in (one.key, str(one.number))]
         found = meant[0] if len(meant) == 1 else None
-        if found is None or found.state != "reserved" or found.settled is not None:
+        retracts = found is not None and found.declared is not None and found.counts and not released
+        if found is None or found.settled is not None or (found.state != "reserved" and not retracts):
             open_ = [
                 f"{one.number} ({one.key})" for one in past if one.state == "reserved" and not one.settled
             ]
@@ -572,7 +580,8 @@ class Ledger:
                 f"there {'are ' + ', '.join(open_) if open_ else 'is none'}."
             )
         body = {"released": released, "reason": reason}
-        self._store.append("settle", found.key, body, after=entries[-1].digest)
+        kind = "settle" if found.declared is None else "retract"
+        self._store.append(kind, found.key, body, after=entries[-1].digest)
         return self.releases()[found.number - 1]
 
     def verify(self, receipts: Iterable[Any] = ()) -> None:
@@ -647,8 +656,8 @@ class Charge:
             if one.key == self.key:
                 what = {
                     "reserved": "was reserved and never confirmed; settle it first",
-                    "released": "is released already; take another key for another release",
-                    "withdrawn": "was withdrawn; take another key",
+                    "released": "is released already and was charged once: nothing is left to do",
+                    "withdrawn": "was withdrawn; a new release has a new key",
                 }
                 raise InvalidInput(f"key {quoted(self.key)} of release {one.number} {what[one.state]}.")
 

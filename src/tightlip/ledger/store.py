@@ -15,6 +15,7 @@ on on its own, and a history that was written anew as a whole.
 from __future__ import annotations
 
 import hashlib
+import os
 import secrets
 import sqlite3
 import zlib
@@ -105,6 +106,10 @@ class Store:
         (2, True, True)
         """
         where, first = address(read_path(path, "path")), read_body(body)
+        if os.path.lexists(where):
+            raise InvalidInput(
+                f"{where} is there already, and a ledger is never written over; choose another name."
+            )
         with whole_file(where, force=False, private=True) as written, created(written, where) as connection:
             _insert(connection, following([], CREATE, secrets.token_hex(16), _stamp(clock), first, {}))
         sync_folder(where.parent)

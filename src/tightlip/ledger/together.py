@@ -19,10 +19,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any
 
 from tightlip.auditing.budget import Budget
 from tightlip.auditing.counted import Counted, counts_digest
-from tightlip.auditing.joint import JointCells, Terms, count_jointly, plain
+from tightlip.auditing.joint import JointCells, Terms, count_jointly, plain, require_known_counts
 from tightlip.auditing.plan import budgets_of, subjects_of
 from tightlip.auditing.result import Audit, SecretView, TailPoint
 from tightlip.auditing.run import Asked, audit_cells
@@ -69,7 +70,7 @@ class SecretAccount(Shown):
     level: Nats | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Together(Shown):
     """What all releases give away together.
 
@@ -87,6 +88,11 @@ class Together(Shown):
     digests: Mapping[str, str] = field(repr=False)
     audit: Audit | None = field(repr=False, default=None)
     cells: JointCells | None = field(repr=False, default=None)
+
+    def __repr__(self) -> str:
+        """The answer in short; `secrets` has it all."""
+        worst = self.deciding
+        return f"Together({', '.join(self.releases)}: {worst.name} at most {worst.upper}, kept={self.kept})"
 
     @property
     def deciding(self) -> SecretAccount:
@@ -107,7 +113,8 @@ def measure_together(
     declared: Sequence[Declared] = (),
     *,
     adaptive: Adaptive = "no",
-    limits: Mapping[str, int] | None = None,
+    known: Mapping[str, str] | None = None,
+    limits: Mapping[str, Any] | None = None,
 ) -> Together:
     """Measure what some plans of a table, and releases known by their guarantees, give away together.
 
@@ -115,15 +122,17 @@ def measure_together(
     ----------
     plans : by name, each as `Terms.judge` returns it; at least one
     adaptive : whether one of them was chosen after looking at what others published; see `guarantees`
+    known : the digests that the counts of some plans had when they were released; others are refused
     limits : how many joint cells and pairs of secret and cell may be in memory, where it is not as usual
     """
     limits = limits or {}
     found: JointCells | None
     try:
-        found = count_jointly(table, terms, plans, **limits)
+        found = count_jointly(table, terms, plans, known=known, **limits)
     except TooManyCells:
-        bounds = _ends(table, terms, plans, limits)
         digests, audit, found = digests_of(table, plans), None, None
+        require_known_counts(digests, known)
+        bounds = _ends(table, terms, plans, limits)
     else:
         audit = _audit(found)
         bounds = {name: _Bounds.exact(view) for name, view in audit.views.items()}
@@ -171,7 +180,7 @@ def _audit(cells: JointCells) -> Audit:
 
 
 def _ends(
-    table: Table, terms: Terms, plans: Mapping[str, Policy], limits: Mapping[str, int]
+    table: Table, terms: Terms, plans: Mapping[str, Policy], limits: Mapping[str, Any]
 ) -> dict[str, _Bounds]:
     """Bound releases whose joint cells are too many: see the top of this file."""
     without = _audit(
@@ -224,7 +233,7 @@ def _noise(table: Table, plan: Policy) -> dict[str, Nats]:
 
 
 def _lower_ends(
-    table: Table, terms: Terms, plans: Mapping[str, Policy], limits: Mapping[str, int]
+    table: Table, terms: Terms, plans: Mapping[str, Policy], limits: Mapping[str, Any]
 ) -> dict[str, Nats]:
     """What some of the releases give away: those that only recode columns together, and each of the others."""
     recoded = {name: plan for name, plan in plans.items() if plan == plain(plan)}

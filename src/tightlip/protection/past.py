@@ -62,7 +62,7 @@ class Past:
         terms, new = Terms.of(plan), _NEW
         while new in earlier:
             new += "er"
-        known = {name: terms.judge(one) for name, one in earlier.items()}
+        known = {name: terms.judge(replace(one, budget=())) for name, one in earlier.items()}
         found = count_jointly(table, terms, {new: plain(plan), **known}).cells
         if found.counted is None:
             raise InvalidInput(

@@ -310,7 +310,7 @@ class Protection:
         limits = table.limits
         share = self.kernel.weight / self.kernel.scale
         whole = table.detail(self.values).whole[1]
-        found = []
+        found: dict[tuple[Subject, int, str], Binding] = {}
         for place, limit in enumerate(limits.limits):
             price = np.zeros(len(self.values))
             own = prices.limit == place
@@ -319,8 +319,11 @@ class Protection:
             least = max(float(limit.inside), 1e-9)
             gain = float(price[self.kernel.value] @ held) / least / 100 / whole if whole > 0 else 0.0
             if gain > 0:
-                found.append(Binding(*self.secrets[limit.secret], limit, gain))
-        return tuple(sorted(found, key=lambda one: -one.gain))
+                # beside earlier releases a secret has a limit for each value of these
+                key = (*self.secrets[limit.secret], limit.kind)
+                before = found[key].gain if key in found else 0.0
+                found[key] = Binding(*self.secrets[limit.secret], limit, before + gain)
+        return tuple(sorted(found.values(), key=lambda one: -one.gain))
 
     @property
     def published_scale(self) -> int:

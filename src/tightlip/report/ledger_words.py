@@ -85,7 +85,8 @@ _PROTECTED: dict[State, str] = {
 }
 OUTSIDE = (
     "What was published of the same people and is in no entry of this ledger.",
-    "A reader who knows more of a person than the releases say and how common each secret is.",
+    "A reader who knows more of a person than the releases say, unless all of them are deterministic: then knowing the "
+    "released columns of a person adds nothing.",
     "An older copy of the ledger that was put back: only a head that was written down, or a receipt, tells it.",
 )
 HEAD_NOTE = (
@@ -157,18 +158,20 @@ def unmeasured_headline(who: str, several: bool, names: Sequence[str], budget: s
     """Answer where a release counts after the last account.
 
     >>> unmeasured_headline("Both releases of a.csv", True, ["poll"], "3x")
-    'What both releases of a.csv give away together is not known (budget 3x): no account has poll in it.'
+    'What both releases of a.csv give away together is not known (budget 3x): poll was not measured.'
     """
     gives = "give away together" if several else "gives away"
     allowed = "" if budget is None else f" (budget {budget})"
-    return f"What {who[0].lower()}{who[1:]} {gives} is not known{allowed}: no account has {join_names(names)} in it."
+    return (
+        f"What {who[0].lower()}{who[1:]} {gives} is not known{allowed}: {join_names(names)} was not measured."
+    )
 
 
 def measure_words(names: Sequence[str]) -> str:
     """Say how an account that is missing is made."""
     return (
-        f"No account was made with {join_names(names)}, since the table was not at hand: Ledger.account(table) "
-        "measures all releases anew."
+        f"No account was made with {join_names(names)}, since the table was not at hand: tightlip audit of the next "
+        "plan with --ledger measures all releases anew."
     )
 
 
@@ -211,10 +214,10 @@ def left_words(left: Nats | None, state: State, unit: Unit) -> str:
 def left_meaning(left: Nats | None) -> str:
     """Say what may still be released."""
     if not left:
-        return "what one more release would add: Ledger.what_if"
+        return "what one more release would add: tightlip audit with --ledger"
     return (
         "a release drawn from each person's record, with randomness of its own and no larger LDP between any two "
-        "records, keeps the budget; others: Ledger.what_if"
+        "records, keeps the budget; others: tightlip audit with --ledger"
     )
 
 
@@ -329,3 +332,13 @@ def verified_words(head: Entry, receipts: int) -> str:
         "" if receipts else " Without receipts an older copy that was put back is not told from the ledger."
     )
     return f"Valid: {several(head.seq, 'entry', 'entries')}{known}, the last {head.digest}.{told}"
+
+
+def recorded_words(found: Recorded) -> str:
+    """Say that a declared release is recorded, and what that makes of the budget."""
+    words = f"Release {found.number} is recorded: {found.name}."
+    if not found.standings:
+        return f"{words} The account was not measured with it: give --table."
+    if any(one.kept is False for one in found.standings):
+        return f"{words} It is not known that the budget is kept with it."
+    return f"{words} The budget is kept with it."

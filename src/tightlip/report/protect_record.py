@@ -273,7 +273,7 @@ def protect_record(
         released=protection.counted.columns,
         plan=tuple(said.plan_lines(protection)),
         readers=_readers(protection, after, with_secret),
-        outside=tuple(said.outside_words()),
+        outside=tuple(said.outside_words(past=protection.past is not None)),
         limits=limits,
         limits_note=said.limits_note(protection, len(limits)),
         columns=teller.columns(),

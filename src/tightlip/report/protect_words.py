@@ -242,12 +242,14 @@ def neighbour_words(found: Protection, worst: Finding) -> str:
     )
 
 
-def outside_words() -> list[str]:
-    """Say what no number here covers."""
+def outside_words(*, past: bool = False) -> list[str]:
+    """Say what no number here covers; with a past, earlier releases are."""
+    others = "Other releases about the same people, but those that this one was found beside"
     return [
         "A neighbour who reasons about why this recoding was chosen: it was optimised with the secrets in view, so the "
         "choice itself can hint at them. The reader knows all shares anyway and learns nothing from it.",
-        "Several releases about the same people: each may keep its limits and both together not. Judge them together.",
+        f"{others if past else 'Several releases about the same people'}: each may keep its limits and both together "
+        "not. Judge them together.",
         "People who are related in the table: everybody is taken one at a time.",
     ]
 

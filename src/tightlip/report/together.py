@@ -115,6 +115,10 @@ def with_together(report: AuditReport, together: Together, terms: Terms, *, show
         paragraphs=(f"The plan alone: {report.headline}", *report.paragraphs),
         verdict=replace(report.verdict, met=together.kept),
         todo=todo,
+        # what meets the budget alone need not do so beside other releases
+        remedies=(),
+        no_remedy=None,
+        protect=None,
         together=tuple(more),
         ledger=together_record(together, report.unit, terms=terms, show_values=show_values),
     )

@@ -87,7 +87,9 @@ class Folder:
         return path
 
 
-def read_policy(path: Path, *, mappings_anywhere: bool = False) -> Policy:
+def read_policy(
+    path: Path, *, mappings_anywhere: bool = False, secrets: Sequence[Secret] | None = None
+) -> Policy:
     """Read a policy file; files of mappings and channels are looked for beside it.
 
     Parameters
@@ -96,13 +98,15 @@ def read_policy(path: Path, *, mappings_anywhere: bool = False) -> Policy:
     mappings_anywhere : whether it may name such files that are not in its folder or a folder below; a policy comes
         from others perhaps, and parts of what it names appear in reports and messages
 
+    secrets : what is secret where the file does not say it
+
     Raises
     ------
     InvalidInput
         When the file cannot be read or says something that is no policy; the message names the file and the place.
     """
     text = read_text(path, f"policy file {path}")
-    return _read(text, f"policy file {path}", Folder(path.parent, mappings_anywhere))
+    return _read(text, f"policy file {path}", Folder(path.parent, mappings_anywhere), secrets)
 
 
 def policy_from_text(text: str) -> Policy:
@@ -110,13 +114,13 @@ def policy_from_text(text: str) -> Policy:
     return _read(text, "policy", None)
 
 
-def _read(text: str, name: str, folder: Folder | None) -> Policy:
+def _read(text: str, name: str, folder: Folder | None, secrets: Sequence[Secret] | None = None) -> Policy:
     try:
         content = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{name} cannot be read: {first_line(error)}.") from error
     try:
-        return _policy(content, folder)
+        return _policy(content if secrets is None else {"secret": [*secrets], **content}, folder)
     except TightlipError as error:
         raise type(error)(f"{name}: {error}") from error
 
