@@ -1,4 +1,4 @@
-"""Many uses of channels on three secrets: both sides of the lattice against exact rationals."""
+"""Many uses of channels on three or four secrets: both sides of the lattice against exact rationals."""
 
 import math
 from fractions import Fraction
@@ -207,6 +207,17 @@ class TestRepetition:
         one = repeat(four, 60, points=POINTS).envelope(tl.Prior(["1/5", "3/10", "1/2", 0]), "1/20")
         two = repeat(QUARTERS, 60, points=POINTS).envelope(PRIOR, "1/20")
         assert (one.lower, one.upper) == (two.lower, two.upper)
+
+    def test_four_secrets(self):
+        four = tl.Channel([*QUARTERS.matrix.tolist(), ["1/5", "1/5", "3/10", "3/10"]])
+        prior = tl.Prior(["1/5", "3/10", "2/5", "1/10"])
+        assert repeat(four, 50).envelope(prior, "1/100").gap < 0.06
+        repeated = repeat(four, 50, points=1 << 12)
+        found = repeated.envelope(prior, "1/100")
+        assert "pairs" in found.method
+        assert 2.0 < found.lower <= found.upper < 2.2
+        found.verify()
+        assert repeated.maximal_leakage().gap < 0.2
 
     def test_no_leakage_and_everything(self):
         silent = tl.Channel([["1/7"] * 7] * 3)

@@ -1,8 +1,8 @@
 """Many independent uses of mechanisms on one secret: an accountant whose numbers have two proved ends.
 
 For two secrets everything is a function of the privacy loss, whose distribution is put on a grid from both sides and
-convolved in whole numbers (`loss_grid`); for three secrets of channels likelihood ratios are (`simplex_grid`). (ε, δ)
-of more secrets is the worst of their pairs. Noise that is normal in all uses has a closed form.
+convolved in whole numbers (`loss_grid`); for up to four secrets of channels likelihood ratios are (`simplex_grid`).
+(ε, δ) of more secrets is the worst of their pairs. Noise that is normal in all uses has a closed form.
 """
 
 from __future__ import annotations
@@ -51,6 +51,10 @@ Mechanism = Channel | AdditiveNoise
 POINTS = 1 << 15
 _LEAST_POINTS, _MOST_POINTS = 1 << 6, 1 << 20
 _MOST_USES = 10**9
+# secrets whose likelihood ratios are put on a grid: with one more, the points in each direction become too few
+_MOST_RATIOS = 4
+# ends of an envelope so far apart: rules are asked too
+_COARSE = 0.02
 # pairs of secrets that differ in their losses: each takes as long as two secrets
 _MOST_SIDES = 64
 _LEAST_APART, _MOST_APART = Fraction(1, 10**30), 10**6
@@ -163,8 +167,8 @@ class Repetition:
         Parameters
         ----------
         prior : Prior
-            On the secrets, in the order of the first channel or by label. Two of them may have mass, or three where
-            all mechanisms are channels: the ends are then near each other. With more, histograms of outcomes give
+            On the secrets, in the order of the first channel or by label. Two of them may have mass, or up to four
+            where all mechanisms are channels: the ends are then near each other. With more, histograms of outcomes give
             the exact envelope where they are few; otherwise rules bound it, and `method` says which.
         delta : number in (0, 1]
 
@@ -181,8 +185,7 @@ class Repetition:
         elif len(support) == 2:
             found = Envelope(allowed, *envelope_ends(self._pair(aligned, support), allowed), self._grid())
         elif self._has_simplex(support) and not has_few_histograms(self.mechanisms, self.uses):
-            ends = simplex_ends(*self._simplex(aligned, support), allowed)
-            found = Envelope(allowed, *ends, self._simplex_grid())
+            found = self._ratio_envelope(aligned, support, allowed)
         else:
             found = rule_envelope(self.mechanisms, self.uses, aligned, allowed, self._pairs)
         if found.certificate is not None:
@@ -197,7 +200,7 @@ class Repetition:
         Parameters
         ----------
         prior : Prior
-            Two secrets may have mass, or three where all mechanisms are channels; more where histograms are few.
+            Two secrets may have mass, or up to four where all mechanisms are channels; more where histograms are few.
         epsilon : level in nats, at least 0; `log_of("10/9")` is exact
 
         >>> from tightlip import Channel, Prior
@@ -219,6 +222,17 @@ class Repetition:
             REPEATED_FAILURE, found, **self._arguments(), prior=prior, epsilon=level_exact(level)
         )
 
+    def _ratio_envelope(self, prior: Prior, support: list[int], delta: Fraction) -> Envelope:
+        """Bracket by a grid of likelihood ratios, and where that is coarse by rules too: the nearer ends."""
+        lower, upper = simplex_ends(*self._simplex(prior, support), delta)
+        method = self._simplex_grid()
+        if upper - lower > _COARSE:
+            ruled = rule_envelope(self.mechanisms, self.uses, prior, delta, self._pairs)
+            lower = max(lower, ruled.lower)
+            if ruled.upper < upper:
+                upper, method = ruled.upper, f"{ruled.method}, or {method}"
+        return Envelope(delta, min(lower, upper), upper, method)
+
     def _failure_of_more(
         self, prior: Prior, support: list[int], level: float | Fraction
     ) -> ProvedProbability:
@@ -228,14 +242,14 @@ class Repetition:
             return ProvedProbability(exact.lower, exact.upper, exact.method)
         if not self._has_simplex(support):
             raise ShapeMismatch(
-                f"prior must hold two secrets possible here, or three for channels alone, got {len(support)}; use "
+                f"prior must hold two secrets possible here, or up to four for channels alone, got {len(support)}; use "
                 "envelope() for a bound."
             )
         ends = failure_ends(*self._simplex(prior, support), _ratio_ends(level))
         return ProvedProbability(*ends, self._simplex_grid())
 
     def maximal_leakage(self) -> Bound:
-        """Bracket ℒ = log Σ_y max_x P(y|x) of all uses: by grids for two secrets and three of channels, else by rules.
+        """Bracket ℒ = log Σ_y max_x P(y|x) of all uses: by grids for two secrets and few of channels, else by rules.
 
         >>> from tightlip import Channel
         >>> coin = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
@@ -244,7 +258,9 @@ class Repetition:
         """
         everybody = list(range(self._secrets()))
         if self._has_simplex(everybody):
-            found = Bound(*leakage_ends(*self._simplex(Prior.uniform(3), everybody)), self._simplex_grid())
+            found = Bound(
+                *leakage_ends(*self._simplex(Prior.uniform(len(everybody)), everybody)), self._simplex_grid()
+            )
         else:
             found = self._leakage_of_pairs()
         return certify_by_recomputation(REPEATED_LEAKAGE, found, **self._arguments())
@@ -281,7 +297,7 @@ class Repetition:
         return f"a grid of likelihood ratios with {self.points} points at most"
 
     def _has_simplex(self, support: list[int]) -> bool:
-        return len(support) == 3 and all(isinstance(each, Channel) for each in self.mechanisms)
+        return 2 < len(support) <= _MOST_RATIOS and all(isinstance(each, Channel) for each in self.mechanisms)
 
     def _simplex(self, prior: Prior, support: list[int]) -> tuple[Outcomes, Outcomes]:
         """The outcomes on a lattice from below and from above, with the masses of the possible secrets."""
