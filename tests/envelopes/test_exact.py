@@ -463,3 +463,19 @@ def test_all_outcomes_are_added_up_once_at_delta_one(monkeypatch):
     monkeypatch.setattr(Joint, "exact_mass", counted)
     envelope(channel, prior, 1).verify()
     assert sorted(sizes)[-2] < 20 < max(sizes) == 40
+
+
+def test_a_prior_names_the_secrets_of_a_channel_without_names(tmp_path):
+    channel = tl.Channel([["1/2", "3/10", "1/5"], ["1/10", "1/5", "7/10"], ["3/10", "3/10", "2/5"]])
+    masses = ["1/5", "3/10", "1/2"]
+    named, bare = tl.Prior(masses, labels=["x", "y", "z"]), tl.Prior(masses)
+    found = envelope(channel, named, "1/10")
+    assert (found.lower, found.upper) == (
+        envelope(channel, bare, "1/10").lower,
+        envelope(channel, bare, "1/10").upper,
+    )
+    assert set(found.attack.outputs) <= {"x", "y", "z", "rest"}
+    found.save(tmp_path / "proof.json")
+    tl.load(tmp_path / "proof.json").verify()
+    failure_probability(channel, named, 0.2).verify()
+    assert len(envelope_curve(channel, named, ["1/10", "1/2"])) == 2

@@ -398,7 +398,8 @@ class TestMoreSecrets:
             assert found.upper == repeat(self.THREE, uses).envelope(self.PRIOR, "1/10").upper
 
     def test_rules_bound_the_rest(self):
-        found = repeat(self.THREE, 1000).envelope(self.PRIOR, "1/10")
+        five = tl.mechanism.randomized_response(5, tl.log_of(3))
+        found = repeat(five, 1000).envelope(tl.Prior.uniform(5), "1/10")
         assert "log 1/p_min" in found.method
         assert_contains(found, math.log(5))
         assert found.upper <= math.log(5) * (1 + 1e-12)
@@ -423,21 +424,36 @@ class TestMoreSecrets:
 
     def test_pairs_say_most_where_histograms_are_many(self):
         channel = tl.Channel(
-            [["1/4", "1/4", "1/4", "1/4"], ["3/10", "1/5", "1/4", "1/4"], ["1/4", "1/4", "3/10", "1/5"]]
+            [
+                ["1/4", "1/4", "1/4", "1/4"],
+                ["3/10", "1/5", "1/4", "1/4"],
+                ["1/4", "1/4", "3/10", "1/5"],
+                ["1/4", "1/4", "1/4", "1/4"],
+                ["1/4", "1/4", "1/4", "1/4"],
+            ]
         )
-        found = repeat(channel, 50, points=1 << 12).envelope(self.PRIOR, "1/100")
+        prior = tl.Prior(["1/5", "3/10", "3/10", "1/10", "1/10"])
+        found = repeat(channel, 50, points=1 << 12).envelope(prior, "1/100")
         assert "pairs" in found.method
         assert found.lower > 0.3
-        assert found.upper < 1.4
+        assert found.upper < 1.8
         found.verify()
 
     def test_maximal_leakage_between_rules(self):
         found = repeat(self.THREE, 4, points=POINTS).maximal_leakage()
         assert found.lower <= tl.maximal_leakage(power(self.THREE, 4)) <= found.upper
 
-    def test_failure_probability_wants_two(self):
-        with pytest.raises(ShapeMismatch, match="two secrets"):
-            repeat(self.THREE, 4).failure_probability(self.PRIOR, 0.1)
+    def test_failure_probability_wants_few(self):
+        five = tl.mechanism.randomized_response(5, tl.log_of(3))
+        with pytest.raises(ShapeMismatch, match="two secrets possible here, or up to four"):
+            repeat(five, 1000).failure_probability(tl.Prior.uniform(5), 0.1)
+
+    def test_failure_probability_of_few_histograms(self):
+        four = tl.mechanism.randomized_response(4, tl.log_of(3))
+        found = repeat(four, 3).failure_probability(tl.Prior.uniform(4), 0.5)
+        truth = tl.failure_probability(power(four, 3), tl.Prior.uniform(4), 0.5)
+        assert (found.lower, found.upper) == (truth.lower, truth.upper)
+        found.verify()
 
 
 class TestProofs:

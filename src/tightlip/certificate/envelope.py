@@ -29,7 +29,7 @@ from tightlip.certificate.rational import LARGEST, NORMAL, RationalRelease, Scal
 from tightlip.errors import CertificateInvalid, quoted
 from tightlip.model.channel import Channel, align
 from tightlip.model.jsonio import number_to_json
-from tightlip.model.labels import Label
+from tightlip.model.labels import Label, Labels
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import log_bounds
 from tightlip.numeric.display import format_exactly
@@ -179,7 +179,7 @@ class EnvelopeCertificate(EnvelopeProof):
         if filtered and self.surely_holds(release):
             return
         _check_upper(self.upper, release)
-        _check_lower(self.lower, release, self.channel)
+        _check_lower(self.lower, release, self.channel, self._names())
 
     def surely_holds(self, release: RationalRelease) -> bool:
         """Filter in floats: True only if both ends hold; False says nothing. Names of symbols are not looked at."""
@@ -213,6 +213,10 @@ class EnvelopeCertificate(EnvelopeProof):
     def attack(self) -> Channel:
         """The post-processing that reaches the lower end."""
         return self.lower.attack.channel
+
+    def _names(self) -> Labels:
+        """The names of secrets: the prior's where the channel has none."""
+        return self.channel.inputs if self.channel.inputs.given else self.prior.labels
 
     def digest(self) -> str:
         """Hash the kind, the channel and the prior that the proof is about."""
@@ -372,7 +376,7 @@ def _lower_surely_holds(proof: LowerProof, release: RationalRelease, channel: Ch
     return bool(reaches.all()) and mass >= wanted * (1 + 4 * UNIT)
 
 
-def _check_lower(proof: LowerProof, release: RationalRelease, channel: Channel) -> None:
+def _check_lower(proof: LowerProof, release: RationalRelease, channel: Channel, names: Labels) -> None:
     attack = proof.attack
     if channel.outputs.given and attack.inputs != channel.outputs:
         raise CertificateInvalid(
@@ -388,7 +392,7 @@ def _check_lower(proof: LowerProof, release: RationalRelease, channel: Channel) 
             "lower end fails: its ratio and its probability must not be negative, "
             f"got {_about(proof.ratio)} and {_about(proof.mass)}."
         )
-    _check_suspects(proof, release, channel)
+    _check_suspects(proof, release, names)
     likelihoods, weights = _symbol_sums(proof, release)
     above, below = proof.ratio.numerator * likelihoods.unit, proof.ratio.denominator * weights.unit
     for symbol, (likelihood, weight) in enumerate(zip(likelihoods.parts, weights.parts, strict=True)):
@@ -405,7 +409,7 @@ def _check_lower(proof: LowerProof, release: RationalRelease, channel: Channel) 
         )
 
 
-def _check_suspects(proof: LowerProof, release: RationalRelease, channel: Channel) -> None:
+def _check_suspects(proof: LowerProof, release: RationalRelease, names: Labels) -> None:
     """Raise unless each symbol points to a possible secret, and is named after it where it has a name."""
     attack = proof.attack
     for symbol, suspect in enumerate(proof.suspects):
@@ -415,10 +419,10 @@ def _check_suspects(proof: LowerProof, release: RationalRelease, channel: Channe
             raise CertificateInvalid(
                 f"lower end fails: symbol {symbol} suspects secret {suspect}, which is impossible."
             )
-        if attack.outputs.given and attack.outputs[symbol] != channel.inputs[suspect]:
+        if attack.outputs.given and attack.outputs[symbol] != names[suspect]:
             raise CertificateInvalid(
                 f"lower end fails: symbol {symbol} is named {quoted(attack.outputs[symbol])}, not after its suspect "
-                f"{quoted(channel.inputs[suspect])}."
+                f"{quoted(names[suspect])}."
             )
 
 

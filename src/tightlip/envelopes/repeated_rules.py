@@ -50,8 +50,8 @@ def rule_envelope(
     """
     prior = Prior(prior.masses)
     channels = [each for each in mechanisms if isinstance(each, Channel)]
-    if len(channels) == len(mechanisms) and _entries(channels, uses) <= _MOST_ENTRIES:
-        return envelope(_joint(channels, uses), prior, delta)
+    if has_few_histograms(mechanisms, uses):
+        return envelope(joint_channel(channels, uses), prior, delta)
     masses = [Fraction(mass) for mass in prior.masses]
     total = _summed_leakage(mechanisms, uses)
     rules = {
@@ -66,9 +66,15 @@ def rule_envelope(
         counts = [times for each, times in zip(mechanisms, uses, strict=True) if isinstance(each, Channel)]
         fewer = _fitting(channels, counts)
         if fewer is not None:
-            lower, taken = envelope(_joint(channels, fewer), prior, delta).lower, sum(fewer)
+            lower, taken = envelope(joint_channel(channels, fewer), prior, delta).lower, sum(fewer)
     method = f"{rule}; from below, {taken} of the uses"
     return Envelope(delta, min(lower, upper), upper, method)
+
+
+def has_few_histograms(mechanisms: Sequence[Any], uses: Sequence[int]) -> bool:
+    """Whether all mechanisms are channels and their joint channel is small."""
+    channels = [each for each in mechanisms if isinstance(each, Channel)]
+    return len(channels) == len(mechanisms) and _entries(channels, uses) <= _MOST_ENTRIES
 
 
 def rule_leakage(mechanisms: Sequence[Any], uses: Sequence[int], lower: float) -> Bound:
@@ -94,7 +100,8 @@ def _summed_leakage(mechanisms: Sequence[Any], uses: Sequence[int]) -> float:
     return min(enclose(total)[1], most)
 
 
-def _joint(channels: Sequence[Channel], uses: Sequence[int]) -> Channel:
+def joint_channel(channels: Sequence[Any], uses: Sequence[int]) -> Channel:
+    """Compose all uses of channels, by histograms."""
     return compose([power(each, times) for each, times in zip(channels, uses, strict=True)])
 
 

@@ -1,8 +1,8 @@
 """Many independent uses of mechanisms on one secret: an accountant whose numbers have two proved ends.
 
 For two secrets everything is a function of the privacy loss, whose distribution is put on a grid from both sides and
-convolved in whole numbers (`loss_grid`). (ε, δ) of more secrets is the worst of their pairs. Noise that is normal in
-all uses has a closed form.
+convolved in whole numbers (`loss_grid`); for up to four secrets of channels likelihood ratios are (`simplex_grid`).
+(ε, δ) of more secrets is the worst of their pairs. Noise that is normal in all uses has a closed form.
 """
 
 from __future__ import annotations
@@ -22,12 +22,16 @@ from tightlip.certificate.recomputation import (
     Recomputation,
     certify_by_recomputation,
 )
+from tightlip.envelopes.failure import failure_probability
 from tightlip.envelopes.known_bounds import read_slack
 from tightlip.envelopes.loss_curve import Side
 from tightlip.envelopes.loss_envelope import Pair, envelope_ends, likely_at_least, likely_at_most
 from tightlip.envelopes.losses import WORKING_BITS, Loss, channel_loss, laplace_loss, merge_alike, normal_loss
-from tightlip.envelopes.repeated_rules import rule_envelope, rule_leakage
+from tightlip.envelopes.repeated_rules import has_few_histograms, joint_channel, rule_envelope, rule_leakage
 from tightlip.envelopes.result import Envelope, read_delta
+from tightlip.envelopes.simplex_envelope import Outcomes, failure_ends, leakage_ends
+from tightlip.envelopes.simplex_envelope import envelope_ends as simplex_ends
+from tightlip.envelopes.simplex_grid import Lattice, alike, convolve
 from tightlip.errors import InvalidInput, ShapeMismatch, WrongType, quoted
 from tightlip.model.channel import Channel, align
 from tightlip.model.labels import match
@@ -37,6 +41,7 @@ from tightlip.model.prior import Prior, as_prior
 from tightlip.model.secret import BoundedSecret, DiscreteSecret, UniformSecret
 from tightlip.numeric.ball import ball, enclose, enclose_exactly, log_exceeds, round_down, round_up
 from tightlip.numeric.display import format_down, format_up, several
+from tightlip.numeric.parse import ObjectArray
 from tightlip.numeric.proved import MET, Proved, require_order
 from tightlip.numeric.quantity import Bound, Probability, exact_level, exact_ratio, level_exact
 
@@ -46,6 +51,10 @@ Mechanism = Channel | AdditiveNoise
 POINTS = 1 << 15
 _LEAST_POINTS, _MOST_POINTS = 1 << 6, 1 << 20
 _MOST_USES = 10**9
+# secrets whose likelihood ratios are put on a grid: with one more, the points in each direction become too few
+_MOST_RATIOS = 4
+# ends of an envelope so far apart: rules are asked too
+_COARSE = 0.02
 # pairs of secrets that differ in their losses: each takes as long as two secrets
 _MOST_SIDES = 64
 _LEAST_APART, _MOST_APART = Fraction(1, 10**30), 10**6
@@ -100,6 +109,9 @@ class Repetition:
     uses: tuple[int, ...]
     points: int
     _sides: dict[Any, Side] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _lattices: dict[Any, tuple[Lattice, Lattice]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def epsilon(self, delta: object) -> Bound:
         """Find the smallest ε ≥ 0 for which all uses together are (ε, δ)-private between any two secrets.
@@ -155,9 +167,9 @@ class Repetition:
         Parameters
         ----------
         prior : Prior
-            On the secrets, in the order of the first channel or by label. Two of them may have mass: the ends are then
-            near each other. With more, histograms of outcomes give the exact envelope where they are few; otherwise
-            rules bound it, and `method` says which.
+            On the secrets, in the order of the first channel or by label. Two of them may have mass, or up to four
+            where all mechanisms are channels: the ends are then near each other. With more, histograms of outcomes give
+            the exact envelope where they are few; otherwise rules bound it, and `method` says which.
         delta : number in (0, 1]
 
         >>> from tightlip import Channel, Prior
@@ -172,6 +184,8 @@ class Repetition:
             found = Envelope(allowed, 0.0, 0.0, "there is one secret")
         elif len(support) == 2:
             found = Envelope(allowed, *envelope_ends(self._pair(aligned, support), allowed), self._grid())
+        elif self._has_simplex(support) and not has_few_histograms(self.mechanisms, self.uses):
+            found = self._ratio_envelope(aligned, support, allowed)
         else:
             found = rule_envelope(self.mechanisms, self.uses, aligned, allowed, self._pairs)
         if found.certificate is not None:
@@ -186,7 +200,7 @@ class Repetition:
         Parameters
         ----------
         prior : Prior
-            Two secrets may have mass.
+            Two secrets may have mass, or up to four where all mechanisms are channels; more where histograms are few.
         epsilon : level in nats, at least 0; `log_of("10/9")` is exact
 
         >>> from tightlip import Channel, Prior
@@ -198,35 +212,68 @@ class Repetition:
         level = exact_level(epsilon, rounding="down")
         aligned = self._align(prior)
         support = [int(place) for place in aligned.support]
-        if len(support) > 2:
-            raise ShapeMismatch(
-                f"prior must hold two secrets possible here, got {len(support)}; use "
-                "tl.failure_probability on power(channel, uses) where that is small, or envelope() for a bound."
-            )
         if len(support) == 1:
             found = ProvedProbability(0.0, 0.0, "there is one secret")
-        else:
+        elif len(support) == 2:
             found = ProvedProbability(*_failure(self._pair(aligned, support), level), self._grid())
+        else:
+            found = self._failure_of_more(aligned, support, level)
         return certify_by_recomputation(
             REPEATED_FAILURE, found, **self._arguments(), prior=prior, epsilon=level_exact(level)
         )
 
+    def _ratio_envelope(self, prior: Prior, support: list[int], delta: Fraction) -> Envelope:
+        """Bracket by a grid of likelihood ratios, and where that is coarse by rules too: the nearer ends."""
+        lower, upper = simplex_ends(*self._simplex(prior, support), delta)
+        method = self._simplex_grid()
+        if upper - lower > _COARSE:
+            ruled = rule_envelope(self.mechanisms, self.uses, prior, delta, self._pairs)
+            lower = max(lower, ruled.lower)
+            if ruled.upper < upper:
+                upper, method = ruled.upper, f"{ruled.method}, or {method}"
+        return Envelope(delta, min(lower, upper), upper, method)
+
+    def _failure_of_more(
+        self, prior: Prior, support: list[int], level: float | Fraction
+    ) -> ProvedProbability:
+        if has_few_histograms(self.mechanisms, self.uses):
+            joint = joint_channel(self.mechanisms, self.uses)
+            exact = failure_probability(joint, Prior(prior.masses), level)
+            return ProvedProbability(exact.lower, exact.upper, exact.method)
+        if not self._has_simplex(support):
+            raise ShapeMismatch(
+                f"prior must hold two secrets possible here, or up to four for channels alone, got {len(support)}; use "
+                "envelope() for a bound."
+            )
+        ends = failure_ends(*self._simplex(prior, support), _ratio_ends(level))
+        return ProvedProbability(*ends, self._simplex_grid())
+
     def maximal_leakage(self) -> Bound:
-        """Bracket ℒ = log Σ_y max_x P(y|x) of all uses together: log(1 + δ(0)) for two secrets, else by rules.
+        """Bracket ℒ = log Σ_y max_x P(y|x) of all uses: by grids for two secrets and few of channels, else by rules.
 
         >>> from tightlip import Channel
         >>> coin = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
         >>> repeat(coin, 2).maximal_leakage().upper  # log 3/2
         0.4054651081081645
         """
+        everybody = list(range(self._secrets()))
+        if self._has_simplex(everybody):
+            found = Bound(
+                *leakage_ends(*self._simplex(Prior.uniform(len(everybody)), everybody)), self._simplex_grid()
+            )
+        else:
+            found = self._leakage_of_pairs()
+        return certify_by_recomputation(REPEATED_LEAKAGE, found, **self._arguments())
+
+    def _leakage_of_pairs(self) -> Bound:
+        """Take log(1 + δ(0)), which is all of two secrets and a lower end of more."""
         sides = list(self._pairs().values())
         ends = _largest([side.excess(0.0) for side in sides] or [(0.0, 0.0)])
         lower = max(0.0, enclose(lambda: ball(ends[0]).log1p())[0])
         upper = max(0.0, enclose(lambda: ball(ends[1]).log1p())[1])
-        found = Bound(lower, upper, self._method())
         if self._secrets() > 2:
-            found = rule_leakage(self.mechanisms, self.uses, lower)
-        return certify_by_recomputation(REPEATED_LEAKAGE, found, **self._arguments())
+            return rule_leakage(self.mechanisms, self.uses, lower)
+        return Bound(lower, upper, self._method())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.mechanisms, self.uses, self.points)
@@ -245,6 +292,24 @@ class Repetition:
 
     def _grid(self) -> str:
         return f"a grid of {self.points} points at most"
+
+    def _simplex_grid(self) -> str:
+        return f"a grid of likelihood ratios with {self.points} points at most"
+
+    def _has_simplex(self, support: list[int]) -> bool:
+        return 2 < len(support) <= _MOST_RATIOS and all(isinstance(each, Channel) for each in self.mechanisms)
+
+    def _simplex(self, prior: Prior, support: list[int]) -> tuple[Outcomes, Outcomes]:
+        """The outcomes on a lattice from below and from above, with the masses of the possible secrets."""
+        key = tuple(support)
+        if key not in self._lattices:
+            rows = [_rows(each, self.mechanisms)[support] for each in self.mechanisms]
+            parts = alike(list(zip(rows, self.uses, strict=True)))
+            low, high = (convolve(parts, self.points, split=split) for split in (False, True))
+            self._lattices[key] = low, high
+        masses = [Fraction(prior.masses[place]) for place in support]
+        below, above = (Outcomes(lattice, masses) for lattice in self._lattices[key])
+        return below, above
 
     def _method(self) -> str:
         closed = all(side.normal is not None for side in self._pairs().values())
@@ -359,12 +424,18 @@ def _failure(pair: Pair, level: float | Fraction) -> tuple[float, float]:
     most = 1 / min(mass for _, mass in pair)
     if not (log_exceeds(most, level) if exact is None else most > exact):
         return 0.0, 0.0
-    low, high = enclose_exactly(lambda: ball(level).exp()) if exact is None else (exact, exact)
+    low, high = _ratio_ends(level)
     with ctx.workprec(WORKING_BITS):
         upper = min(1.0, round_up(likely_at_most(pair, low))) if low > 1 else 1.0
         above = min(high * _ABOVE, most)
         lower = round_down(likely_at_least(pair, above)) if above > high else 0.0
     return min(max(0.0, lower), upper), upper
+
+
+def _ratio_ends(level: float | Fraction) -> tuple[Fraction, Fraction]:
+    """Bracket e^ε by rationals."""
+    exact = exact_ratio(level)
+    return enclose_exactly(lambda: ball(level).exp()) if exact is None else (exact, exact)
 
 
 def _largest(ends: Sequence[tuple[float, float]]) -> tuple[float, float]:
@@ -395,12 +466,7 @@ def _sides(mechanisms: Sequence[Mechanism], uses: Sequence[int], points: int) ->
 def _losses_of(mechanism: Mechanism, mechanisms: Sequence[Mechanism]) -> Any:
     """Prepare a function from two secrets to the loss between them."""
     if isinstance(mechanism, Channel):
-        first = next(each for each in mechanisms if isinstance(each, Channel))
-        rows = dense(mechanism.exact().matrix)
-        order = match(
-            first.inputs, mechanism.inputs, "inputs of a later channel", "the first channel's inputs"
-        )
-        rows = rows if order is None else rows[order]
+        rows = _rows(mechanism, mechanisms)
         return lambda one, two: channel_loss(rows[one].tolist(), rows[two].tolist())
     points = [Fraction(point) for point in _points_of(mechanism)]
     width, normal = Fraction(mechanism.noise.width), isinstance(mechanism.noise, Gaussian)
@@ -415,6 +481,14 @@ def _losses_of(mechanism: Mechanism, mechanisms: Sequence[Mechanism]) -> Any:
         return normal_loss(apart**2) if normal else laplace_loss(apart)
 
     return loss
+
+
+def _rows(mechanism: Any, mechanisms: Sequence[Mechanism]) -> ObjectArray:
+    """The rows of a channel in rationals, in the order of the first channel's secrets."""
+    first = next(each for each in mechanisms if isinstance(each, Channel))
+    rows: ObjectArray = dense(mechanism.exact().matrix)
+    order = match(first.inputs, mechanism.inputs, "inputs of a later channel", "the first channel's inputs")
+    return rows if order is None else rows[order]
 
 
 def _points_of(mechanism: AdditiveNoise) -> Sequence[Any]:
