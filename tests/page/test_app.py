@@ -422,14 +422,14 @@ def test_plans_are_put_side_by_side(client):
 
 
 def test_a_release_is_charged_to_a_ledger(client, folder):
-    state = f"{STATE}&budget=3x"
+    state = f"{STATE}&budget=4x"
     post(client, "/do/ledger", state=state, file="study.ledger")
     settle(client, f"/ledger?{state}")
     assert (folder / "study.ledger").is_file()
     state = f"{STATE}&ledger=study.ledger"
     for place in (1, 2):
         post(client, "/do/audit", state=state)
-        assert "Can be published" in settle(client, f"/answer?{state}").text
+        assert 'class="answer met"' in settle(client, f"/answer?{state}").text
         post(client, "/do/file", state=state, file=f"q{place}.csv", which="audit")
         assert f"Written: q{place}.csv" in settle(client, f"/file?{state}").text
     post(client, "/do/account", state=state)

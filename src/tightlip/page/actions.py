@@ -91,11 +91,11 @@ async def start(request: Request) -> Response:
     kind = request.path_params["kind"]
     if kind not in _STEP_OF:
         raise HTTPException(404)
-    desk, _ = await _posted(request)
+    desk, form = await _posted(request)
     if kind != "account":
         desk.require_plan()
     desk.start(kind, again=True, **more_of(desk, kind))
-    return _go(_STEP_OF[kind], desk.state)
+    return _go("budget" if form.get("back") == "budget" else _STEP_OF[kind], desk.state)
 
 
 def more_of(desk: Desk, kind: str) -> dict[str, Any]:
@@ -138,7 +138,7 @@ async def write_file(request: Request) -> Response:
     if kind == "audit":
         desk.require_plan().save(policy, force=True)
     told: dict[str, Any] = {"file": str(out), "which": kind, "force": "force" in form}
-    again = {"release": str(policy), "report": str(judged.folder / REPORT)}
+    again: dict[str, Any] = {"release": str(policy), "report": str(judged.folder / REPORT)}
     desk.start("release", again=True, **told, **again, key=form.get("key") or secrets.token_hex(8))
     return _go("file", desk.state)
 
@@ -179,7 +179,9 @@ async def design(request: Request) -> Response:
     for key, known in (("guarantee", _GUARANTEES), ("utility", _UTILITIES)):
         if form.get(key) not in known:
             raise InvalidInput(f"{key} must be one of {', '.join(known)}, got {quoted(form.get(key, ''))}.")
-    asked = {key: form[key] for key in ("guarantee", "utility")} | {"level": form.get("level", "").strip()}
+    asked: dict[str, Any] = {key: form[key] for key in ("guarantee", "utility")} | {
+        "level": form.get("level", "").strip()
+    }
     column = from_token(form.get("column", ""))
     desk.start("design", again=True, file=str(out), column=column, **asked)
     return _go("design", desk.state)

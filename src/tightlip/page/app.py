@@ -78,6 +78,7 @@ def _routes() -> list[Route | Mount]:
         *(Route(f"/{name}", show) for name, show in pages.STEPS.items()),
         Route("/job/{id}", pages.job_state),
         Route("/report/{id}", pages.report),
+        Route("/picture/{id}", pages.picture),
         Route("/download/{id}/{place:int}", pages.download),
         Route("/do/table", actions.choose_table, methods=["POST"]),
         Route(UPLOAD, actions.upload, methods=["POST"]),

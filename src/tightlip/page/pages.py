@@ -19,7 +19,7 @@ from tightlip.page.desk import Desk
 from tightlip.page.jobs import Job
 from tightlip.page.places import TABLES
 from tightlip.page.state import HOW, State, token
-from tightlip.page.work import REPORT
+from tightlip.page.work import CURVE, REPORT
 from tightlip.report.amounts import printable
 from tightlip.report.page_words import BUDGETS, budget_example, budget_sentence
 
@@ -138,7 +138,10 @@ async def show_secret(request: Request) -> Response:
 async def show_release(request: Request) -> Response:
     """Ask what is published, and how."""
     desk = _desk(request)
-    more = {"how": {key: _RECODED[key] for key in HOW}, "policies": desk.folder.listed((".toml",))}
+    more: dict[str, Any] = {
+        "how": {key: _RECODED[key] for key in HOW},
+        "policies": desk.folder.listed((".toml",)),
+    }
     return _render(request, "release", desk, source=desk.source(), job=desk.facts(), **more, **_columns(desk))
 
 
@@ -229,7 +232,12 @@ async def show_file(request: Request) -> Response:
     said = desk.state.query()
     done = [job for job in desk.session.jobs.values() if job.kind == "release" and job.task["state"] == said]
     running = next((job for job in done if not job.ended), None)
-    more = {"safe": safe, "done": list(reversed(done)), "key": secrets.token_hex(8), "names": _file_names}
+    more: dict[str, Any] = {
+        "safe": safe,
+        "done": list(reversed(done)),
+        "key": secrets.token_hex(8),
+        "names": _file_names,
+    }
     which = "protect" if safe["protect"] or not safe["audit"] else "release table"
     return _render(
         request,
@@ -284,7 +292,10 @@ async def show_design(request: Request) -> Response:
     desk = _desk(request)
     made = [job for job in desk.session.jobs.values() if job.kind == "design"]
     running = next((job for job in made if not job.ended), None)
-    options = {"guarantees": {key: _DESIGN[key] for key in _GUARANTEES}, "utilities": _UTILITIES}
+    options: dict[str, Any] = {
+        "guarantees": {key: _DESIGN[key] for key in _GUARANTEES},
+        "utilities": _UTILITIES,
+    }
     return _render(
         request,
         "design",
@@ -330,6 +341,15 @@ async def report(request: Request) -> Response:
     policy = f"{own}; frame-ancestors 'self'; sandbox allow-scripts"
     headers = {"Content-Security-Policy": policy, "X-Frame-Options": "SAMEORIGIN"}
     return HTMLResponse(text, headers=headers)
+
+
+async def picture(request: Request) -> Response:
+    """Show the trade-off as a picture, which runs nothing."""
+    path = _job(request).folder / CURVE
+    if not path.is_file():
+        raise HTTPException(404)
+    headers = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
+    return FileResponse(path, media_type="image/svg+xml", headers=headers)
 
 
 async def download(request: Request) -> Response:

@@ -5,15 +5,29 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from tightlip.arguments import usable_name
 from tightlip.errors import InvalidInput, quoted
 
 _MOST = 500  # files that are listed; others can be named
+_LOOKED_AT = 20_000  # files that are looked at, so that the page answers at once
 _DEEPEST = 3  # folders below the folder that are listed
-TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".duckdb", ".sqlite", ".db")
-TABLES += (".xlsx", ".xlsm", ".xls", ".sav", ".zsav", ".dta", ".sas7bdat", ".xpt")
+_TEXTS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+_BASES = (".parquet", ".duckdb", ".sqlite", ".db")
+TABLES: tuple[str, ...] = (
+    *_TEXTS,
+    *_BASES,
+    ".xlsx",
+    ".xlsm",
+    ".xls",
+    ".sav",
+    ".zsav",
+    ".dta",
+    ".sas7bdat",
+    ".xpt",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +86,7 @@ class Folder:
     def listed(self, endings: tuple[str, ...]) -> list[str]:
         """List files by their endings, those of links that lead out left out."""
         found = []
-        for name in self._walk():
+        for name in islice(self._walk(), _LOOKED_AT):
             if name.lower().endswith(endings):
                 try:
                     self.inside(name)

@@ -35,9 +35,8 @@ class _Upload:
     name: str = ""
     size: int = 0
     file: BinaryIO | None = None
-    wrong: InvalidInput | None = None
 
-    def callbacks(self) -> dict[str, Any]:
+    def callbacks(self) -> Any:
         """What the parser calls."""
         return {
             "on_part_begin": self._begin,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from tightlip.table.policy import Policy
     from tightlip.table.source import Table
 
-REPORT, POLICY, PROOF, RECORD = "report.html", "policy.toml", "proof.json", "record.json"
+REPORT, POLICY, PROOF, CURVE = "report.html", "policy.toml", "proof.json", "curve.svg"
 _MOST_PAIRS = 500_000  # of value and cell: beyond, another point of the curve would take too long
 _SECONDS = 1.0  # for each of its points
 _SEARCH = 20.0  # seconds for a search where nothing is said
@@ -33,7 +32,9 @@ Task = Mapping[str, Any]
 
 
 class Speaker(Protocol):
-    """Who listens to a job."""
+    """Who listens to a job; `stopped` says whether it was asked to end with what it has."""
+
+    stopped: bool
 
     def tell(self, words: str, share: float | None = None) -> None:
         """Hear how far the work is."""
@@ -139,7 +140,6 @@ def run_audit(task: Task, speaker: Speaker) -> None:
         report = with_together(report, together, book.terms, show_values=False)
     out = Path(task["out"])
     write_page(report, out / REPORT, force=True)
-    (out / RECORD).write_text(json.dumps(report.to_dict()), encoding="utf-8")
     met = found.verdict is not False and (together is None or together.kept is not False)
     speaker.found(
         headline=report.headline,
@@ -181,8 +181,9 @@ def run_protect(task: Task, speaker: Speaker) -> None:
         found = search(table, policy=plan, **asked)
     _leave_protection(found, task, speaker, None)
     speaker.tell("other budgets")
-    curve = _curve(found)
+    curve = _curve(found, stopped=speaker.stopped)
     if curve is not None:
+        _draw(curve, Path(task["out"]) / CURVE)
         _leave_protection(found, task, speaker, curve)
 
 
@@ -194,7 +195,6 @@ def _leave_protection(found: Protection, task: Task, speaker: Speaker, curve: Cu
     report = protect_record(found, table=task["shown"], command=task["command"], curve=curve)
     write_page(report, out / REPORT, force=True)
     record = report.to_dict()
-    (out / RECORD).write_text(json.dumps(record), encoding="utf-8")
     if curve is None:
         found.policy.save(out / POLICY, force=True)
         found.save(out / PROOF, force=True)
@@ -210,19 +210,28 @@ def _leave_protection(found: Protection, task: Task, speaker: Speaker, curve: Cu
         examples_note=report.examples_note,
         figures=record["figures"],
         readers=record["readers"],
-        trade_off=record["trade_off"],
+        trade_off=None if curve is None else record["trade_off"],
+        trade_note=report.trade_note,
         kept=found.kept > 0,
     )
 
 
-def _curve(found: Protection) -> Curve | None:
+def _curve(found: Protection, *, stopped: bool) -> Curve | None:
     """Other budgets for the picture, where that does not take long; an interrupt leaves them out."""
-    if found.budget is None or not found.finished or len(found.values.cell) > _MOST_PAIRS:
+    if found.budget is None or stopped or len(found.values.cell) > _MOST_PAIRS:
         return None
     try:
         return found.trade_off(seconds=_SECONDS)
     except KeyboardInterrupt:
         return None
+
+
+def _draw(curve: Curve, path: Path) -> None:
+    """Leave the picture of the trade-off."""
+    from tightlip.report.chart import save_chart
+
+    if len(curve.points) > 1:
+        save_chart(curve.chart(), path)
 
 
 def write_file(task: Task, speaker: Speaker) -> None:
@@ -298,7 +307,12 @@ def create_ledger(task: Task, speaker: Speaker) -> None:
     from tightlip.report.ledger_words import created_words
 
     plan = _state(task).plan(None) if not task.get("policy") else plan_of(_state(task), task["policy"], None)
-    options = {"delta": plan.delta, "where": plan.where, "missing": plan.missing, "jointly": plan.jointly}
+    options: dict[str, Any] = {
+        "delta": plan.delta,
+        "where": plan.where,
+        "missing": plan.missing,
+        "jointly": plan.jointly,
+    }
     speaker.tell("counting")
     with _opened(task) as table:
         made = Ledger.create(
@@ -321,7 +335,7 @@ def run_design(task: Task, speaker: Speaker) -> None:
         counted = common_values(table, task["column"], _MOST_VALUES)
     prior = Prior.from_counts(dict(counted), exact=True)
     speaker.tell("designing")
-    made = design(prior, **{task["guarantee"]: task["level"]}, utility=task["utility"])
+    made = design(prior, **{task["guarantee"]: task["level"]}, utility=task["utility"].replace("-", "_"))
     record = design_record(made, "nats")
     text = channel_file_text(made.channel, made.prior, None)
     write_whole(Path(task["file"]), text + "\n", force=False, private=True)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from tightlip.errors import TightlipError
 from tightlip.page import work
@@ -23,7 +24,12 @@ class Speaker:
     """Says how far the work is and what was found; the page listens."""
 
     def __init__(self, stream: Any) -> None:
-        self._stream = stream
+        self._stream, self.stopped = stream, False
+
+    def stop(self, *_: object) -> NoReturn:
+        """Take an interrupt: searches end with the best that they have, all else ends."""
+        self.stopped = True
+        raise KeyboardInterrupt
 
     def tell(self, words: str, share: float | None = None) -> None:
         """Say how far the work is: in words, and as a share where one is known."""
@@ -47,6 +53,7 @@ def main() -> None:
     os.umask(0o077)
     task = json.loads(sys.stdin.read())
     speaker = Speaker(sys.stdout)
+    signal.signal(signal.SIGINT, speaker.stop)
     try:
         work.KINDS[task["kind"]](task, speaker)
     except KeyboardInterrupt:
