@@ -50,6 +50,7 @@ def serve(
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((_HOST, port))
+        listener.listen()  # so that a browser that is faster than the server waits
     except OSError as error:
         raise InvalidInput(
             f"port {port} cannot be used: {error.strerror}; leave it out for a free one."
