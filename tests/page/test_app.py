@@ -421,6 +421,19 @@ def test_plans_are_put_side_by_side(client):
     assert page.count("within budget") + page.count("over budget") == 2
 
 
+def test_a_change_that_the_audit_found_is_put_beside_the_plan(client):
+    state = f"{STATE}&budget=1.5x"
+    post(client, "/do/audit", state=state)
+    assert 'id="remedies"' in settle(client, f"/answer?{state}").text
+    assert post(client, "/do/keep", state=state, remedy="99").status_code == 400
+    assert post(client, "/do/keep", state=state, remedy="../1").status_code == 400
+    beside = query_of(post(client, "/do/keep", state=state, remedy="1"))
+    post(client, "/do/compare", state=beside)
+    page = settle(client, f"/compare?{beside}").text
+    assert page.count("over budget") >= 1
+    assert page.count("within budget") == 1
+
+
 def test_a_release_is_charged_to_a_ledger(client, folder):
     state = f"{STATE}&budget=4x"
     post(client, "/do/ledger", state=state, file="study.ledger")

@@ -149,7 +149,7 @@ def run_audit(task: Task, speaker: Speaker) -> None:
     speaker.found(
         headline=report.headline,
         met=met if plan.budget else None,
-        lines=[*(report.together or ()), *report.todo],
+        lines=[*(report.together or ()), *report.todo[: len(report.todo) - len(report.remedies)]],
         report=True,
         remedies=_remedies(found, out),
     )
