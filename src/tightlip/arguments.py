@@ -11,6 +11,7 @@ a reader returns what it promises or raises an error that names the argument, th
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -144,3 +145,13 @@ def usable_name(name: str) -> bool:
         return False
     parts = encoded.replace(b"\\", b"/").split(b"/") if os.name == "nt" else encoded.split(b"/")
     return 0 < len(encoded) < _LONGEST_PATH and b"\0" not in encoded and max(map(len, parts)) <= _LONGEST_NAME
+
+
+def public_address(address: str) -> str:
+    """Write a table's address without its password.
+
+    >>> public_address("postgresql://me:p@ss/word@host/db"), public_address("patients.csv")
+    ('postgresql://me:***@host/db', 'patients.csv')
+    """
+    hidden = re.sub(r"(://[^:/@]*):.*@", r"\1:***@", address)
+    return re.sub(r"(?i)(password=)[^&\s]*", r"\1***", hidden)

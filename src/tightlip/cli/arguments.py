@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -17,6 +16,7 @@ import typer
 from typer.core import TyperCommand
 
 from tightlip import reading
+from tightlip.arguments import public_address
 from tightlip.cli.interrupt import Interrupted
 from tightlip.cli.output import manner
 from tightlip.errors import InvalidInput, quoted
@@ -212,13 +212,3 @@ def typed_command(context: typer.Context, *names: str) -> str:
             for one in value if isinstance(value, (list, tuple)) else [value]:
                 words += [given.opts[0], public_address(str(getattr(one, "value", one)))]
     return shlex.join(words)
-
-
-def public_address(address: str) -> str:
-    """Write a table's address without its password.
-
-    >>> public_address("postgresql://me:p@ss/word@host/db"), public_address("patients.csv")
-    ('postgresql://me:***@host/db', 'patients.csv')
-    """
-    hidden = re.sub(r"(://[^:/@]*):.*@", r"\1:***@", address)
-    return re.sub(r"(?i)(password=)[^&\s]*", r"\1***", hidden)

@@ -22,6 +22,7 @@ from tightlip.cli.interrupt import run as run
 from tightlip.cli.ledger import ledger
 from tightlip.cli.measure import measure
 from tightlip.cli.output import complain, use_readable_width
+from tightlip.cli.page import page
 from tightlip.cli.plan import plan
 from tightlip.cli.protect import protect
 from tightlip.cli.release import release
@@ -36,7 +37,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
-for command in (audit, protect, measure, design, envelope, verify, sml, contraction, plan, convert):
+for command in (audit, protect, page, measure, design, envelope, verify, sml, contraction, plan, convert):
     app.command(cls=Command)(with_manners(command))
 app.add_typer(release, name="release")
 app.add_typer(ledger, name="ledger")

@@ -286,11 +286,13 @@ def gap_bar() -> Iterator[Callable[[str, float, float], None]]:
     if not _manner.has_bar:
         yield lambda name, kept, bound: stage(name)
         return
+    from tightlip.report.page_words import progress_words
+
     bar = _bar(percentage=True)
     task = bar.add_task("", total=1.0)
 
     def tell(name: str, kept: float, bound: float) -> None:
-        shown = f"{name}: keeps {100 * kept:.2f} %, at most {100 * bound:.2f} % possible"
+        shown = progress_words(name, kept, bound)
         bar.update(task, description=shown, completed=min(1.0, kept / bound) if bound > 0 else 0.0)
 
     with _after_patience(bar):

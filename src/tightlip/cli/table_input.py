@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tightlip.cli.arguments import public_address
+from tightlip.arguments import public_address
 from tightlip.cli.output import remark
 from tightlip.errors import InvalidInput, TightlipError, quoted
 

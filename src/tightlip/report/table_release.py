@@ -33,6 +33,11 @@ def _secret_words(columns: list[str]) -> str:
 
 
 def table_release_text(record: dict[str, Any]) -> RenderableType:
+    """Lay it out in lines."""
+    return Group(*(Text(line) for line in table_release_lines(record)))
+
+
+def table_release_lines(record: dict[str, Any]) -> list[str]:
     """Say it in lines."""
     lines = [
         f"{several(record['rows'], 'row')} with the columns {join_names(record['columns'])}, read back and checked "
@@ -46,4 +51,5 @@ def table_release_text(record: dict[str, Any]) -> RenderableType:
     if record["unsafe"]:
         lines.append(f"UNSAFE: {record['unsafe']}.")
     lines.append("The receipt is as confidential as the counts.")
-    return Group(*(Text(line) for line in printable(lines)))
+    found: list[str] = printable(lines)
+    return found
