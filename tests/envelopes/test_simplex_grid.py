@@ -52,7 +52,7 @@ ratios = st.fractions(1, 8, max_denominator=12)
 
 class TestAgainstRationals:
     @given(mixed, priors(), deltas)
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=8, deadline=None)
     def test_envelope(self, uses, masses, delta):
         truth = tl.envelope(compose([power(*each) for each in uses]), tl.Prior(masses), delta)
         lower, upper = envelope_ends(*both(parts_of(*uses), masses=masses), delta)
@@ -60,7 +60,7 @@ class TestAgainstRationals:
         assert truth.lower <= upper
 
     @given(mixed, priors(), ratios)
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=20, deadline=None)
     def test_failure_probability(self, uses, masses, ratio):
         truth = tl.failure_probability(
             compose([power(*each) for each in uses]), tl.Prior(masses), tl.log_of(ratio)
@@ -70,7 +70,7 @@ class TestAgainstRationals:
         assert truth.lower <= upper
 
     @given(mixed)
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=20, deadline=None)
     def test_maximal_leakage(self, uses):
         truth = tl.maximal_leakage(compose([power(*each) for each in uses]))
         lower, upper = leakage_ends(*both(parts_of(*uses)))
@@ -103,7 +103,7 @@ class TestAgainstRationals:
 
 class TestLattice:
     @given(channels(), st.integers(1, 40))
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=20, deadline=None)
     def test_rows_sum_to_one_or_less(self, channel, uses):
         for split in (False, True):
             found = convolve(parts_of((channel, uses)), 256, split=split)

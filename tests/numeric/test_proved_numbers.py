@@ -65,7 +65,16 @@ BY_HAND = {"measures.Bound", "contraction.Coefficient", "contraction.Divergence"
 # of functions, which no file holds: what they prove is proved by calling again, and `verify` says so
 OF_FUNCTIONS = {"measures.density_pml", "measures.density_pmc", "papers.proposition8"}
 # two levels rather than two ends of one number, a proof, advice where nothing can be released, or two designs
-NO_NUMBER = ("Alip", "Claim", "Intervals", "Certificate", "Least", "SecretAccount", "SmallestBudget", "Standing")
+NO_NUMBER = (
+    "Alip",
+    "Claim",
+    "Intervals",
+    "Certificate",
+    "Least",
+    "SecretAccount",
+    "SmallestBudget",
+    "Standing",
+)
 
 
 def _parts(found):
