@@ -70,6 +70,7 @@ def main() -> None:
     run(console, "protect", PEOPLE, *plan, "--seconds", "5", *written, "--quiet")
     console.print()
     run(console, "verify", BUILD / "safe.csv.receipt.json", "--table", PEOPLE)
+    console.print("\nThe same in a browser: tightlip page examples/census_extract.csv")
     console.print(f"\nPages that work offline, and the rows: {BUILD.relative_to(PEOPLE.parents[1])}")
 
 

@@ -421,6 +421,19 @@ def test_plans_are_put_side_by_side(client):
     assert page.count("within budget") + page.count("over budget") == 2
 
 
+def test_a_change_that_the_audit_found_is_put_beside_the_plan(client):
+    state = f"{STATE}&budget=1.5x"
+    post(client, "/do/audit", state=state)
+    assert 'id="remedies"' in settle(client, f"/answer?{state}").text
+    assert post(client, "/do/keep", state=state, remedy="99").status_code == 400
+    assert post(client, "/do/keep", state=state, remedy="../1").status_code == 400
+    beside = query_of(post(client, "/do/keep", state=state, remedy="1"))
+    post(client, "/do/compare", state=beside)
+    page = settle(client, f"/compare?{beside}").text
+    assert page.count("over budget") >= 1
+    assert page.count("within budget") == 1
+
+
 def test_a_release_is_charged_to_a_ledger(client, folder):
     state = f"{STATE}&budget=4x"
     post(client, "/do/ledger", state=state, file="study.ledger")
@@ -442,3 +455,35 @@ def test_a_mechanism_is_designed_for_a_column(client, folder):
     page = settle(client, "/design?table=people.csv").text
     assert "mechanism.json" in page
     assert (folder / "mechanism.json").is_file()
+
+
+def test_a_designed_mechanism_is_part_of_a_plan(client, folder):
+    asked = {"column": "sex", "guarantee": "ldp", "level": "log(3)", "utility": "mutual-information"}
+    post(client, "/do/design", state="table=people.csv", file="mechanism.json", **asked)
+    settle(client, "/design?table=people.csv")
+    state = "table=people.csv&secret=health&how%3Asex=randomize&size%3Asex=channel+mechanism.json&budget=20x"
+    assert "mechanism.json" in client.get(f"/answer?{state}").text
+    post(client, "/do/audit", state=state)
+    assert "Can be published" in settle(client, f"/answer?{state}").text
+
+
+def test_a_mechanism_outside_the_folder_is_not_read(client, folder):
+    (folder.parent / "other.json").write_text("{}")
+    for name in ("../other.json", "/etc/passwd.json", "channel ../other.json", "channel /etc/hostname"):
+        page = client.get(
+            "/answer",
+            params=[*parse_qsl("table=people.csv&secret=health&how:sex=randomize"), ("size:sex", name)],
+        )
+        assert "below the folder" in page.text
+
+
+def test_the_trade_off_stands_beside_the_budget(client):
+    state = f"{STATE.replace('values', 'ignored')}&budget=1.5x"
+    post(client, "/do/protect", state=state, back="budget")
+    page = settle(client, f"/budget?{state}", 120)
+    assert 'id="curve"' in page.text
+    assert "Show this budget" in page.text
+    picture = client.get(re.search(r'src="(/picture/[^"]+)"', page.text).group(1))
+    assert picture.headers["content-type"] == "image/svg+xml"
+    assert "sandbox" in picture.headers["content-security-policy"]
+    assert 'id="curve"' in client.get(f"/budget?{state.replace('1.5x', '2x')}").text

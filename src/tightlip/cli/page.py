@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,8 @@ import typer
 
 from tightlip.cli.output import print_text
 from tightlip.errors import InvalidInput
+
+_NEEDED = ("altair", "ibis", "jinja2", "python_multipart", "starlette", "uvicorn", "vl_convert")
 
 
 def page(
@@ -37,13 +40,14 @@ def page(
 
     Example: tightlip page patients.csv
     """
-    try:
-        from tightlip.page.server import serve
-    except ImportError as error:
-        raise InvalidInput(
-            f"{error.name} is not installed; the page needs it: pip install 'tightlip[page]'."
-        ) from error
+    for library in _NEEDED:
+        if find_spec(library) is None:
+            raise InvalidInput(
+                f"the page needs {library}, which is not installed: pip install 'tightlip[page]'."
+            )
     from rich.text import Text
+
+    from tightlip.page.server import serve
 
     def tell(address: str) -> None:
         print_text(Text(f"The page is at {address}\nCtrl-C ends it."), verdict=address)

@@ -115,10 +115,19 @@ def against(desk: Desk) -> dict[str, str]:
 async def keep_plan(request: Request) -> Response:
     """Keep this plan under a name, to put it beside others."""
     desk, form = await _posted(request)
-    name = form.get("as", "").strip()[:80] or f"plan {len(desk.session.plans) + 1}"
-    digest = hashlib.sha256(name.encode()).hexdigest()[:16]
-    path = desk.session.folder / f"plan-{digest}.toml"
-    desk.require_plan().save(path, force=True)
+    change, audit = form.get("remedy", ""), desk.job("audit")
+    first = f"change {change}" if change else f"plan {len(desk.session.plans) + 1}"
+    name = form.get("as", "").strip()[:80] or first
+    if change:
+        if audit is None or not change.isdecimal() or not (audit.folder / f"remedy-{change}.toml").is_file():
+            raise InvalidInput(
+                f"a change must be one that the audit found, got {quoted(change)}; audit again."
+            )
+        path = audit.folder / f"remedy-{change}.toml"
+    else:
+        digest = hashlib.sha256(name.encode()).hexdigest()[:16]
+        path = desk.session.folder / f"plan-{digest}.toml"
+        desk.require_plan().save(path, force=True)
     desk.session.plans[name] = path
     beside = dict.fromkeys([*desk.state.items(), ("against", f"kept:{name}")])
     return _go("compare", State.read(beside))

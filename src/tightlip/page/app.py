@@ -41,34 +41,32 @@ def create_app(folder: str | Path, table: str | None = None, *, token: str | Non
     """
     place = Folder.of(folder)
     stack = ExitStack()
-    root = stack.enter_context(passing_folder())
-    sessions = Sessions(root, token or secrets.token_urlsafe(24))
-    first = ""
-    if table is not None and is_postgres(table):
-        sessions.given[GIVEN] = Source(table, public_address(table))
-        first = GIVEN
-    elif table is not None:
-        first = place.name_of(Path(table))
-
-    def close() -> None:
-        sessions.close()
-        stack.close()
+    sessions = Sessions(stack.enter_context(passing_folder()), token or secrets.token_urlsafe(24))
+    stack.callback(sessions.close)
+    atexit.register(stack.close)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        yield
-        close()
+        with stack:
+            yield
 
-    atexit.register(close)
     app = Starlette(
         routes=_routes(),
         middleware=[Middleware(Guard, sessions=sessions, cookie=f"tightlip-{secrets.token_hex(4)}")],
         exception_handlers=pages.ERRORS,
         lifespan=lifespan,
     )
-    app.state.folder, app.state.sessions, app.state.first = place, sessions, first
-    app.state.token = sessions.token
+    app.state.folder, app.state.sessions, app.state.token = place, sessions, sessions.token
+    app.state.first = "" if table is None else _first(table, place, sessions)
     return app
+
+
+def _first(table: str, folder: Folder, sessions: Sessions) -> str:
+    """What the address calls the table that was given at the start."""
+    if not is_postgres(table):
+        return folder.name_of(Path(table))
+    sessions.given[GIVEN] = Source(table, public_address(table))
+    return GIVEN
 
 
 def _routes() -> list[Route | Mount]:

@@ -65,9 +65,8 @@ class Desk:
         from tightlip.ledger import Ledger
 
         ledger = self._inside("ledger")
-        return plan_of(
-            self.state, self._inside("policy"), None if ledger is None else Ledger(ledger, write=False)
-        )
+        book = None if ledger is None else Ledger(ledger, write=False)
+        return plan_of(self.state, self.folder, self._inside("policy"), book)
 
     def _inside(self, setting: str) -> str | None:
         name = self.state.get(setting)
@@ -112,6 +111,7 @@ class Desk:
             "state": (self.state if state is None else state).query(),
             "address": "" if source is None else source.address,
             "shown": "" if source is None else source.shown,
+            "folder": str(self.folder.path),
             "policy": self._inside("policy"),
             "ledger": self._inside("ledger"),
             "command": self.command(_VERBS[kind]) if kind in _VERBS else f"tightlip {kind}",

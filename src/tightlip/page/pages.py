@@ -44,7 +44,7 @@ _RECODED = {
     "prefix": "first characters",
     "top": "top code from",
     "bottom": "bottom code up to",
-    "randomize": "randomised, level",
+    "randomize": "randomised, level or mechanism.json",
 }
 _DESIGN = {"pml": "PML", "ldp": "LDP", "pmc": "PMC", "lip": "LIP", "maximal_leakage": "maximal leakage"}
 

@@ -8,6 +8,7 @@ import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 from threading import Timer
+from typing import Any
 
 import uvicorn
 
@@ -42,28 +43,35 @@ def serve(
     InvalidInput
         When the folder, the table or the port cannot be used.
     """
-    here = Path(table).parent if table is not None and not is_postgres(table) else Path()
-    if table is not None and not is_postgres(table) and not Path(table).is_file():
+    is_file = table is not None and not is_postgres(table)
+    if is_file and not Path(str(table)).is_file():
         raise InvalidInput(f"{table} cannot be read: there is no such file; check the name.")
+    here = Path(str(table)).parent if is_file else Path()
     app = create_app(here if folder is None else folder, table)
-    listener = socket.socket()
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((_HOST, port))
-    except OSError as error:
-        raise InvalidInput(
-            f"port {port} cannot be used: {error.strerror}; leave it out for a free one."
-        ) from error
+    listener = _listen(port)
     address = f"http://{_HOST}:{listener.getsockname()[1]}/?token={app.state.token}"
     tell(address)
     if browser:
         Timer(_WAIT, webbrowser.open, [address]).start()
-    config = uvicorn.Config(
-        app,
-        log_level="error",
-        access_log=False,
-        server_header=False,
-        date_header=False,
-        timeout_graceful_shutdown=1,
-    )
+    quiet: dict[str, Any] = {
+        "log_level": "error",
+        "access_log": False,
+        "server_header": False,
+        "date_header": False,
+    }
+    config = uvicorn.Config(app, timeout_graceful_shutdown=1, **quiet)
     asyncio.run(uvicorn.Server(config).serve(sockets=[listener]))
+
+
+def _listen(port: int) -> socket.socket:
+    """Listen on this machine alone; from now on a browser that is faster than the server waits."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((_HOST, port))
+        listener.listen()
+    except OSError as error:
+        raise InvalidInput(
+            f"port {port} cannot be used: {error.strerror}; leave it out for a free one."
+        ) from error
+    return listener

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -122,8 +122,14 @@ class State:
         """The columns that are published."""
         return tuple(self.of_column.get("how", {}))
 
-    def plan(self, base: Policy | None = None, *, budget: bool = True) -> Policy:
+    def plan(self, base: Policy | None, inside: Callable[[str], Path], *, budget: bool = True) -> Policy:
         """Plan the release that was said, which adds to a policy file where one was named.
+
+        Parameters
+        ----------
+        base : the policy file
+        inside : finds a file that is named, or refuses it
+        budget : whether the plan has that of the state
 
         Raises
         ------
@@ -138,7 +144,7 @@ class State:
         for column in self.listed("secret"):
             values = self.about("values", column)
             named.append({column: listed_values(values, "sensitive values")} if values else column)
-        options: dict[str, Any] = self._recodings() | keywords(where=list(self.listed("where")) or None)
+        options: dict[str, Any] = self._recodings(inside) | keywords(where=list(self.listed("where")) or None)
         options |= {"missing": self._codes("missing") or None, "not_secret": self._not_secret() or None}
         if self.get("min_count"):
             options["min_count"] = _whole(self.get("min_count"), "the fewest people")
@@ -154,7 +160,7 @@ class State:
         codes = self._codes("notsecret")
         return [{column: codes[column]} for column in self.listed("secret") if column in codes]
 
-    def _recodings(self) -> dict[str, Any]:
+    def _recodings(self, inside: Callable[[str], Path]) -> dict[str, Any]:
         """The recodings as `planned` takes them."""
         found: dict[str, dict[str, Any]] = {}
         for column, how in self.of_column.get("how", {}).items():
@@ -164,7 +170,8 @@ class State:
                 )
             if how != "as is":
                 given = self.about("size", column)
-                found.setdefault(how, {})[column] = given if how == "randomize" else _numbers(column, given)
+                read = _mechanism(given, inside) if how == "randomize" else _numbers(column, given)
+                found.setdefault(how, {})[column] = read
             if self.about("top", column) and how != "top":
                 found.setdefault("top", {})[column] = _numbers(column, self.about("top", column))
         return found
@@ -199,6 +206,12 @@ def _whole(text: str, argument: str) -> int:
     if not text.isdecimal():
         raise InvalidInput(f"{argument} must be a whole number, got {quoted(text)}; write 10.")
     return int(text)
+
+
+def _mechanism(text: str, inside: Callable[[str], Path]) -> Any:
+    """A level of randomised response, or the file of a mechanism."""
+    name = text.removeprefix("channel ").strip()
+    return inside(name) if name.endswith(".json") or name != text else text
 
 
 def _numbers(column: str, text: str) -> Any:

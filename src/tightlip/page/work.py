@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qsl
 
 from tightlip.errors import InvalidInput
+from tightlip.page.places import Folder
 from tightlip.page.state import State
 
 if TYPE_CHECKING:
@@ -68,7 +69,11 @@ def _ledger(task: Task, *, write: bool = False) -> Ledger | None:
     return Ledger(task["ledger"], write=write) if task.get("ledger") else None
 
 
-def plan_of(state: State, policy: str | Path | None, ledger: Ledger | None) -> Policy:
+def _plan(task: Task, ledger: Ledger | None) -> Policy:
+    return plan_of(_state(task), Folder(Path(task["folder"])), task["policy"], ledger)
+
+
+def plan_of(state: State, folder: Folder, policy: str | Path | None, ledger: Ledger | None) -> Policy:
     """Plan the release of a state: its policy file, what was said, and the terms of its ledger.
 
     Raises
@@ -80,10 +85,10 @@ def plan_of(state: State, policy: str | Path | None, ledger: Ledger | None) -> P
 
     base = Policy.from_toml(policy) if policy else None
     if ledger is None:
-        return state.plan(base)
+        return state.plan(base, folder.inside)
     if base is None and state.released and not state.listed("secret"):
         base = ledger.terms.plan(list(state.released))
-    return ledger.terms.judge(state.plan(base, budget=False))
+    return ledger.terms.judge(state.plan(base, folder.inside, budget=False))
 
 
 def read_facts(task: Task, speaker: Speaker) -> None:
@@ -121,7 +126,7 @@ def run_audit(task: Task, speaker: Speaker) -> None:
     from tightlip.report.together import with_together
 
     book = _ledger(task)
-    plan = plan_of(_state(task), task.get("policy"), book)
+    plan = _plan(task, book)
     stages = [*stages_of(plan, budget=bool(plan.budget)), "ledger", "report"]
 
     def tell(name: str) -> None:
@@ -144,7 +149,7 @@ def run_audit(task: Task, speaker: Speaker) -> None:
     speaker.found(
         headline=report.headline,
         met=met if plan.budget else None,
-        lines=[*(report.together or ()), *report.todo],
+        lines=[*(report.together or ()), *report.todo[: len(report.todo) - len(report.remedies)]],
         report=True,
         remedies=_remedies(found, out),
     )
@@ -168,7 +173,7 @@ def run_protect(task: Task, speaker: Speaker) -> None:
     from tightlip.report.page_words import progress_words
 
     state, book = _state(task), _ledger(task)
-    plan = plan_of(state, task.get("policy"), book)
+    plan = _plan(task, book)
 
     def tell(stage: str, kept: float, bound: float) -> None:
         speaker.tell(progress_words(stage, kept, bound), min(1.0, kept / bound) if bound > 0 else 0.0)
@@ -212,6 +217,7 @@ def _leave_protection(found: Protection, task: Task, speaker: Speaker, curve: Cu
         readers=record["readers"],
         trade_off=None if curve is None else record["trade_off"],
         trade_note=report.trade_note,
+        picture=curve is not None and len(curve.points) > 1,
         kept=found.kept > 0,
     )
 
@@ -276,7 +282,7 @@ def run_compare(task: Task, speaker: Speaker) -> None:
     from tightlip.report.comparison import NAMES, plan_lines
     from tightlip.table.policy import Policy
 
-    plan = plan_of(_state(task), task.get("policy"), _ledger(task))
+    plan = _plan(task, _ledger(task))
     others = {name: Policy.from_toml(path) for name, path in task["against"].items()}
     audits = {}
     with _opened(task) as table:
@@ -306,7 +312,7 @@ def create_ledger(task: Task, speaker: Speaker) -> None:
     from tightlip.ledger import Ledger
     from tightlip.report.ledger_words import created_words
 
-    plan = _state(task).plan(None) if not task.get("policy") else plan_of(_state(task), task["policy"], None)
+    plan = _plan(task, None)
     options: dict[str, Any] = {
         "delta": plan.delta,
         "where": plan.where,
