@@ -207,15 +207,13 @@ class Visit:
             for color in ("light", "dark"):
                 with looking(self, features=DARK if color == "dark" else []), screen_of(self.browser, width):
                     self.run("scrollTo(0, 0); document.activeElement.blur()")
-                    time.sleep(0.3)  # charts of a report are drawn anew
-                    clip = {"x": 0, "y": 0, "width": width, "height": self.height(), "scale": 1}
-                    asked = {"format": "webp", "quality": 80, "captureBeyondViewport": True, "clip": clip}
-                    made = self.browser.execute_cdp_cmd("Page.captureScreenshot", asked)["data"]
+                    height = self.run("return document.documentElement.scrollHeight")
+                    with screen_of(self.browser, width, min(height, 1700)):
+                        time.sleep(0.5)  # charts of a report are drawn anew
+                        asked = {"format": "webp", "quality": 80}
+                        made = self.browser.execute_cdp_cmd("Page.captureScreenshot", asked)["data"]
                 path = Path(folder) / f"page-{name}{'' if width > 600 else '-phone'}-{color}.webp"
                 path.write_bytes(b64decode(made))
-
-    def height(self):
-        return min(2400, self.run("return document.documentElement.scrollHeight"))
 
 
 @pytest.fixture(scope="module")
