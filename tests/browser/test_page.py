@@ -110,7 +110,7 @@ def serving(app):
     """Serve an app to this machine from a thread; gives its address."""
     import uvicorn
 
-    listener = socket.socket()
+    listener = socket.socket(proto=socket.IPPROTO_TCP)  # asyncio sends small answers at once only then
     listener.bind(("127.0.0.1", 0))
     config = uvicorn.Config(app, log_level="error", access_log=False, timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
