@@ -480,6 +480,21 @@ def test_what_was_not_sent_yet_goes_along(visit):
     assert visit.one("[name=secret][value=health]").is_selected()
 
 
+def test_what_was_said_while_columns_are_counted_is_kept(visit):
+    sessions = visit.app.state.sessions
+    with sessions.turns.short, sessions.turns.short:  # nobody counts meanwhile
+        visit.go("/secret?table=people.csv")
+        (cookie,) = visit.browser.get_cookies()
+        (job,) = sessions.find(cookie["value"]).jobs.values()
+        job.found["columns"] = ["age", "sex", "town", "health"]
+        visit.browser.refresh()
+        assert visit.all("#progress")
+        visit.one("[name=secret][value=health]").click()
+    visit.settle()
+    assert visit.said == {"table": "people.csv", "secret": "health"}
+    assert visit.one("[name=secret][value=health]").is_selected()
+
+
 def test_work_is_cancelled(visit):
     rows = [f"{p % 83},{p % 61},{p % 7},{p * p % 11 % 3}" for p in range(6000)]
     (visit.folder / "large.csv").write_text("\n".join(["a,b,c,s", *rows, ""]), encoding="utf-8")
@@ -539,6 +554,15 @@ def test_a_table_that_is_gone_is_told(visit):
         visit.settle()
         assert visit.all("h1")
         assert "Internal" not in visit.browser.page_source
+
+
+def test_a_table_that_was_never_there_is_told(visit):
+    visit.go("/secret?table=nowhere.csv")
+    visit.wait("document.querySelector('#problem')")
+    assert "nowhere.csv" in visit.one("#problem").text
+    assert str(visit.folder) not in visit.one("#problem").text
+    visit.go("/nothing")
+    assert visit.one("#problem").text == "nothing is here."
 
 
 def test_a_database_that_is_gone_is_told_without_its_password(visit):
