@@ -16,6 +16,7 @@ from benchmarks import (
     envelope_speed,
     import_time,
     maximal_leakage_qif,
+    page,
     protect,
     release_speed,
     repetitions,
@@ -43,6 +44,7 @@ BENCHMARKS = (
     audit_size,
     classical_pycanon,
     protect,
+    page,
     sample_bounds,
 )
 for benchmark in BENCHMARKS:

@@ -214,9 +214,9 @@ def test_several_secrets_fold_and_a_chart_of_a_folded_one_has_its_size(browser, 
 
 
 @contextmanager
-def screen_of(browser, width):
+def screen_of(browser, width, height=844):
     """A screen of some width, a phone where it is narrow."""
-    screen = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 600}
+    screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
     try:
         yield

@@ -65,7 +65,7 @@ def serve(
 
 def _listen(port: int) -> socket.socket:
     """Listen on this machine alone; from now on a browser that is faster than the server waits."""
-    listener = socket.socket()
+    listener = socket.socket(proto=socket.IPPROTO_TCP)  # asyncio sends small answers at once only then
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((_HOST, port))

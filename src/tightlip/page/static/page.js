@@ -2,6 +2,19 @@
 (() => {
   const byId = (id) => document.getElementById(id);
 
+  // what was said in a step and not sent yet: it goes along with whatever leaves the page
+  const said = () => {
+    const form = document.querySelector('main form[method="get"]');
+    return form ? new URLSearchParams(new FormData(form)).toString() : "";
+  };
+  let sent = "";
+  const unsent = () => (said() === sent ? "" : said());
+  const again = () => {
+    const query = unsent();
+    if (query) location.replace(`${location.pathname}?${query}`);
+    else location.reload();
+  };
+
   // how far the work is: asked again until it has ended, then the page is loaded with what was found
   const follow = () => {
     const section = byId("progress");
@@ -17,7 +30,7 @@
         });
         if (!answer.ok) throw new Error(String(answer.status));
         const told = await answer.json();
-        if (told.ended || (told.columns > 0 && known === 0)) return location.reload();
+        if (told.ended || (told.columns > 0 && known === 0)) return again();
         if (told.words && words.textContent !== told.words) words.textContent = told.words;
         if (typeof told.share === "number") bar.value = told.share;
         else bar.removeAttribute("value");
@@ -120,5 +133,17 @@
     }
   };
 
-  follow(); slide(); drop(); copy(); tidy();
+  const carry = () => {
+    for (const link of document.querySelectorAll("nav a, main a[href*='?']")) {
+      link.addEventListener("click", () => { link.search = unsent() || link.search; });
+    }
+    for (const form of document.querySelectorAll("main form.carries")) {
+      const state = form.elements.namedItem("state");
+      form.addEventListener("submit", () => { state.value = unsent() || state.value; });
+    }
+  };
+
+  tidy();
+  sent = said();
+  carry(); follow(); slide(); drop(); copy();
 })();
