@@ -133,7 +133,9 @@ def created(written: Path, path: Path) -> Iterator[sqlite3.Connection]:
 def reading(
     path: Path, known: tuple[int, int], *, write: bool, patience: float
 ) -> Iterator[sqlite3.Connection]:
-    """Read a ledger at one moment; with `write`, after what a killed process left unfinished is taken back.
+    """Read a ledger at one moment, after what a killed process left unfinished is taken back.
+
+    Without `write`, that is done only where such a thing lies beside it and it may be written.
 
     Raises
     ------
@@ -142,7 +144,8 @@ def reading(
     InvalidInput
         When it cannot be read now; the message says why.
     """
-    with _transaction(path, known, "BEGIN", "rw" if write else "ro", patience) as connection:
+    unfinished = path.with_name(path.name + _SIDES[0]).exists() and os.access(path, os.W_OK)
+    with _transaction(path, known, "BEGIN", "rw" if write or unfinished else "ro", patience) as connection:
         yield connection
 
 
