@@ -402,13 +402,11 @@ def test_a_cancelled_search_keeps_the_best_proved_so_far(client, folder):
     assert "of the detail" in page.text
 
 
-def test_pages_answer_at_once_when_nothing_is_computed(client):
+def test_every_step_answers_without_computing(client):
+    """How fast that is, benchmarks/page.py measures."""
     settle(client, f"/release?{STATE}")
     for step in ("table", "secret", "release", "budget", "answer", "remedy", "file"):
-        client.get(f"/{step}?{STATE}")
-        began = time.perf_counter()
         assert client.get(f"/{step}?{STATE}").status_code == 200
-        assert time.perf_counter() - began < 0.2
 
 
 def test_plans_are_put_side_by_side(client):
