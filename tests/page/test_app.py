@@ -10,7 +10,11 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from tightlip.errors import InvalidInput
 from tightlip.page.app import create_app
+from tightlip.page.work import _judge_again
+from tightlip.table.plan import planned
+from tightlip.table.source import open_table
 
 with warnings.catch_warnings():  # newer versions would rather have httpx2, older ones know httpx alone
     warnings.simplefilter("ignore")
@@ -485,3 +489,86 @@ def test_the_trade_off_stands_beside_the_budget(client):
     assert picture.headers["content-type"] == "image/svg+xml"
     assert "sandbox" in picture.headers["content-security-policy"]
     assert 'id="curve"' in client.get(f"/budget?{state.replace('1.5x', '2x')}").text
+
+
+SEXES = "table=people.csv&secret=health&how%3Asex=as+is&budget=3x"
+
+
+@pytest.mark.parametrize("which", ["audit", "protect"])
+def test_a_table_that_changed_since_it_was_judged_is_not_written(client, folder, which):
+    step = {"audit": "answer", "protect": "remedy"}[which]
+    post(client, f"/do/{which}", state=SEXES)
+    settle(client, f"/{step}?{SEXES}")
+    rows = [f"{20 + place % 40},{'mf'[place % 2]},{('well', 'ill')[place % 2]}" for place in range(240)]
+    (folder / "people.csv").write_text("\n".join(["age,sex,health", *rows, ""]), encoding="utf-8")
+    post(client, "/do/file", state=SEXES, file="safe.csv", which=which)
+    assert "has changed since" in settle(client, f"/file?{SEXES}").text
+    assert not (folder / "safe.csv").exists()
+
+
+@pytest.mark.parametrize("later", ['budget = "100x"\n[release.age]\n', 'budget = "1.01x"\n[release.sex]\n'])
+@pytest.mark.parametrize("which", ["audit", "protect"])
+def test_a_policy_that_changed_since_it_was_judged_is_not_written(client, folder, which, later):
+    state, plan = "table=people.csv&policy=plan.toml", folder / "plan.toml"
+    plan.write_text('secret = "health"\nbudget = "3x"\n[release.sex]\n', encoding="utf-8")
+    post(client, f"/do/{which}", state=state)
+    settle(client, f"/{'answer' if which == 'audit' else 'remedy'}?{state}")
+    before = plan.read_text(encoding="utf-8")
+    plan.write_text(f'secret = "health"\n{later}', encoding="utf-8")
+    answer = post(client, "/do/file", state=state, file="safe.csv", which=which)
+    assert answer.status_code == 400
+    assert "the plan must be the one that was judged" in answer.text
+    plan.write_text(before, encoding="utf-8")
+    post(client, "/do/file", state=state, file="safe.csv", which=which)
+    settle(client, f"/file?{state}")
+    assert (folder / "safe.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "more", ["&min_count=5", "&where=age+%3E+25", "&how%3Aage=bins&size%3Aage=20&budget=9x"]
+)
+def test_what_was_audited_is_what_is_written(client, folder, more):
+    state = SEXES + more
+    post(client, "/do/audit", state=state)
+    settle(client, f"/answer?{state}")
+    post(client, "/do/file", state=state, file="safe.csv", which="audit")
+    page = settle(client, f"/file?{state}").text
+    assert (folder / "safe.csv").exists(), page
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "1" * 19])
+def test_numbers_that_nobody_means_are_told(client, number):
+    assert client.get(f"/answer?{STATE}&min_count={number}").status_code == 200
+    assert client.get(f"/download/x/{number}").status_code == 404
+    length = client.post("/do/audit", content=b"", headers={"content-length": number})
+    assert length.status_code == 413
+
+
+def test_a_boundary_that_is_none_is_told(client):
+    kind = {"content-type": f"multipart/form-data; boundary={'a' * 5000}"}
+    assert client.post("/upload", content=b"x", headers=kind).status_code == 400
+
+
+def test_an_error_that_should_not_happen_has_the_headers_and_tells_nothing(app, monkeypatch):
+    client = TestClient(app, base_url=HERE, raise_server_exceptions=False)
+    client.get(f"/?token={app.state.token}")
+    monkeypatch.setattr("tightlip.page.pages.TABLES", None)
+    answer = client.get("/table")
+    assert answer.status_code == 500
+    assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+    assert "Traceback" not in answer.text
+
+
+def test_work_that_waits_is_not_endless(app, client, monkeypatch):
+    monkeypatch.setattr("tightlip.page.jobs.Job._run", lambda *_: None)
+    answers = [client.get(f"/table?table=people.csv&name=n{place}").status_code for place in range(70)]
+    assert answers.count(200) == 64
+    assert answers[-1] == 400
+    assert enter(app).get("/table?table=people.csv").status_code == 200
+
+
+def test_rows_whose_counts_are_not_known_are_audited_again(folder):
+    with open_table(folder / "people.csv") as table:
+        _judge_again(table, planned("health", ["sex"], budget="3x"))
+        with pytest.raises(InvalidInput, match="has changed since it was audited"):
+            _judge_again(table, planned("health", ["age"], budget="1.5x"))

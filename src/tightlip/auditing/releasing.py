@@ -174,7 +174,7 @@ def write_release(
         counted = Counted.of(counts, policy.secret, [item.column for item in policy.release])
         digest = counts_digest(counted)
         if facts.counts not in (None, digest):
-            raise InvalidInput(f"{opened.name} has changed since it was protected; protect it again.")
+            raise InvalidInput(f"{opened.name} has changed since it was protected or audited; do that again.")
         require_promise(counted, policy, opened.name)
         leakage = worst_leakage(counted, policy)
         if charge is not None:

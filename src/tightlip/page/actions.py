@@ -17,7 +17,7 @@ from tightlip.page.desk import Desk
 from tightlip.page.jobs import Job
 from tightlip.page.state import State, from_token
 from tightlip.page.uploads import MOST, take_upload
-from tightlip.page.work import POLICY, REPORT
+from tightlip.page.work import POLICY, REPORT, plan_digest
 
 _MOST_FIELDS = 20_000
 _STEP_OF = {"audit": "answer", "protect": "remedy", "compare": "compare", "account": "ledger"}
@@ -144,9 +144,13 @@ async def write_file(request: Request) -> Response:
         )
     out = _new_file(desk, form.get("file", ""), _ENDINGS)
     policy = judged.folder / POLICY
-    if kind == "audit":
-        desk.require_plan().save(policy, force=True)
+    if plan_digest(desk.require_plan()) != judged.found.get("plan"):
+        raise InvalidInput(
+            "the plan must be the one that was judged, got another, for a file that it names has changed; run the "
+            "audit or protect the rows again."
+        )
     told: dict[str, Any] = {"file": str(out), "which": kind, "force": "force" in form}
+    told["counts"] = judged.found.get("counts")
     again: dict[str, Any] = {"release": str(policy), "report": str(judged.folder / REPORT)}
     desk.start("release", again=True, **told, **again, key=form.get("key") or secrets.token_hex(8))
     return _go("file", desk.state)
@@ -155,7 +159,7 @@ async def write_file(request: Request) -> Response:
 def may_go_out(job: Job) -> bool:
     """Whether an answer says that rows may be written: the audit's budget is met, or something is protected."""
     if job.kind == "audit":
-        return job.status == "done" and job.found.get("met") is True
+        return job.status == "done" and job.found.get("met") is True and (job.folder / POLICY).is_file()
     return (job.folder / POLICY).is_file() and job.status in ("done", "cancelled") and "verdict" in job.found
 
 

@@ -77,7 +77,7 @@ def _routes() -> list[Route | Mount]:
         Route("/job/{id}", pages.job_state),
         Route("/report/{id}", pages.report),
         Route("/picture/{id}", pages.picture),
-        Route("/download/{id}/{place:int}", pages.download),
+        Route("/download/{id}/{place}", pages.download),
         Route("/do/table", actions.choose_table, methods=["POST"]),
         Route(UPLOAD, actions.upload, methods=["POST"]),
         Route("/do/values", actions.show_values, methods=["POST"]),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _HOSTS = ("127.0.0.1", "localhost")
 _FORM = 2_000_000  # bytes of a form that has no file in it
+_DIGITS = 20  # of a length; more are no number that anybody means
 _WEEK = 7 * 24 * 3600  # seconds that a browser remembers its session; the page's process ends it earlier
 UPLOAD = "/upload"
 POLICY = (
@@ -53,15 +54,24 @@ class Guard:
         if scope["type"] != "http":
             return
 
+        started = False
+
         async def guarded(message: Message) -> None:
+            nonlocal started
             if message["type"] == "http.response.start":
+                started = True
                 _put_headers(MutableHeaders(scope=message))
             await send(message)
 
         answer = self._judge(scope)
         if isinstance(answer, Session):
             scope["state"] = {**scope.get("state", {}), "session": answer}
-            await self.app(scope, receive, guarded)
+            try:
+                await self.app(scope, receive, guarded)
+            except Exception:
+                if not started:
+                    await _refuse(500, "an error that should not happen; go back.")(scope, receive, guarded)
+                raise
         else:
             await answer(scope, receive, guarded)
 
@@ -114,7 +124,7 @@ def _is_own(headers: Headers, host: str) -> bool:
 
 def _is_small(headers: Headers) -> bool:
     length = headers.get("content-length", "")
-    return length.isdecimal() and int(length) <= _FORM
+    return length.isdecimal() and len(length) < _DIGITS and int(length) <= _FORM
 
 
 def _cookie(headers: Headers, name: str) -> str | None:

@@ -354,10 +354,11 @@ async def picture(request: Request) -> Response:
 
 async def download(request: Request) -> Response:
     """Hand out a file that a job of this browser wrote."""
-    files, place = _job(request).found.get("files", ()), request.path_params["place"]
-    if place >= len(files) or not Path(files[place]).is_file():
+    listed = {str(place): Path(file) for place, file in enumerate(_job(request).found.get("files", ()))}
+    file = listed.get(request.path_params["place"])
+    if file is None or not file.is_file():
         raise HTTPException(404)
-    path = request.app.state.folder.inside(request.app.state.folder.name_of(Path(files[place])))
+    path = request.app.state.folder.inside(request.app.state.folder.name_of(file))
     return FileResponse(path, filename=path.name, media_type="application/octet-stream")
 
 

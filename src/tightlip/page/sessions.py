@@ -15,6 +15,7 @@ from tightlip.page.places import Folder
 from tightlip.page.state import State
 from tightlip.table.source import is_postgres
 
+_MOST_JOBS = 64  # of a session that wait or run
 _MOST = 64  # sessions of one page: more are somebody who tries
 
 
@@ -115,9 +116,19 @@ class Sessions:
             return self._known[name]
 
     def start(self, session: Session, job_id: str, make: Callable[[], Job]) -> Job:
-        """Start a job of a session unless it is there already."""
+        """Start a job of a session unless it is there already.
+
+        Raises
+        ------
+        InvalidInput
+            When too many are under way, each of which has a thread that waits for its turn.
+        """
         with self._lock:
             if job_id not in session.jobs:
+                if sum(not job.ended for job in session.jobs.values()) >= _MOST_JOBS:
+                    raise InvalidInput(
+                        f"at most {_MOST_JOBS} pieces of work must be under way, got more; wait until some have ended."
+                    )
                 session.jobs[job_id] = make()
             return session.jobs[job_id]
 

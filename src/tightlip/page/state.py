@@ -26,6 +26,7 @@ SEVERAL = ("secret", "where", "against")
 OF_COLUMN = ("values", "notsecret", "missing", "how", "size", "top")
 HOW = ("as is", "bins", "prefix", "top", "bottom", "randomize")
 _ODD = re.compile(r"[\x00-\x1f\x7f%\u2028\u2029]")
+_DIGITS = 18  # of a whole number; no table has more people
 _MOST = 20_000  # entries of an address; a table has fewer columns
 
 
@@ -203,7 +204,7 @@ def _budget(text: str) -> Any:
 
 
 def _whole(text: str, argument: str) -> int:
-    if not text.isdecimal():
+    if not text.isdecimal() or len(text) > _DIGITS:
         raise InvalidInput(f"{argument} must be a whole number, got {quoted(text)}; write 10.")
     return int(text)
 

@@ -129,8 +129,8 @@ async def take_upload(request: Request, folder: Path, csrf: str, most: int = MOS
     place = folder / f"upload-{secrets.token_hex(8)}"
     place.mkdir(mode=0o700)
     upload = _Upload(place, csrf, most)
-    parser = MultipartParser(options[b"boundary"], upload.callbacks())
     try:
+        parser = MultipartParser(options[b"boundary"], upload.callbacks())
         async for chunk in request.stream():
             parser.write(chunk)
         parser.finalize()

@@ -91,6 +91,17 @@ def plan_of(state: State, folder: Folder, policy: str | Path | None, ledger: Led
     return ledger.terms.judge(state.plan(base, folder.inside, budget=False))
 
 
+def plan_digest(plan: Policy) -> str:
+    """Hash all that a plan says, its budget too, to tell whether it is still the one that was judged."""
+    import hashlib
+
+    from tightlip.auditing.receipt import policy_digest
+    from tightlip.table.policy_file import policy_toml
+
+    said = policy_digest(plan) + policy_toml(replace(plan, local=None))
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
 def read_facts(task: Task, speaker: Speaker) -> None:
     """Read the columns: their names at once, kinds and numbers of values as they come."""
     from tightlip.report.amounts import printable
@@ -145,6 +156,7 @@ def run_audit(task: Task, speaker: Speaker) -> None:
         report = with_together(report, together, book.terms, show_values=False)
     out = Path(task["out"])
     write_page(report, out / REPORT, force=True)
+    plan.save(out / POLICY, force=True)
     met = found.verdict is not False and (together is None or together.kept is not False)
     speaker.found(
         headline=report.headline,
@@ -152,6 +164,8 @@ def run_audit(task: Task, speaker: Speaker) -> None:
         lines=[*(report.together or ()), *report.todo[: len(report.todo) - len(report.remedies)]],
         report=True,
         remedies=_remedies(found, out),
+        plan=plan_digest(plan),
+        counts=None if found.counted is None else found.digest(),
     )
 
 
@@ -169,6 +183,7 @@ def _remedies(found: Audit, out: Path) -> list[dict[str, str]]:
 
 def run_protect(task: Task, speaker: Speaker) -> None:
     """Find the release that keeps most detail; an interrupt ends the search with the best so far."""
+    from tightlip.auditing.counted import counts_digest
     from tightlip.protection.run import protect
     from tightlip.report.page_words import progress_words
 
@@ -184,6 +199,7 @@ def run_protect(task: Task, speaker: Speaker) -> None:
     with _opened(task) as table:
         search = protect if book is None else book.protect
         found = search(table, policy=plan, **asked)
+    speaker.found(plan=plan_digest(plan), counts=counts_digest(found.counted))
     _leave_protection(found, task, speaker, None)
     speaker.tell("other budgets")
     curve = _curve(found, stopped=speaker.stopped)
@@ -241,7 +257,7 @@ def _draw(curve: Curve, path: Path) -> None:
 
 
 def write_file(task: Task, speaker: Speaker) -> None:
-    """Write the rows, the receipt and the report; charged to a ledger first, where there is one."""
+    """Write the rows that were judged, the receipt and the report; charged to a ledger first, where there is one."""
     from tightlip.auditing.releasing import Facts, write_release
     from tightlip.files import prepare_output, require_apart
     from tightlip.report.table_release import table_release_lines, table_release_record
@@ -256,16 +272,26 @@ def write_file(task: Task, speaker: Speaker) -> None:
         [out, page, output_of(out).receipt], {"the table": [task["address"]], "the ledger": [task["ledger"]]}
     )
     prepare_output(page, force=force)
-    facts = Facts(command=task["command"], files={"policy": Path(task["release"])})
+    facts = Facts(task["counts"], command=task["command"], files={"policy": Path(task["release"])})
     charge = None if book is None else book.charge(key=task["key"], command=task["command"])
     options: dict[str, Any] = {"keep": [], "with_secret": False, "force": force, "seed_for_tests": None}
     speaker.tell("writing")
     with _opened(task) as table:
+        if task["counts"] is None:
+            _judge_again(table, policy)
         done = write_release(table, policy, out, None, facts, charge, out_table=None, **options)
     record = table_release_record(done, unit="nats")
     _copy_report(Path(task["report"]), page, force=force)
     lines = [line.replace(str(out), out.name) for line in table_release_lines(record)]
     speaker.found(lines=lines, files=[str(out), record["receipt"], str(page)])
+
+
+def _judge_again(table: Table, policy: Policy) -> None:
+    """Audit what is written, where there are too many counts to tell whether they are those that were audited."""
+    from tightlip.auditing.run import audit
+
+    if audit(table, policy=policy, skip=("columns", "remedies", "protect")).verdict is not True:
+        raise InvalidInput(f"{table.name} has changed since it was audited; audit it again.")
 
 
 def _copy_report(source: Path, page: Path, *, force: bool) -> None:
