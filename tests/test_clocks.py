@@ -10,6 +10,7 @@ ALLOWED = {
     "ledger/store.py",  # when an entry was made; nothing is decided by it
     "report/audit_record.py",  # the date of a report
     "cli/output.py",  # when a bar appears
+    "page/jobs.py",  # how long work has taken, for who waits
     "numeric/linear_program.py",  # when a solver that was told to stop and does not look up is left alone
     "numeric/deadline.py",  # how long a search may take; what it finds says whether it was stopped, and its gap
     "statistic/work.py",  # time_limit, where one was given

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tightlip import Policy, log_of, open_table
@@ -76,6 +76,7 @@ def worst(table, plans):
     return leak.value(leak.worst_first(1)[0]).ratio, found
 
 
+@settings(max_examples=20)
 @given(people, st.integers(0, 9))
 def test_two_binnings_are_counted_together(rows, origin):
     plans = {
@@ -90,6 +91,7 @@ def test_two_binnings_are_counted_together(rows, origin):
         assert worst(table, plans)[0] == worst_lift(*joint_oracle(rows, kernels))
 
 
+@settings(max_examples=20)
 @given(people, st.integers(1, 4))
 def test_rows_left_out_and_hidden_cells_are_entries_too(rows, least):
     plans = {
@@ -112,6 +114,7 @@ def test_rows_left_out_and_hidden_cells_are_entries_too(rows, least):
         assert worst(table, plans)[0] == worst_lift(*joint_oracle(rows, kernels))
 
 
+@settings(max_examples=20)
 @given(people, st.integers(2, 5))
 def test_independent_noise_multiplies(rows, odds):
     noisy = Released("sex", Keep(), RandomizedResponse(log_of(odds)))
@@ -145,6 +148,7 @@ def recoding(scale, weights):
     return LocalRecoding(("age",), tuple(cells), (*cells, (None,)), cell, value, weight, scale)
 
 
+@settings(max_examples=20)
 @given(people, st.lists(st.integers(0, 4), min_size=3, max_size=3))
 def test_recodings_cell_by_cell_are_counted_with_others(rows, weights):
     local = recoding(4, weights)
@@ -169,6 +173,7 @@ def test_recodings_cell_by_cell_are_counted_with_others(rows, weights):
         assert worst(table, plans)[0] == worst_lift(*joint_oracle(rows, kernels))
 
 
+@settings(max_examples=20)
 @given(people)
 def test_the_order_of_releases_does_not_matter(rows):
     first, second = Policy("ill", [Released("age", Bins(width=10))], min_count=3), Policy("ill", ["sex"])
@@ -176,6 +181,7 @@ def test_the_order_of_releases_does_not_matter(rows):
         assert worst(table, {"1": first, "2": second})[0] == worst(table, {"1": second, "2": first})[0]
 
 
+@settings(max_examples=20)
 @given(people)
 def test_digests_are_those_of_each_plan_alone(rows):
     plans = {
@@ -247,6 +253,7 @@ def sum_of_maxima(people, joint):
     return sum(largest.values())
 
 
+@settings(max_examples=20)
 @given(people, st.integers(2, 5))
 def test_noise_on_some_rows_draws_among_their_values(rows, odds):
     shown = sorted({row[2] for row in rows if row[1] >= 15})

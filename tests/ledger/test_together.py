@@ -81,7 +81,7 @@ def plans_of(names):
 
 
 @given(people, sequences)
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_it_is_exact_where_cells_fit(rows, names):
     with opened(rows) as table:
         found = measure_together(table, TERMS, plans_of(names)).deciding
@@ -91,7 +91,7 @@ def test_it_is_exact_where_cells_fit(rows, names):
 
 
 @given(people, sequences)
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_ends_are_proved_where_cells_do_not_fit(rows, names):
     with opened(rows) as table:
         found = measure_together(table, TERMS, plans_of(names), limits={"max_groups": 1}).deciding
@@ -101,7 +101,7 @@ def test_ends_are_proved_where_cells_do_not_fit(rows, names):
 
 
 @given(people, sequences, st.sampled_from([2, 3]))
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_a_release_that_is_known_by_its_ldp_is_covered(rows, names, odds):
     survey = Declared("survey", {"ldp": log_of(odds)})
     with opened(rows) as table:

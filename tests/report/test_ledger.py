@@ -163,8 +163,8 @@ def test_a_release_without_the_table_leaves_the_account_unknown(tmp_path):
     )
     assert (report.state, report.kept) == ("not known", False)
     assert report.todo == (
-        "No account was made with survey, since the table was not at hand: Ledger.account(table) measures all releases "
-        "anew.",
+        "No account was made with survey, since the table was not at hand: tightlip audit of the next plan with "
+        "--ledger measures all releases anew.",
     )
     assert report.releases[1].added[0].words == "2x (0.694 nats) → not measured"
     assert report.reader_words.startswith("It is not known whether everybody is protected")
