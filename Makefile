@@ -2,7 +2,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 LOWEST := .venv-lowest/bin
 # what shows that a dependency still does its part: linear programs, rationals, engines, charts, the program itself
-CORE := tests/certificate tests/model tests/numeric tests/table tests/auditing/test_run.py tests/protection \
+CORE := tests/certificate tests/model tests/numeric tests/table tests/auditing/test_run.py \
+  $(addprefix tests/protection/test_,certificate.py least.py optimum.py run.py) \
   $(addprefix tests/cli/test_,audit.py commands.py plan.py protect.py release.py sml.py)
 # how long `make fuzz` attacks
 SECONDS ?= 120

@@ -82,7 +82,15 @@ class UpperCurve:
         under.reverse()
         kinks = np.array([one - two for one, two in zip(sums, under, strict=True)], dtype=float)
         points = _points(grid.origin, grid.step, len(masses))
-        return cls(grid.step, grid.origin, sums, under, grid.infinite, points, (kinks + grid.infinite) / ONE)
+        return cls(
+            grid.step,
+            grid.origin,
+            sums,
+            under,
+            grid.infinite,
+            points,
+            (kinks + float(grid.infinite)) / float(ONE),
+        )
 
     def _place(self, place: int) -> Fraction:
         return self.origin + place * self.step
@@ -104,8 +112,8 @@ class UpperCurve:
     def estimate(self, levels: FloatArray) -> FloatArray:
         """Evaluate H at several levels in floats, to choose among them."""
         places = np.searchsorted(self.points, levels)
-        under = np.array(self.under, dtype=float)[places] / ONE
-        above = (np.array(self.sums, dtype=float)[places] + self.infinite) / ONE
+        under = np.array(self.under, dtype=float)[places] / float(ONE)
+        above = (np.array(self.sums, dtype=float)[places] + float(self.infinite)) / float(ONE)
         origins = np.append(self.points, self.points[-1])[places]
         return np.asarray(above - np.exp(np.minimum(levels - origins, 0.0)) * under)
 
@@ -175,9 +183,9 @@ class LowerCurve:
             last = int(mass) - (-last * shrink >> BITS)
             under.append(last)
         under.reverse()
-        tails = (np.array(sums, dtype=float) + grid.infinite) / ONE
+        tails = (np.array(sums, dtype=float) + float(grid.infinite)) / float(ONE)
         with np.errstate(divide="ignore"):
-            logs = np.log(np.array(under, dtype=float) / ONE)
+            logs = np.log(np.array(under, dtype=float) / float(ONE))
         logs[:-1] -= _points(grid.origin, grid.step, len(grid.first))
         return cls(grid.step, grid.origin, sums, under, grid, grid.infinite, tails, logs)
 
