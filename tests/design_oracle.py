@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 from scipy.optimize import linprog
+
+NAMES = ("mutual_information", "chi_squared", "hellinger", "total_variation")
+FUNCTIONS = {
+    "mutual_information": lambda u: u * np.log(np.maximum(u, 1e-300)),
+    "chi_squared": lambda u: (u - 1) ** 2,
+    "hellinger": lambda u: (np.sqrt(u) - 1) ** 2,
+    "total_variation": lambda u: np.abs(u - 1) / 2,
+}
 
 
 def rows_of(kind, masses, level, **extra):
@@ -81,4 +90,27 @@ def best_mixture(masses, worths, columns):
     """Maximise Σ λ_i worth_i over mixtures Σ λ_i k_i = 1 of columns."""
     found = linprog(-np.asarray(worths), A_eq=columns.T, b_eq=np.ones(columns.shape[1]), method="highs")
     assert found.status == 0
+    return -found.fun
+
+
+def counts(secrets, seed, total=1000):
+    """Draw a prior of whole counts."""
+    drawn = np.random.default_rng(seed).dirichlet(np.ones(secrets))
+    own = [int(mass * total) + 1 for mass in drawn]
+    return tuple(Fraction(count, sum(own)) for count in own)
+
+
+def worths_of(columns, masses, name):
+    """Evaluate q_y Σ_x p_x f(k_xy / q_y) of each column as it stands."""
+    columns, p = np.array(columns, dtype=float), np.array(masses, dtype=float)
+    q = columns @ p
+    return q * (FUNCTIONS[name](columns / q[:, None]) @ p)
+
+
+def most_information(columns, masses, name, total=None):
+    """Solve the linear program over given columns; with a total, largest entries sum to at most that."""
+    columns = np.array(columns, dtype=float)
+    worths = worths_of(columns, masses, name)
+    peaks = {} if total is None else {"A_ub": columns.max(axis=1)[None, :], "b_ub": [total]}
+    found = linprog(-worths, A_eq=columns.T, b_eq=np.ones(len(masses)), method="highs", **peaks)
     return -found.fun

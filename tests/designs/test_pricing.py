@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tightlip.designs.f_information import Information
-from tightlip.designs.pricing import Box, Curve, Floor, Ratio
+from tightlip.designs.f_information import Curve, Information
+from tightlip.designs.pricing import Box, Floor, Peaks, Ratio
 from tightlip.designs.subset_sums import (
     Knapsack,
     by_size,
@@ -88,6 +88,27 @@ def test_ratio(name, factor):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_peaks(name):
+    draws, curve, sets = np.random.default_rng(9), Curve(Information(name), 0.0, 1.0), SETS[1:]
+    for exact, masses in zip((True, False), priors(), strict=True):
+        p = np.array([float(mass) for mass in masses])
+        for prices in price_vectors(p, draws):
+            best = float((curve.value(sets @ p) - sets @ prices).max())
+            bound = Peaks(2.0).knapsack_bound(masses, Information(name), prices)
+            assert best - 1e-12 <= bound
+            assert bound <= best + (1e-9 if exact else 1e-2) * (1 + abs(best))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("factor", [1.1, math.e, 30.0])
+def test_what_holds_for_every_prior(name, factor):
+    """No set of any mass is worth more than `plain`, and one is worth nearly that."""
+    curve, mass = Curve(Information(name), 1.0, factor), np.linspace(1e-6, 1, 100_001)
+    best, plain = (curve.value(mass) / curve.total(mass)).max(), Ratio(factor).plain(Information(name))
+    assert best <= plain <= best * (1 + 5e-2)
+
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("min_mass", [Fraction(1, 200), Fraction(1, 17)])
 def test_floor(name, min_mass):
     draws, factor = np.random.default_rng(4), Fraction(3)
@@ -129,18 +150,22 @@ def test_curves_have_their_slope_and_curvature(name, ends):
             assert (curve.value(inner) - slope * inner <= ceiling + 1e-12).all()
 
 
-def test_knapsacks_on_a_grid_and_listed_agree():
+def test_knapsacks_on_a_grid_are_those_of_all_sets():
     masses = tuple(Fraction(count, 60) for count in (5, 7, 11, 13, 1, 3, 8, 12))
     p, worths = np.array(masses, dtype=float), np.random.default_rng(5).standard_normal(8)
-    listed, grid = grid_of(masses, 1e6, 1.0), grid_of(masses, 1e6, 1.0, listed=False)
-    assert (listed.size, grid.size, grid.above, grid.below) == (0, 60, 0.0, 0.0)
-    on_grid = dict(Knapsack(grid, p, worths, 2.0).all_but_one())
-    for item, sets in Knapsack(listed, p, worths, 2.0).all_but_one():
-        best = np.full(61, -np.inf)
-        np.maximum.at(best, np.round(sets.masses * 60).astype(int), sets.worths)
-        assert on_grid[item].worths == pytest.approx(best)
-    sizes = by_size(grid, worths, 8)
-    assert sizes.max(axis=0) == pytest.approx(Knapsack(grid, p, worths, 2.0).whole().worths)
+    grid = grid_of(masses, 1e6, 1.0)
+    assert (grid.size, grid.above, grid.below) == (60, 0.0, 0.0)
+    knapsack, sets = Knapsack(grid, p, worths, 2.0), SETS[:256, :8]
+
+    def best(some):
+        found = np.full(61, -np.inf)
+        np.maximum.at(found, np.round(some @ p * 60).astype(int), some @ worths)
+        return found
+
+    for item, found in knapsack.all_but_one():
+        assert found.worths == pytest.approx(best(sets[sets[:, item] == 0]))
+    assert knapsack.whole().worths == pytest.approx(best(sets))
+    assert by_size(grid, worths, 8).max(axis=0) == pytest.approx(best(sets))
 
 
 def test_a_grid_whose_cells_are_rounded_up_has_the_whole_set():

@@ -5,8 +5,9 @@
 has as many columns as there are sets of secrets. A master program holds some of them; its prices w ask for columns with
 φ(v) > w·v, which knapsacks find (`pricing` has the formulas). The first columns are sets of the best mass, chosen at
 random: where secrets are many, their mixtures are optimal to many digits. Prices between the master's and those of the
-best bound so far keep it from wandering. Another level of a guarantee has the same sets, but for a few secrets: there a
-search goes on from the columns of the level before.
+best bound so far keep it from wandering. A bound that needs no prices (`chords`) may end the search before they ask for
+anything. Another level of a guarantee has the same sets, but for a few secrets: there a search goes on from the columns
+of the level before.
 
 What comes back is a suggestion: `information` repairs the channel, and `pricing` proves what the prices say.
 """
@@ -15,23 +16,31 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlip.designs.f_information import Information
+from tightlip.designs.chords import Chords
+from tightlip.designs.f_information import Curve, Information
 from tightlip.designs.interior import Shape
-from tightlip.designs.pricing import Box, Curve, Floor, critical, relaxed_worth
-from tightlip.designs.subset_sums import Grid, Knapsack, chosen, chosen_by_size, sampled, tuned
+from tightlip.designs.listing import Listing
+from tightlip.designs.pricing import Box, Cone, Floor, Peaks, Ratio, critical, relaxed_worth
+from tightlip.designs.subset_sums import (
+    Grid,
+    Knapsack,
+    chosen,
+    chosen_by_size,
+    sampled,
+    tuned,
+)
 from tightlip.numeric.linear_program import _pass_program as pass_program
 from tightlip.numeric.linear_program import new_solver, run
 from tightlip.numeric.parse import FloatArray
 
 CLOSE = 1e-8  # relative gap at which the search ends
 _ROUNDS = 300  # of the master program; each takes some hundredths of a second at a hundred secrets
-_FOLLOWED = 6  # of them where a search goes on from another level; one or two are the rule
+_FOLLOWED = 12  # of them where a search goes on from another level; one or two are the rule
 _DRAWS = 2  # random sets for each secret to start with; twice as many columns as rows make mixtures easy
 _SAMPLED = 200  # random sets for each further level; more make its master slow, fewer its search long
 _NOISE = 1e-3  # of the prices, so that random sets differ: sets stray from the best mass by as little
@@ -39,10 +48,14 @@ _STALL, _SHRINK = 12, 0.9  # rounds, and the part of the gap that must not be le
 _SETS = 12  # of each pricing that are added to the master
 _MIX = 0.5  # of the best prices so far in those that are tried first
 _WORTH = 1e-10  # a reduced cost, relative to the optimum, that is no improvement
+_DEAR = 1e6  # prices, of what is reached, from which nothing can be foreseen
+_TIGHT = 1e-7  # of a row: what the solver may leave of it
 _STRAY = 1e-14  # more than the rounding of masses of sets
 _PLACES = 128  # of masses, to find a slope
 _CLIMBS, _STEPS = 24, 8  # from so many secrets, with so many tangents
 _SWAPS = 8  # of secrets of a set, one after the other
+_EACH = 3  # columns for each secret that a pricing of those that are listed adds; more make programs slow
+_BEGIN = 8  # columns for each secret, of those that are listed, to begin with; as many as one program takes at once
 _POOL = 2  # columns for each secret that another level goes on with; more make its master slow, fewer its search long
 _TIES = 1e-3  # of an entry: what is drawn at random between secrets that a column treats alike
 _TRIES = 6  # pricings in a row with prices that vary at random before none is taken to be left
@@ -54,18 +67,24 @@ class Search(ABC):
     __slots__ = ()
     rounds: ClassVar[int] = _ROUNDS
     exhaustive: ClassVar[bool] = True  # whether `price` finds the best column, but for the rounding of a grid
+    exact: ClassVar[bool] = False  # whether no column is left that is better where it finds none
+
+    @property
+    @abstractmethod
+    def total(self) -> float | None:
+        """What the columns' largest entries, times their shares, may sum to; its price comes last."""
 
     @abstractmethod
-    def start(self, draws: np.random.Generator) -> FloatArray:
-        """Make columns to begin with."""
+    def start(self, prices: FloatArray, draws: np.random.Generator) -> FloatArray:
+        """Make columns to begin with, for which prices may be a guess."""
 
-    def carried(self, columns: FloatArray, draws: np.random.Generator) -> FloatArray:
-        """Make columns of those of a stricter level, which are allowed as they are."""
+    def refit(self, columns: FloatArray) -> FloatArray:
+        """Write columns of a stricter level for this one, which allows them as they are."""
         return columns
 
-    def expected(self) -> FloatArray:
-        """Tell prices that move with the level as the best ones do, but for a multiple of the masses."""
-        return np.zeros(1)
+    @abstractmethod
+    def carried(self, columns: FloatArray, prices: FloatArray, draws: np.random.Generator) -> FloatArray:
+        """Make more columns to begin with of those of a stricter level, or of its prices."""
 
     @abstractmethod
     def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
@@ -75,44 +94,61 @@ class Search(ABC):
 class Mixture(NamedTuple):
     """The best mixture of columns: these, their shares, prices that may prove it good, and what another level needs.
 
-    The first prices promise most: those of the best bound that was seen, or of the mixture where none was. The pool are
-    the columns nearest to it, the centre the prices of the bound beyond those that were expected.
+    Prices of the best bound that was seen come first, those of the mixture last. The pool are columns near to it. The
+    trend are prices of the level before and of this one, for a unit of the value, which is what is reached.
     """
 
     columns: FloatArray
     shares: FloatArray
     prices: list[FloatArray]
     pool: FloatArray
-    centre: FloatArray
+    value: float
+    trend: tuple[FloatArray, ...]
+
+    def next_prices(self) -> FloatArray:
+        """Guess the prices of the next level, for a unit of what it reaches: prices change evenly."""
+        return np.asarray(2 * self.trend[-1] - self.trend[0]) if len(self.trend) > 1 else self.trend[-1]
 
 
 def generate(
     search: Search,
     utility: Information,
     masses: FloatArray,
-    total: float | None = None,
+    known: Chords,
     *,
     before: Mixture | None = None,
     close: float = CLOSE,
 ) -> Mixture:
-    """Find the best mixture of columns up to a relative gap, from random ones or from the pool of a stricter level.
-
-    With a `total`, the columns' largest entries, times their shares, sum to at most that; its price comes last.
-    """
-    draws, secrets, master = np.random.default_rng(0), len(masses), _Master(utility, masses, total)
-    begin = search.start(draws) if before is None else search.carried(before.pool, draws)
-    master.add(np.concatenate([np.ones((1, secrets)), begin]))
-    known = None if before is None or not search.exhaustive else search.expected() + before.centre
-    best, bound, tries, gaps = np.zeros(len(master.limits)), np.inf, 0, []
-    for _ in range(search.rounds if before is None else min(search.rounds, _FOLLOWED)):
+    """Find the best mixture of columns up to a relative gap, from random ones or from what a stricter level left."""
+    followed = None if before is None else _followed(search, utility, masses, before, close)
+    if followed is not None:
+        return followed
+    draws, secrets, master = np.random.default_rng(0), len(masses), _Master(utility, masses, search.total)
+    guess = np.zeros(len(master.limits))
+    guess[:secrets] = known.prices
+    if before is None:
+        master.add(np.concatenate([np.ones((1, secrets)), search.start(guess, draws)]))
+    else:
+        guess = before.value * before.next_prices()
+        master.add(search.refit(before.columns), basic=True)
+        begin = search.carried(before.pool, guess, draws)
+        master.add(np.concatenate([np.ones((1, secrets)), search.refit(before.pool), begin]))
+    best, bound, tries, gaps = None, known.bound, 0, []
+    # where sets are listed rounds are quick, and under a total few levels are solved
+    quick = before is None or search.exact or search.total is not None
+    rounds = search.rounds if quick else min(search.rounds, _FOLLOWED)
+    for _ in range(rounds):
         value, prices = master.solve()
         gaps.append(bound - value)
         stalled = len(gaps) > _STALL and gaps[-1] > _SHRINK * gaps[-1 - _STALL]
-        if np.isfinite(bound) and (gaps[-1] <= close * max(bound, 0.0) or stalled):
+        if bound < np.inf and (gaps[-1] <= close * max(bound, 0.0) or stalled):
             break
-        asked = _asked(prices, best if np.isfinite(bound) else None, tries, draws)
-        if known is not None and len(gaps) == 1:
-            asked = known
+        if search.exact:
+            asked = prices
+        elif before is not None and search.exhaustive and len(gaps) == 1:
+            asked = guess
+        else:
+            asked = _asked(prices, best, tries, draws)
         columns, beyond = search.price(asked)
         if search.exhaustive and asked @ master.limits + beyond < bound:
             best, bound = asked.copy(), float(asked @ master.limits + beyond)
@@ -120,12 +156,45 @@ def generate(
         worths = utility.of_columns(columns, masses) - master.entries(columns) @ prices
         better = worths > _WORTH * max(value, 1e-300)
         tries = 0 if better.any() else tries + 1
-        if tries >= _TRIES:
+        if tries >= (1 if search.exact else _TRIES):
             break
         master.add(columns[better])
-    value, prices = master.solve()
-    both = [best[:secrets], prices[:secrets]][:: 1 if search.exhaustive else -1]
-    return Mixture(*master.mixture(), both, master.nearest(prices), best - search.expected())
+    else:
+        value, prices = master.solve()
+    proofs = [own for own in (best, prices) if own is not None]
+    trend = (*(() if before is None else before.trend[-1:]), _unit(proofs[0], value))
+    own = [one[:secrets] for one in proofs]
+    return Mixture(*master.mixture(), own, master.nearest(prices), value, trend)
+
+
+def _followed(
+    search: Search, utility: Information, masses: FloatArray, before: Mixture, close: float
+) -> Mixture | None:
+    """Take the sets of a stricter level, if shares and prices that fit them are close enough; without a program."""
+    if not search.exact:
+        return None
+    columns, secrets = search.refit(before.columns), len(masses)
+    entries, limits = columns, np.ones(secrets)
+    if search.total is not None:
+        entries = np.concatenate([columns, columns.max(axis=1, keepdims=True)], axis=1)
+        limits = np.append(limits, search.total)
+    shares: Any = np.linalg.lstsq(entries.T, limits, rcond=None)[0]
+    if shares.min() < 0 or np.abs(entries.T @ shares - limits).max() > _TIGHT:
+        return None
+    worths = utility.of_columns(columns, masses)
+    value = float(worths @ shares)
+    guess = value * before.next_prices()
+    prices = guess + np.linalg.lstsq(entries, worths - entries @ guess, rcond=None)[0]
+    if prices @ limits + search.price(prices)[1] - value > close * value:
+        return None
+    return Mixture(
+        columns, shares, [prices[:secrets]], before.pool, value, (*before.trend[-1:], _unit(prices, value))
+    )
+
+
+def _unit(prices: FloatArray, value: float) -> FloatArray:
+    """Take prices for a unit of what is reached; nothing where that is nothing, but for roundings."""
+    return prices / value if np.abs(prices).sum() <= _DEAR * value else np.zeros_like(prices)
 
 
 def _asked(prices: FloatArray, best: FloatArray | None, tries: int, draws: np.random.Generator) -> FloatArray:
@@ -141,6 +210,8 @@ class _Master:
 
     def __init__(self, utility: Information, masses: FloatArray, total: float | None) -> None:
         self._utility, self._masses, self._solver = utility, masses, new_solver(1e-9)
+        # dense programs, solved again and again: there is nothing to presolve
+        self._solver.setOptionValue("presolve", "off")
         self._columns, self._shares = np.zeros((0, len(masses))), np.zeros(0)
         self._known: set[bytes] = set()
         self._total, self.limits = total, np.ones(len(masses))
@@ -157,13 +228,13 @@ class _Master:
             return columns
         return np.concatenate([columns, columns.max(axis=1, keepdims=True)], axis=1)
 
-    def add(self, columns: FloatArray) -> None:
-        """Add columns that are not there yet."""
+    def add(self, columns: FloatArray, *, basic: bool = False) -> None:
+        """Add columns that are not there yet; the first ones may be a basis to begin with."""
         import highspy
 
         fresh = []
-        for column in columns:
-            key = np.round(column, 12).tobytes()
+        for column, rounded in zip(columns, np.round(columns, 12), strict=True):
+            key = rounded.tobytes()
             if key not in self._known:
                 self._known.add(key)
                 fresh.append(column)
@@ -177,6 +248,12 @@ class _Master:
         most = np.full(len(added), highspy.kHighsInf)
         rows, values = places[1].astype(np.int32), added[places]
         self._solver.addCols(len(added), costs, np.zeros(len(added)), most, len(values), starts, rows, values)
+        if basic:
+            basis, status = highspy.HighsBasis(), highspy.HighsBasisStatus
+            count = min(len(added), len(self.limits))
+            basis.col_status = [status.kBasic] * count + [status.kLower] * (len(added) - count)
+            basis.row_status = [status.kLower] * count + [status.kBasic] * (len(self.limits) - count)
+            self._solver.setBasis(basis)
 
     def solve(self) -> tuple[float, FloatArray]:
         """Return the value and the prices of the rows."""
@@ -188,13 +265,15 @@ class _Master:
         """Return the columns in use and their shares, solved once more for digits that the solver does not give."""
         used = self._shares > 1e-11 * self._shares.max()
         columns, shares = self._columns[used], self._shares[used]
-        better: Any = np.linalg.lstsq(columns.T, np.ones(len(self._masses)), rcond=None)[0]
-        if len(shares) <= len(self._masses) and better.min() >= 0:
+        rows = self.entries(columns).T
+        tight = self.limits - rows @ shares <= _TIGHT  # a total may have room
+        better: Any = np.linalg.lstsq(rows[tight], self.limits[tight], rcond=None)[0]
+        if len(shares) <= tight.sum() and better.min() >= 0:
             shares = better
         return columns, shares
 
     def nearest(self, prices: FloatArray) -> FloatArray:
-        """Return the columns that are in use or nearest to it, by what they lack of their price."""
+        """Return the columns that are near to being used, by what they lack of their price."""
         lacks = self.entries(self._columns) @ prices - self._utility.of_columns(self._columns, self._masses)
         return self._columns[np.argsort(lacks)[: _POOL * len(self._masses)]]
 
@@ -203,24 +282,45 @@ class _Master:
 class Listed(Search):
     """All extreme columns of a cone, where they are few."""
 
-    columns: FloatArray
-    utility: Information
-    masses: FloatArray
+    exact: ClassVar[bool] = True
 
-    def start(self, draws: np.random.Generator) -> FloatArray:
-        """Begin with all of them."""
-        return self.columns
+    listing: Listing
+    masses: FloatArray
+    cone: Cone | None = None
+
+    @property
+    def total(self) -> float | None:
+        """What a bound on largest entries allows."""
+        return self.cone.total if isinstance(self.cone, Peaks) else None
+
+    def refit(self, columns: FloatArray) -> FloatArray:
+        """Take the same sets."""
+        return columns if self.cone is None else self.cone.refit(columns, self.masses)
+
+    def _lacks(self, prices: FloatArray) -> FloatArray:
+        """Compute what each column lacks of its price."""
+        columns = self.listing.columns
+        lacks = columns @ prices[: columns.shape[1]] - self.listing.worths
+        return lacks if self.total is None else lacks + prices[-1] * self.listing.peaks
+
+    def _best(self, lacks: FloatArray, each: int) -> FloatArray:
+        """Take the columns that lack least: so many for each secret."""
+        columns = self.listing.columns
+        count = each * columns.shape[1]
+        return columns[np.argpartition(lacks, count)[:count]] if count < len(lacks) else columns
+
+    def start(self, prices: FloatArray, draws: np.random.Generator) -> FloatArray:
+        """Begin with those that are near to a guess of prices."""
+        return self._best(self._lacks(prices), _BEGIN)
+
+    def carried(self, columns: FloatArray, prices: FloatArray, draws: np.random.Generator) -> FloatArray:
+        """Begin with those that are near to the prices of a stricter level."""
+        return self.start(prices, draws)
 
     def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
         """Look through all of them."""
-        worths = self.utility.of_columns(self.columns, self.masses) - self.columns @ prices
-        return self.columns[np.argsort(-worths)[:_SETS]], float(worths.max())
-
-
-def sets_of(secrets: int) -> FloatArray:
-    """List all sets as rows of zeros and ones, but for the empty one and the whole."""
-    places = np.arange(1, 2**secrets - 1)
-    return ((places[:, None] >> np.arange(secrets)) & 1).astype(np.float64)
+        lacks = self._lacks(prices)
+        return self._best(lacks, _EACH), -float(lacks.min())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -233,22 +333,23 @@ class BoxSearch(Search):
     grid: Grid
 
     @property
+    def total(self) -> None:
+        """Entries are bounded one by one."""
+
+    @property
     def share(self) -> float:
         """Compute the mass at the upper bound if none is between, in floats: `Box.share` is for proofs."""
         return min((1 - self.box.lower) / (self.box.upper - self.box.lower), 1.0)
 
     def filled(self, orders: FloatArray) -> FloatArray:
         """Raise entries to the upper bound, largest order first, until the mass is used up."""
-        share, span = self.share, self.box.upper - self.box.lower
-        places = np.argsort(-orders, axis=1, kind="stable")
-        p = self.masses[places]
-        before = np.cumsum(p, axis=1) - p
-        parts = np.clip((share - before) / np.where(p > 0, p, 1.0), 0.0, 1.0)
-        columns = np.empty_like(orders)
-        np.put_along_axis(columns, places, self.box.lower + span * parts, axis=1)
-        return columns / (columns @ self.masses)[:, None]
+        return self.box.refit(orders, self.masses)
 
-    def start(self, draws: np.random.Generator) -> FloatArray:
+    def refit(self, columns: FloatArray) -> FloatArray:
+        """Fill the same secrets first, as far as the mass reaches."""
+        return self.filled(columns)
+
+    def start(self, prices: FloatArray, draws: np.random.Generator) -> FloatArray:
         """Begin with each secret first, and with random sets and one small secret to fill up."""
         secrets = len(self.masses)
         orders = draws.random((secrets, secrets)) + np.eye(secrets)
@@ -259,20 +360,12 @@ class BoxSearch(Search):
             found.append(self._sets(noise, np.zeros(secrets), int(draws.choice(small)), 1))
         return np.concatenate(found)
 
-    def carried(self, columns: FloatArray, draws: np.random.Generator) -> FloatArray:
-        """Fill the same secrets first, as far as the mass reaches, then each first or last, and random sets."""
+    def carried(self, columns: FloatArray, prices: FloatArray, draws: np.random.Generator) -> FloatArray:
+        """Fill the same secrets first, but in another order, then each first or last, and random sets."""
         single = np.eye(len(self.masses))
         orders = np.concatenate([columns, single, -single])
         sets = sampled(self.grid, self.share, _SAMPLED, draws)
         return np.concatenate([self.filled(orders + _TIES * draws.random(orders.shape)), self._full(sets)])
-
-    def expected(self) -> FloatArray:
-        """Price each secret by the column that is worth most with it: those heavier than the share are alone there."""
-        low, p = self.box.lower, self.masses
-        high = np.minimum(self.box.upper, low + (1 - low) / np.maximum(p, 1e-300))
-        share = (1 - low) / (high - low)
-        ends = self.utility.excess(high - 1), self.utility.excess(np.array([low - 1]))
-        return np.asarray(p * (share * ends[0] + (1 - share) * ends[1]))
 
     def _full(self, inside: NDArray[np.bool_]) -> FloatArray:
         """Raise sets to the upper bound; what is too much or too little falls on the smallest secrets."""
@@ -334,55 +427,47 @@ class BoxSearch(Search):
         return np.concatenate([np.zeros((0, len(p))), *columns]), float(found.max() + base)
 
 
-def box_columns(box: Box, masses: FloatArray) -> FloatArray:
-    """List all extreme columns of a box."""
-    share, span, found = float(box.share), box.upper - box.lower, []
-    for between in range(len(masses)):
-        sets = np.insert(sets_of(len(masses) - 1), between, 0.0, axis=1)
-        sets = np.concatenate([sets, np.zeros((1, len(masses))), np.ones((1, len(masses)))])
-        sets[:, between] = 0.0
-        parts = (share - sets @ masses) / masses[between] if masses[between] else np.full(len(sets), -1.0)
-        fits = (parts >= -1e-12) & (parts <= 1 + 1e-12)
-        sets[:, between] = np.clip(parts, 0.0, 1.0)
-        found.append(box.lower + span * sets[fits])
-    columns = np.concatenate(found)
-    return np.asarray(columns / (columns @ masses)[:, None])
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class RatioSearch(Search):
-    """Columns with `high` on a set and `low` off it, for sets of any size."""
+    """Columns with `high` on a set and `low` off it, for sets of any size; with a total, 1 on the set and 0 off it."""
 
+    cone: Ratio | Peaks
     curve: Curve
     masses: FloatArray
     grid: Grid
+
+    @property
+    def total(self) -> float | None:
+        """What a bound on largest entries allows."""
+        return self.cone.total if isinstance(self.cone, Peaks) else None
+
+    def refit(self, columns: FloatArray) -> FloatArray:
+        """Take the same sets."""
+        return self.cone.refit(columns, self.masses)
 
     def columns(self, inside: FloatArray) -> FloatArray:
         """Write columns of sets, scaled."""
         raw = self.curve.low + (self.curve.high - self.curve.low) * inside
         return np.asarray(raw / (raw @ self.masses)[:, None])
 
-    def start(self, draws: np.random.Generator) -> FloatArray:
+    def start(self, prices: FloatArray, draws: np.random.Generator) -> FloatArray:
         """Begin with single secrets, with all but one, and with random sets of the best mass."""
-        secrets = len(self.masses)
-        level = self._best_mass()[1]
-        single = np.eye(secrets)
-        found = [single, 1 - single]
-        for _ in range(_DRAWS * secrets):
-            noisy = level * self.masses * (1 + _NOISE * draws.standard_normal(secrets))
-            found.append(self._sets(noisy, 1)[0])
-        return self.columns(np.concatenate(found))
+        single, count = np.eye(len(self.masses)), _DRAWS * len(self.masses)
+        sets = sampled(self.grid, self._best_mass(), count, draws)
+        return self.columns(np.concatenate([single, 1 - single, sets[sets.any(axis=1)]]))
 
-    def carried(self, columns: FloatArray, draws: np.random.Generator) -> FloatArray:
-        """Take the same sets, and random ones of the best mass."""
-        sets = sampled(self.grid, self._best_mass()[0], _SAMPLED, draws)
-        return self.columns(np.concatenate([columns > 1, sets]).astype(np.float64))
+    def carried(self, columns: FloatArray, prices: FloatArray, draws: np.random.Generator) -> FloatArray:
+        """Take single secrets, all but one, and random sets of the best mass."""
+        sets = sampled(self.grid, self._best_mass(), _SAMPLED, draws)
+        single = np.eye(len(self.masses))
+        return self.columns(np.concatenate([single, 1 - single, sets[sets.any(axis=1)]]))
 
-    def _best_mass(self) -> tuple[float, float]:
-        """Find the mass at which a set is worth most, if nothing has a price, and how much that is."""
+    def _best_mass(self) -> float:
+        """Find the mass at which a set is worth most, if nothing has a price; with a total, 1 on average."""
+        if self.total is not None:
+            return min(1 / self.total, 1 - 0.5 / len(self.masses))
         places = (np.arange(4096) + 0.5) / 4096
-        worths = self.curve.value(places) / self.curve.total(places)
-        return float(places[worths.argmax()]), float(worths.max())
+        return float(places[(self.curve.value(places) / self.curve.total(places)).argmax()])
 
     def _slope(self, prices: FloatArray) -> float:
         """Find the slope of F where sets are worth most, by the bound that looks at no set."""
@@ -394,8 +479,11 @@ class RatioSearch(Search):
 
     def _sets(self, prices: FloatArray, count: int) -> tuple[FloatArray, float]:
         """Find sets that are worth most beyond their price, and by how much."""
-        places, slope = np.clip(np.arange(self.grid.size + 1) / self.grid.size, 0.0, 1.0), self._slope(prices)
-        base = self.curve.value(places) - slope * places - self.curve.low * prices.sum()
+        own, per_set = prices[: len(self.masses)], 0.0 if self.total is None else float(prices[-1])
+        places, slope = np.clip(np.arange(self.grid.size + 1) / self.grid.size, 1e-9, 1.0), self._slope(own)
+        base = self.curve.value(places) - slope * places - self.curve.low * own.sum() - per_set
+        # of nothing there is no column where 0 is off the set
+        base[:1] = base[:1] if self.curve.low else -np.inf
         totals, values = self.curve.total(places), []
 
         def ends(best: FloatArray) -> Any:
@@ -404,15 +492,18 @@ class RatioSearch(Search):
             return np.argsort(-value)[:count]
 
         # worth beyond the mass that the grid counts, whose rounding would otherwise be taken for profit
-        gains = slope * self.masses - (self.curve.high - self.curve.low) * prices
+        gains = slope * self.masses - (self.curve.high - self.curve.low) * own
         inside = chosen(self.grid.cells, gains, len(places), ends)[1]
         return inside.astype(np.float64), values[0]
 
     def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
         """Find the best sets of each mass, and with prices moved by what they lack: the best of those."""
         inside, beyond = self._sets(prices, 1)
-        more, beyond_then = self._sets(prices + beyond * self.masses, _SETS)
-        return self.columns(np.concatenate([inside, more])), beyond + beyond_then
+        then = prices.copy()
+        then[: len(self.masses)] += beyond * self.masses
+        more, beyond_then = self._sets(then, _SETS)
+        sets = np.concatenate([inside, more])
+        return self.columns(sets[sets.any(axis=1)]), beyond + beyond_then
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -430,6 +521,11 @@ class GeneralSearch(Search):
     utility: Information
     masses: FloatArray
     parts: tuple[Search, ...]
+
+    @property
+    def total(self) -> float | None:
+        """What the shape says."""
+        return self.shape.total
 
     def _allowed(self, columns: FloatArray) -> FloatArray:
         """Keep the columns of other cones that lie in this one."""
@@ -479,15 +575,16 @@ class GeneralSearch(Search):
         column = np.maximum(run(solver).primal[: len(gains)], 0.0)
         return np.asarray(column / (column @ self.masses))
 
-    def start(self, draws: np.random.Generator) -> FloatArray:
+    def start(self, prices: FloatArray, draws: np.random.Generator) -> FloatArray:
         """Begin with what is best for each secret."""
         own = self.price(np.zeros(len(self.masses) + (self.shape.total is not None)))[0]
-        return np.concatenate([own, *(self._allowed(part.start(draws)) for part in self.parts)])
+        return np.concatenate([own, *(self._allowed(part.start(prices, draws)) for part in self.parts)])
 
-    def carried(self, columns: FloatArray, draws: np.random.Generator) -> FloatArray:
-        """Take columns as they are, where they are allowed, and what each part makes of them."""
-        parts = (part.carried(columns, draws) for part in self.parts)
-        return self._allowed(np.concatenate([columns, *parts]))
+    def carried(self, columns: FloatArray, prices: FloatArray, draws: np.random.Generator) -> FloatArray:
+        """Take what each part makes of them, where it is allowed."""
+        parts = [*(part.refit(columns) for part in self.parts)]
+        parts += [part.carried(columns, prices, draws) for part in self.parts]
+        return self._allowed(np.concatenate(parts))
 
     def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
         """Climb from each secret, or from some of them where they are many."""
@@ -507,7 +604,7 @@ class GeneralSearch(Search):
                     break
                 worth, gains = value, self.masses * self.utility.slope(column - 1) - own
                 found.append((value, column))
-        others = [self._allowed(part.price(own)[0]) for part in self.parts]
+        others = [self._allowed(part.price(own if part.total is None else prices)[0]) for part in self.parts]
         columns = np.concatenate([np.array([column for _, column in found]), *others])
         return columns, max(value for value, _ in found)
 
@@ -520,6 +617,10 @@ class FloorSearch(Search):
     utility: Information
     masses: FloatArray
     grid: Grid
+
+    @property
+    def total(self) -> None:
+        """Entries are bounded one by one."""
 
     def _columns(self, orders: FloatArray, size: int, low: float, rest: float) -> FloatArray:
         """Set the largest entries to 1, the next one to the remainder, all others to `low`."""
@@ -538,7 +639,11 @@ class FloorSearch(Search):
             found.append((full, 0.0, float(share / self.cone.min_mass - full)))
         return found
 
-    def start(self, draws: np.random.Generator) -> FloatArray:
+    def refit(self, columns: FloatArray) -> FloatArray:
+        """Take the same sets."""
+        return self.cone.refit(columns, self.masses)
+
+    def start(self, prices: FloatArray, draws: np.random.Generator) -> FloatArray:
         """Begin with random sets of the sizes that are worth most."""
         secrets, found = len(self.masses), []
         for size, low, rest in self._kinds():
@@ -550,14 +655,14 @@ class FloorSearch(Search):
         singles = [self._columns(np.eye(secrets), *kind) for kind in self._kinds()[:1]]
         return np.concatenate([kept, *singles])
 
-    def carried(self, columns: FloatArray, draws: np.random.Generator) -> FloatArray:
+    def carried(self, columns: FloatArray, prices: FloatArray, draws: np.random.Generator) -> FloatArray:
         """Take the same sets, and with a secret less, where their sizes are allowed, and random ones."""
         sizes, found = (columns > (1 - _TIES) * columns.max(axis=1, keepdims=True)).sum(axis=1), []
         orders = columns + _TIES * draws.random(columns.shape)
         for size, low, rest in self._kinds():
             near = (sizes == size) | (sizes == size + 1)
             found.append(self._columns(orders[near], size, low, rest))
-        return np.concatenate([*found, self.start(draws)])
+        return np.concatenate([*found, self.start(prices, draws)])
 
     def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
         """Find the best sets of each size and mass, and what is worth most by slopes of F alone."""
@@ -620,29 +725,3 @@ class FloorSearch(Search):
             inside[own[place // len(other)]], inside[other[place % len(other)]] = False, True
         raw = np.where(inside, 1.0, curve.low)
         return np.asarray(raw / (raw @ p))[None, :]
-
-
-def ratio_columns(curve: Curve, masses: FloatArray) -> FloatArray:
-    """List all extreme columns of LDP."""
-    raw = curve.low + (curve.high - curve.low) * sets_of(len(masses))
-    return np.asarray(raw / (raw @ masses)[:, None])
-
-
-def floor_columns(cone: Floor, masses: FloatArray) -> FloatArray:
-    """List all extreme columns of (ε, c)-PML."""
-    secrets, share, found = len(masses), 1 / cone.factor, []
-    for size, low in cone.kinds(secrets):
-        if low:
-            for places in combinations(range(secrets), size):
-                column = np.full(secrets, float(low))
-                column[list(places)] = 1.0
-                found.append(column)
-    full = int(share / cone.min_mass) if cone.min_mass else secrets
-    if full < secrets:
-        for places in combinations(range(secrets), full):
-            for between in set(range(secrets)) - set(places):
-                column = np.zeros(secrets)
-                column[list(places)], column[between] = 1.0, float(share / cone.min_mass - full)
-                found.append(column)
-    columns = np.array(found)
-    return np.asarray(columns / (columns @ masses)[:, None])

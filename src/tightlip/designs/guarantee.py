@@ -27,6 +27,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -40,8 +41,9 @@ from tightlip.model.prior import Prior
 from tightlip.model.prior_set import AnyPriorSet, prior_set_from_dict, prior_set_to_dict
 from tightlip.numeric.ball import exp_bounds
 from tightlip.numeric.display import format_python, format_up
-from tightlip.numeric.parse import number
+from tightlip.numeric.parse import FloatArray, number
 from tightlip.numeric.quantity import exact_level, exact_ratio, level_exact, level_exactly
+from tightlip.numeric.rounding import float_above, gamma
 from tightlip.robust.region import Region, region_of
 
 Vector = tuple[Fraction, ...]
@@ -150,6 +152,10 @@ class Guarantee(ABC):
         """Add what decides about these columns, where the cone has too many bounds to write out."""
         return self
 
+    def lifts(self, masses: Vector) -> Lifts:
+        """Bound how far the lift P(y|x)/P(y) of each secret can be from 1, from above; masses are positive."""
+        return Lifts(np.ones(len(masses)), np.full(len(masses), np.inf))
+
     def require(self, prior: Prior) -> None:
         """Refuse what cannot be meant of this prior; what was read from arguments can."""
         return
@@ -164,8 +170,38 @@ def ratio(epsilon: Level, side: Side, room: Fraction = Fraction(0)) -> Fraction:
     """
     exact = exact_ratio(epsilon)
     if exact is None:
-        exact = Fraction(exp_bounds(epsilon)[side is Side.OUTER])
+        exact = _exp_ends(epsilon)[side is Side.OUTER]
     return max(exact * (1 - room), Fraction(1))
+
+
+@lru_cache(maxsize=512)
+def _exp_ends(epsilon: Level) -> tuple[Fraction, Fraction]:
+    """Enclose e^ε; the cone of a level is written a dozen times while a channel is found."""
+    low, high = exp_bounds(epsilon)
+    return Fraction(low), Fraction(high)
+
+
+class Lifts(NamedTuple):
+    """How far below and above 1 the lift P(y|x)/P(y) of each secret can be, rounded up."""
+
+    below: FloatArray
+    above: FloatArray
+
+
+def all_lifts(guarantees: Sequence[Guarantee], masses: Vector) -> Lifts:
+    """Bound lifts under all guarantees. They average to 1: one is above 1 by no more than all others are below it."""
+    own = [guarantee.lifts(masses) for guarantee in guarantees]
+    below = np.minimum(np.min([one.below for one in own], axis=0), 1.0)
+    above = np.min([one.above for one in own], axis=0)
+    p, slack = np.array([float(mass) for mass in masses]), gamma(2 * len(masses) + 16)
+
+    def others(ends: FloatArray) -> FloatArray:
+        """Sum the ends of all others, weighed by their masses, for each."""
+        terms = p * ends
+        return np.asarray((terms.sum() * (1 + slack) - terms * (1 - slack)) / p * (1 + slack))
+
+    above = np.minimum(above, others(below))
+    return Lifts(np.minimum(below, others(above)), above)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +252,21 @@ class Alip(Guarantee):
         positive = [] if above is None else [_less(above, row) for row in given]
         positive += [] if below is None else [_less(row, below) for row in given]
         return Rows(positive=tuple(positive))
+
+    def lifts(self, masses: Vector) -> Lifts:
+        """Bound lifts as asked for; about another secret, P(x | s) P(y | x) ≤ P(y | s) ≤ e^upper P(y)."""
+        below, above = Guarantee.lifts(self, masses)
+        if self.about is not None:
+            given = [max(map(Fraction, column)) for column in self.about.exact().matrix.T.tolist()]
+            if self.upper is not None:
+                most = ratio(self.upper, Side.OUTER)
+                above = np.array([float_above(most / own - 1) if own else np.inf for own in given])
+            return Lifts(below, above)
+        if self.lower is not None:
+            below = np.full(len(masses), float_above(1 - 1 / ratio(self.lower, Side.OUTER)))
+        if self.upper is not None:
+            above = np.full(len(masses), float_above(ratio(self.upper, Side.OUTER) - 1))
+        return Lifts(below, above)
 
     def level_named(self, name: str) -> Level | None:
         """Return the level of pml, pmc or lip, whichever this is."""
@@ -277,6 +328,16 @@ class Ldp(Levelled):
         """Bound every entry by a multiple of the least one."""
         return Rows(upper=(Upper((Fraction(0),) * len(masses), ratio(self.epsilon, side, room)),))
 
+    def lifts(self, masses: Vector) -> Lifts:
+        """A secret is likeliest where all others are alike and less likely, and the other way round.
+
+        t/(1 + (t − 1)p) − 1 and 1 − 1/(t − (t − 1)p), in sums and products of what is positive.
+        """
+        more = float_above(ratio(self.epsilon, Side.OUTER) - 1)
+        mass, rest = np.array([(float(mass), float(1 - mass)) for mass in masses]).T
+        slack = 1 + gamma(16)
+        return Lifts(more * rest / (1 + more * rest) * slack, more * rest / (1 + more * mass) * slack)
+
     def words(self) -> str:
         """Say the bound in words."""
         return f"LDP of at most {_nats(self.epsilon)}"
@@ -298,6 +359,11 @@ class FloorPml(Levelled):
         factor, size = ratio(self.epsilon, side, room), len(masses)
         rest = 1 - size * self.min_mass
         return Rows(upper=(Upper((factor * self.min_mass,) * size, factor * rest),))
+
+    def lifts(self, masses: Vector) -> Lifts:
+        """The prior is one of them, unless it has a smaller mass."""
+        known = Guarantee.lifts(self, masses)
+        return known if min(masses) < self.min_mass else Alip(None, self.epsilon).lifts(masses)
 
     def words(self) -> str:
         """Say the bound in words."""
@@ -349,6 +415,19 @@ class SetPml(Levelled):
             if any(column):
                 known[region.lowest([Fraction(entry) for entry in column])[1]] = None
         return replace(self, members=tuple(known))
+
+    def lifts(self, masses: Vector) -> Lifts:
+        """k_x ≤ t q·k ≤ t max(q/p) p·k for each member q; the prior itself may be one."""
+        labels = self.channel.inputs if self.channel.inputs.given else None
+        known = [masses] if Prior(np.array(masses, dtype=object), labels) in self.priors else []
+        most = [
+            max(other / mass for mass, other in zip(masses, member, strict=True))
+            for member in (*known, *self.members)
+        ]
+        below, above = Guarantee.lifts(self, masses)
+        if most:
+            above = np.full(len(masses), float_above(ratio(self.epsilon, Side.OUTER) * min(most) - 1))
+        return Lifts(below, above)
 
     def words(self) -> str:
         """Say the bound in words."""

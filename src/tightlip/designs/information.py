@@ -10,8 +10,9 @@ from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
+from tightlip.designs.chords import Chords, chords
 from tightlip.designs.closed import cyclic, greatest
-from tightlip.designs.f_information import ERROR, Information, Name
+from tightlip.designs.f_information import ERROR, Curve, Information, Name
 from tightlip.designs.generation import (
     CLOSE,
     BoxSearch,
@@ -21,14 +22,10 @@ from tightlip.designs.generation import (
     Mixture,
     RatioSearch,
     Search,
-    box_columns,
-    floor_columns,
     generate,
-    ratio_columns,
 )
 from tightlip.designs.guarantee import (
     Alip,
-    Envelope,
     FloorPml,
     Guarantee,
     Ldp,
@@ -36,11 +33,13 @@ from tightlip.designs.guarantee import (
     Side,
     Vector,
     all_rows,
+    under_pml,
 )
 from tightlip.designs.linear import Kernel, Problem, keeps, repaired, shape_of, whole, whole_weights
-from tightlip.designs.pricing import Box, Curve, Floor, Ratio, cones_of
+from tightlip.designs.listing import LISTED, list_corners
+from tightlip.designs.pricing import Box, Cone, Floor, Peaks, Ratio, cones_of, listing_of, multiplier
 from tightlip.designs.subset_sums import search_grid
-from tightlip.designs.tracing import monotone
+from tightlip.designs.tracing import monotone, repaired_shares
 from tightlip.designs.utility import GREATEST, Found, Utility
 from tightlip.designs.vertices import vertices
 from tightlip.errors import CertificateInvalid, InvalidInput, InvalidPrior, SolverFailure, quoted
@@ -48,14 +47,14 @@ from tightlip.model.labels import Labels
 from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import FloatArray
-from tightlip.numeric.rounding import UNIT, float_above, sum_down, sum_up, up
+from tightlip.numeric.rounding import UNIT, float_above, float_below, sum_down, sum_up, up
 
 INFORMATIONS: tuple[str, ...] = get_args(Name)
 """The names of informations that a mechanism can be designed for."""
 
 _SAME = 1e-9  # of the information: a closed form that is worse by no more is preferred
 _DRAWN = 30  # prices drawn at random, each of which finds some extreme columns
-_LISTED = 10  # secrets of which all extreme columns of one cone are listed: some thousands
+_MOST_LISTED = 5_000  # extreme columns that are mixed all at once
 FEW = 6  # secrets of which those of several cones together are found, in rationals
 _EASE = Fraction(1, 1 << 42)  # of the level, for rounding
 _DEAREST = 1e100  # beyond it prices are not read
@@ -121,16 +120,21 @@ class MostInformation(Utility):
         self, masses: Vector, guarantees: Sequence[tuple[Guarantee, ...]], room: Fraction
     ) -> list[tuple[float, float]]:
         """Generate columns for one level after the other, each from those of the level before."""
+        problems = [
+            Problem(masses, np.zeros((len(masses), 1), dtype=object), own, room) for own in guarantees
+        ]
+        silent = next((place for place, own in enumerate(problems) if not own.silent), len(problems))
+        zeros = np.zeros(len(masses))
+        ends = [
+            (0.0, upper_bound(masses, own.guarantees, self.information, zeros)) for own in problems[:silent]
+        ]
+        if all(
+            isinstance(own.guarantees[0], MaximalLeakage) and len(own.guarantees) == 1 for own in problems
+        ):
+            return monotone([*ends, *_concave_levels(problems[silent:], self.information)])
         pools: _Pools = {}
-        ends = []
-        for own in guarantees:
-            problem = Problem(masses, np.zeros((len(masses), 1), dtype=object), own, room)
-            found = _generated(problem, self.information, pools, _LOOSE)
-            worth = max(self.worth(masses, kernel) for kernel in found.kernels)
-            # of each search the prices that promise most: a proof takes as long as a pricing, or longer
-            prices = [mixture.prices[0] for mixture in found.mixtures] or [np.zeros(len(masses))]
-            bound = min(self.bound(masses, found.problem.guarantees, one) for one in prices)
-            ends.append((worth, max(bound, worth)))
+        for problem in problems[silent:]:
+            ends.append(_level(problem, self.information, pools))
         return monotone(ends)
 
     def require(self, prior: Prior) -> None:
@@ -202,7 +206,8 @@ def _find(
     problem = Problem(masses, np.zeros((len(masses), 1), dtype=object), guarantees, room)
     found = _generated(problem, utility, {}, CLOSE)
     # zeros are prices in proportion to the prior, near the optimum where secrets are many
-    prices = [np.zeros(len(masses)), *(one for mixture in found.mixtures for one in mixture.prices)]
+    prices = [np.zeros(len(masses))]
+    prices += [one for mixture in (*found.channels, *found.others) for one in mixture.prices]
     described = [guarantees]
     described += [] if found.problem.guarantees == guarantees else [found.problem.guarantees]
     _, place, own = min(
@@ -210,64 +215,134 @@ def _find(
         for known_place, known in enumerate(described)
         for place, one in enumerate(prices)
     )
-    best = max(found.kernels, key=lambda one: information(one, masses, utility)[0])
+    kernels = [Kernel(np.ones((1, len(masses)), dtype=object), 1)]
+    kernels += [repaired(found.problem, whole_weights(_columns(one))) for one in found.channels]
+    best = max(kernels, key=lambda one: information(one, masses, utility)[0])
     return best, prices[place], described[own]
+
+
+def _level(problem: Problem, utility: Information, pools: _Pools) -> tuple[float, float]:
+    """Bound the best I_f from both sides, roughly, in floats with roundings on the safe side."""
+    one_cone = len(problem.masses) > 1 and _is_cone(problem.guarantees)
+    found = _in_cone(problem, utility, pools) if one_cone else _generated(problem, utility, pools, _LOOSE)
+    worth = max((_worth(found.problem, utility, one) for one in found.channels), default=0.0)
+    bound = found.known.bound
+    if not bound - worth <= _LOOSE * bound < math.inf:
+        # of each search the prices that promise most: a proof takes as long as a pricing, or longer
+        for one in (*found.channels, *found.others):
+            own = _bound_by(problem.masses, found.problem.guarantees, utility, one.prices[0])
+            bound = min(bound, own)
+    return worth, max(bound, worth)
+
+
+def _in_cone(problem: Problem, utility: Information, pools: _Pools) -> _Generated:
+    """Generate columns of the one cone there is, for channels and bounds alike: what roundings forbid is repaired."""
+    masses, p = problem.masses, np.array([float(mass) for mass in problem.masses])
+    (cone,) = cones_of(problem.guarantees, masses, Side.OUTER, Fraction(0))
+    known = Chords(cone.plain(utility), 0 * p)
+    if len(p) > LISTED:
+        own = chords(masses, problem.guarantees, utility)
+        known = own._replace(bound=min(own.bound, known.bound))
+    mixture = _mixture(_search_in(cone, problem, utility, p), utility, p, known, pools, ((), 0), _LOOSE)
+    return _Generated(problem, known, [] if mixture is None else [mixture], [])
+
+
+def _concave_levels(problems: Sequence[Problem], utility: Information) -> list[tuple[float, float]]:
+    """Bound the best I_f under maximal leakage of several levels from both sides, of which some are solved.
+
+    It is concave in T = e^ε: mixing channels of two levels mixes their sums of largest entries, and Σw + λT bounds it
+    at every T. Every other level is solved, from the one before, and of those between the ones that mixtures of their
+    neighbours do not reach and their tangents do not bound.
+    """
+    masses, count = problems[0].masses, len(problems)
+    inner = [one.rows(Side.INNER).most or Fraction(1) for one in problems]
+    outer = [float_above(one.rows(Side.OUTER).most or Fraction(1)) for one in problems]
+    bounds = [utility.largest_lift(most) for most in outer]
+    pools: _Pools = {}
+    worths = [0.0] * count
+    for place in (*range(0, count, 2), *range(1, count, 2)):
+        if place % 2:
+            worths[place] = _mixed(inner[place - 1 : place + 2], worths[place - 1 : place + 2])
+            if bounds[place] - worths[place] <= _LOOSE * bounds[place]:
+                continue
+        for one in _in_cone(problems[place], utility, pools).channels:
+            worths[place] = max(worths[place], _worth(problems[place], utility, one))
+            slope, start = multiplier(masses, utility, one.prices[0]), sum_up(one.prices[0])
+            bounds = [min(own, up(start + up(slope * most))) for own, most in zip(bounds, outer, strict=True)]
+    return [(worth, max(worth, bound)) for worth, bound in zip(worths, bounds, strict=True)]
+
+
+def _mixed(totals: Sequence[Fraction], worths: Sequence[float]) -> float:
+    """Compute what a mixture of the channels on both sides of a level reaches there, rounded down."""
+    if len(totals) < 3 or totals[0] == totals[2]:
+        return worths[0]
+    low, here, high = totals
+    share = (high - here) / (high - low)
+    return float_below(share * Fraction(worths[0]) + (1 - share) * Fraction(worths[2]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Generated:
-    """Channels, mixtures whose prices may prove them good, and the problem with sets of priors as those need them."""
+    """Mixtures: those that are channels, others whose prices may prove these good; a bound that needs no prices.
+
+    The problem has sets of priors as the channels need them.
+    """
 
     problem: Problem
-    kernels: list[Kernel]
-    mixtures: list[Mixture]
+    known: Chords
+    channels: list[Mixture]
+    others: list[Mixture]
+
+
+def _columns(mixture: Mixture) -> FloatArray:
+    return np.asarray(mixture.columns * mixture.shares[:, None])
 
 
 def _generated(problem: Problem, utility: Information, pools: _Pools, close: float) -> _Generated:
     """Generate columns up to a relative gap, from the mixtures of a stricter level, which are replaced."""
     p = np.array([float(mass) for mass in problem.masses])
     kinds = tuple(own.key for own in problem.guarantees)
-    found = _Generated(problem, [Kernel(np.ones((1, len(p)), dtype=object), 1)], [])
     if problem.silent or len(p) == 1:
-        return found
-    found = replace(found, problem=_refined(problem))
-    for _ in range(_CUTS):
+        nothing = Chords(upper_bound(problem.masses, problem.guarantees, utility, 0 * p), 0 * p)
+        return _Generated(problem, nothing, [], [])
+    problem = _refined(problem)
+    found = _Generated(problem, chords(problem.masses, problem.guarantees, utility), [], [])
+    for cut in range(_CUTS):
         # with a little more room than asked for, rounding needs no repair, and what is never said stays so
         eased = replace(found.problem, room=problem.room + _EASE)
-        mixture = None if eased.silent else _mixture(_search(eased, utility, p), pools, (kinds, 0), close)
+        search = None if eased.silent else _search(eased, utility, p)
+        # columns of a set of priors that is described worse need not be allowed
+        before = {} if cut else pools
+        mixture = (
+            None if search is None else _mixture(search, utility, p, found.known, before, (kinds, 0), close)
+        )
         if mixture is None:
             break
-        weights = whole_weights(mixture.columns * mixture.shares[:, None])
-        found.kernels.append(repaired(found.problem, weights))
-        found.mixtures.append(mixture)
-        refined = found.problem.refine(weights)
+        found.channels.append(mixture)
+        refined = found.problem.refine(whole_weights(_columns(mixture)))
         if refined.guarantees == found.problem.guarantees:
             break
         found = replace(found, problem=refined)
     if len(kinds) > 1 and not eased.silent:
-        for place, search in enumerate(_searches(eased, utility, p), 1):
-            mixture = _mixture((search, utility, p, None), pools, (kinds, place), close)
-            found.mixtures.extend([] if mixture is None else [mixture])
-    for own in problem.guarantees if len(kinds) == 1 else ():
-        if isinstance(own, MaximalLeakage | Envelope):
-            # PML of the same level implies it, and is searched better
-            stricter = replace(problem, guarantees=(Alip(None, own.epsilon),))
-            found.kernels.extend(_generated(stricter, utility, pools, close).kernels)
+        for place, cone in enumerate(_cones(eased), 1):
+            one = _search_in(cone, eased, utility, p)
+            mixture = _mixture(one, utility, p, found.known, pools, (kinds, place), close)
+            found.others.extend([] if mixture is None else [mixture])
     return found
 
 
 def _mixture(
-    where: tuple[Search, Information, FloatArray, float | None],
+    search: Search,
+    utility: Information,
+    masses: FloatArray,
+    known: Chords,
     pools: _Pools,
     key: tuple[tuple[str, ...], int],
     close: float,
 ) -> Mixture | None:
     """Generate columns from the mixture under a key, and leave the next one there; None where the solver fails."""
-    if isinstance(where[0], Listed):
-        # one program has all columns: nothing is gained by less
-        pools, close = {}, CLOSE
     try:
-        found = generate(*where, before=pools.get(key), close=close)
+        found = generate(search, utility, masses, known, before=pools.get(key), close=close)
     except SolverFailure:
         return None
     pools[key] = found
@@ -280,70 +355,68 @@ def _refined(problem: Problem) -> Problem:
     return replace(problem, guarantees=tuple(own.refine(column) for own in problem.guarantees))
 
 
-def _search(
-    problem: Problem, utility: Information, masses: FloatArray
-) -> tuple[Search, Information, FloatArray, float | None]:
+def _search(problem: Problem, utility: Information, masses: FloatArray) -> Search:
     """Choose where columns come from: the cone's own sets, all extreme columns, or any cone's tangents."""
+    cones = _cones(problem)
+    if _is_cone(under_pml(problem.guarantees) or problem.guarantees):
+        return _search_in(cones[-1], problem, utility, masses)
     rows = problem.rows(Side.INNER)
-    alone = len(problem.guarantees) == 1 or all(isinstance(own, Alip) for own in problem.guarantees)
-    simple = isinstance(problem.guarantees[0], Alip | Ldp | FloorPml) and not rows.positive
-    if alone and simple:
-        return _searches(problem, utility, masses)[-1], utility, masses, None
     if len(masses) <= FEW and rows.most is None:
         corners = vertices(rows, problem.masses)
         if corners is not None:
-            return (
-                Listed(np.array(corners, dtype=np.float64), utility, masses),
-                utility,
-                masses,
-                None,
-            )
-    shape = shape_of(rows, len(masses))
-    parts = _searches(problem, utility, masses)
-    return GeneralSearch(shape, utility, masses, tuple(parts)), utility, masses, shape.total
+            return Listed(list_corners(corners, masses, utility), masses)
+    parts = tuple(_search_in(cone, problem, utility, masses) for cone in cones)
+    return GeneralSearch(shape_of(rows, len(masses)), utility, masses, parts)
 
 
 def extreme_columns(problem: Problem) -> FloatArray:
     """List extreme columns of the guarantees' cone: all of them where secrets are few, many otherwise."""
     p = np.array([float(mass) for mass in problem.masses])
-    search, draws = _search(problem, Information("chi_squared"), p)[0], np.random.default_rng(0)
-    if isinstance(search, Listed):
-        return search.columns
-    found = [search.start(draws)]
+    search, draws = _search(problem, Information("chi_squared"), p), np.random.default_rng(0)
+    if isinstance(search, Listed) and len(search.listing.columns) <= _MOST_LISTED:
+        return search.listing.columns
+    found = [search.start(np.zeros(len(p)), draws)]
     found += [search.price(draws.standard_normal(len(p)) * p)[0] for _ in range(_DRAWN)]
     return np.concatenate(found)
 
 
-def _searches(problem: Problem, utility: Information, masses: FloatArray) -> list[Search]:
-    """List where columns of each cone that contains the allowed ones come from."""
-    found: list[Search] = []
-    few = len(masses) <= _LISTED
-    guarantees = list(problem.guarantees)
-    for own in problem.guarantees:
-        if isinstance(own, MaximalLeakage | Envelope):
-            guarantees.append(Alip(None, own.epsilon))  # PML implies it
-    for cone in cones_of(guarantees, problem.masses, Side.INNER, problem.room):
-        if isinstance(cone, Ratio):
-            curve = Curve(utility, 1.0, cone.factor)
-            if few:
-                found.append(Listed(ratio_columns(curve, masses), utility, masses))
-            else:
-                found.append(RatioSearch(curve, masses, search_grid(problem.masses, 1.0)))
-        elif isinstance(cone, Floor):
-            if few:
-                found.append(Listed(floor_columns(cone, masses), utility, masses))
-            else:
-                most = max(size for size, _ in cone.kinds(len(masses)))
-                found.append(
-                    FloorSearch(cone, utility, masses, search_grid(problem.masses, float(most) / 10))
-                )
-        elif isinstance(cone, Box):
-            if few:
-                found.append(Listed(box_columns(cone, masses), utility, masses))
-            else:
-                grid = search_grid(problem.masses, float(cone.share))
-                found.append(BoxSearch(cone, utility, masses, grid))
-    return found
+def _cones(problem: Problem) -> list[Cone]:
+    """List cones that contain what is allowed; of maximal leakage beside others also PML's, which implies it."""
+    guarantees = list(under_pml(problem.guarantees) or problem.guarantees)
+    if len(guarantees) > 1:
+        guarantees += [Alip(None, own.epsilon) for own in guarantees if isinstance(own, MaximalLeakage)]
+    return cones_of(guarantees, problem.masses, Side.INNER, problem.room)
+
+
+def _search_in(cone: Cone, problem: Problem, utility: Information, masses: FloatArray) -> Search:
+    """Find columns of a cone: among all extreme ones where secrets are few, by knapsacks otherwise."""
+    if len(masses) <= LISTED:
+        return Listed(listing_of(cone, problem.masses, utility), masses, cone)
+    if isinstance(cone, Box):
+        return BoxSearch(cone, utility, masses, search_grid(problem.masses, float(cone.share)))
+    if isinstance(cone, Floor):
+        most = max(size for size, _ in cone.kinds(len(masses)))
+        return FloorSearch(cone, utility, masses, search_grid(problem.masses, float(most) / 10))
+    assert isinstance(cone, Ratio | Peaks)
+    curve = Curve(utility, 1.0, cone.factor) if isinstance(cone, Ratio) else Curve(utility, 0.0, 1.0)
+    return RatioSearch(cone, curve, masses, search_grid(problem.masses, 1.0))
+
+
+def _worth(problem: Problem, utility: Information, mixture: Mixture) -> float:
+    """Bound I_f of the channel that a mixture is repaired to, from below, in floats.
+
+    Of its lifts each is known to a relative error, and moved by that much towards 1, where f is least.
+    """
+    decided = problem.refine(_columns(mixture).astype(object))
+    columns, slack = repaired_shares(decided.rows(Side.INNER), _columns(mixture))
+    p = np.array([float(mass) for mass in problem.masses])
+    totals = columns @ p
+    lifts = columns / np.maximum(totals, 1e-300)[:, None]
+    lifts = np.where(
+        lifts > 1, np.maximum(lifts * (1 - 4 * slack), 1.0), np.minimum(lifts * (1 + 4 * slack), 1.0)
+    )
+    worths = (utility.excess(lifts - 1, lifts) @ p) * totals
+    return max(float(worths.sum() / columns.sum(axis=0).max()) * (1 - 8 * slack - 4 * ERROR), 0.0)
 
 
 def information(kernel: Kernel, masses: Vector, utility: Information) -> tuple[float, float]:
@@ -368,50 +441,36 @@ def upper_bound(
 ) -> float:
     """Bound I_f of every channel that keeps the guarantees, by prices of the secrets; recomputed without a solver.
 
-    The smallest of: I_f of the identity; what PML or maximal leakage allows (`Information.largest_lift`); Σw + α for
-    each cone that contains the allowed columns (`pricing`); and, for few secrets, for their intersection (`vertices`).
-    Of a guarantee about another secret only the first and the last are known, and a set of priors is taken for the
-    members that are listed. Prices that are no better than others cost nothing but the bound.
+    The smallest of: what bounds on single lifts allow (`chords`); Σw + α for each cone that contains the allowed
+    columns (`pricing`); and, for few secrets and several cones, for their intersection (`vertices`). Of a guarantee
+    about another secret only the first and the last are known, and a set of priors is taken for the members that are
+    listed. Prices that are no better than others cost nothing but the bound.
     """
     if len(masses) == 1:
         return 0.0
-    # any prices prove something, but not if they overflow; secrets without mass are never worth a negative price
-    prices = np.clip(np.nan_to_num(prices), -_DEAREST, _DEAREST)
-    prices = np.where([mass == 0 for mass in masses], np.maximum(prices, 0.0), prices)
     guarantees = [own.refine([[1] * len(masses)]) for own in guarantees]
-    bounds = [_identity(masses, utility)]
-    if len(masses) <= FEW:
-        corners = vertices(all_rows(guarantees, masses, Side.OUTER), masses)
-        bounds += [] if corners is None else [_listed(corners, masses, utility, prices)]
-    for own in guarantees:
-        most = own.rows(masses, Side.OUTER).most
-        if most is not None:
-            bounds.append(utility.largest_lift(float_above(most)))
-    for cone in cones_of(guarantees, masses, Side.OUTER, Fraction(0)):
-        if isinstance(cone, Box):
-            bounds.append(0.0 if cone.lower >= 1 or cone.upper <= 1 else utility.largest_lift(cone.upper))
-        moved = cone.moved(masses, utility, prices)
-        bounds.append(sum_up(np.append(moved, cone.beyond(masses, utility, moved))))
+    bounds = [chords(masses, guarantees, utility).bound, _bound_by(masses, guarantees, utility, prices)]
     return max(min(bound for bound in bounds if math.isfinite(bound)), 0.0)
 
 
-def _listed(corners: list[Vector], masses: Vector, utility: Information, prices: FloatArray) -> float:
-    """Bound I_f by the worth of all extreme columns beyond their price."""
-    p = np.array([float_above(mass) for mass in masses])
-    exact = [Fraction(price) for price in prices.tolist()]
-    beyond = []
-    for corner in corners:
-        lifts = np.array([float(entry - 1) for entry in corner])
-        entries = np.array([float(entry) for entry in corner])
-        worth = up(sum_up(p * utility.excess_up(lifts, entries)) * (1 + 8 * UNIT), steps=2)
-        beyond.append(Fraction(worth) - sum(a * b for a, b in zip(exact, corner, strict=True)))
-    return float_above(sum(exact) + max(beyond))
+def _bound_by(
+    masses: Vector, guarantees: Sequence[Guarantee], utility: Information, prices: FloatArray
+) -> float:
+    """Bound I_f by prices: for each cone that contains what is allowed, and for few secrets for all together."""
+    # any prices prove something, but not if they overflow; secrets without mass are never worth a negative price
+    prices = np.clip(np.nan_to_num(prices), -_DEAREST, _DEAREST)
+    prices = np.where([mass == 0 for mass in masses], np.maximum(prices, 0.0), prices)
+    cones = cones_of(guarantees, masses, Side.OUTER, Fraction(0))
+    bounds = [cone.bound(masses, utility, prices) for cone in cones]
+    if len(masses) <= FEW and not _is_cone(guarantees):
+        corners = vertices(all_rows(guarantees, masses, Side.OUTER), masses)
+        if corners is not None:
+            beyond = list_corners(corners, np.array(masses, dtype=np.float64), utility).beyond(prices)
+            bounds.append(sum_up(np.append(prices, beyond)))
+    return min((bound for bound in bounds if math.isfinite(bound)), default=math.inf)
 
 
-def _identity(masses: Vector, utility: Information) -> float:
-    """Bound I_f of the channel that tells the secret, which no channel exceeds."""
-    p = np.array([float(mass) for mass in masses if mass])
-    lifts = np.array([float(1 / mass - 1) for mass in masses if mass])
-    hit = utility.excess_up(lifts) * p * p
-    miss = utility.excess_up(np.array([-1.0])) * p * np.array([float(1 - mass) for mass in masses if mass])
-    return up(sum_up(np.append(hit, miss)) * (1 + 32 * UNIT), steps=2)
+def _is_cone(guarantees: Sequence[Guarantee]) -> bool:
+    """Whether what is allowed is one of the cones whose extreme columns are sets."""
+    boxes = all(isinstance(own, Alip) and own.about is None for own in guarantees)
+    return boxes or (len(guarantees) == 1 and isinstance(guarantees[0], Ldp | FloorPml | MaximalLeakage))

@@ -1,6 +1,6 @@
-"""What a column can be worth beyond its price: sound bounds on max_v { Σ_x p_x f(v_x) − w·v } over cones of columns.
+"""What columns can be worth beyond their price, over cones of columns: sound bounds on f-informations by prices.
 
-Columns are scaled to p·v = 1. With α an upper bound, every channel whose columns lie in the cone has
+Columns are scaled to p·v = 1. With α a bound on max_v { Σ_x p_x f(v_x) − w·v }, every channel of such columns has
 
     I_f = Σ_y q_y Σ_x p_x f(v_xy) ≤ Σ_y q_y (w·v_y + α) = Σ_x w_x + α,       since Σ_y q_y v_y = 1 and Σ_y q_y = 1.
 
@@ -10,6 +10,7 @@ A convex function is largest at extreme columns, and these are sets of secrets:
     Ratio   v_x ≤ t v_x′           t on S, 1 off it, then scaled (LDP)
     Floor   (ε, c)-PML             1 on s ≤ 1/(tc) secrets, (1/t − cs)/(1 − cs) elsewhere, then scaled; where that
                                    would be negative, 1 on ⌊1/(tc)⌋ of them, the remainder on one, 0 elsewhere
+    Peaks   Σ_y max_x k_xy ≤ T     1 on S, 0 off it (maximal leakage)
 
 *Box.* Let m = (1 − lo)/(hi − lo), σ = p(S), j the entry between, τ = m − σ ∈ [0, p_j]. With a_x = p_x (f(hi) − f(lo)) −
 (hi − lo) w_x and any β, the value is
@@ -18,13 +19,19 @@ A convex function is largest at extreme columns, and these are sets of secrets:
 
 The braces are convex in τ: where a grid knows σ only within an interval, they are largest at its ends.
 
-*Ratio and Floor.* Before scaling, k is `high` on S and `low` off it, q = p·k = low + (high − low)σ, and
+*Ratio, Floor, Peaks.* Before scaling, k is `high` on S and `low` off it, q = p·k = low + (high − low)σ, and
 Σ_x p_x q f(k_x/q) is a function F of σ alone. So α is the largest over S, with any β, of
 
     { F(σ) − βσ − low Σw + Σ_S (βp_x − (high − low) w_x) } / q.
 
- Where σ is known within an interval, F − βσ is bounded by its tangent and its curvature: with β the slope at the
+Where σ is known within an interval, F − βσ is bounded by its tangent and its curvature: with β the slope at the
 optimum, an error in σ counts only by its square.
+
+*Peaks.* Columns k ≥ 0 with a number m ≥ max k of their own are mixtures of (1_S, 1), and Σ_x p_x q f(k_x/q) is convex
+and homogeneous in k: a channel is worth no more than its mixture, Σ_S a_S F(σ_S) with Σ_S a_S 1_S = 1 and Σ_S a_S ≤ T.
+With λ ≥ 0 and λ ≥ F(σ_S) − w(S) for all S that is at most Σ_S a_S (w(S) + λ) ≤ Σ_x w_x + λT. So λ takes α's place.
+
+Where secrets are few, all extreme columns are looked through (`listing`).
 """
 
 from __future__ import annotations
@@ -33,15 +40,30 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tightlip.designs.f_information import ERROR, Information
-from tightlip.designs.guarantee import Alip, FloorPml, Guarantee, Ldp, SetPml, Side, Vector, ratio
+from tightlip.designs.f_information import ERROR, Curve, Information
+from tightlip.designs.guarantee import (
+    Alip,
+    Envelope,
+    FloorPml,
+    Guarantee,
+    Ldp,
+    MaximalLeakage,
+    SetPml,
+    Side,
+    Vector,
+    ratio,
+)
+from tightlip.designs.listing import LISTED, Listing, join, list_box, list_remainders, list_sets
 from tightlip.designs.subset_sums import Knapsack, Sets, by_size, grid_of
 from tightlip.model.prior import Prior
 from tightlip.numeric.parse import FloatArray
-from tightlip.numeric.rounding import UNIT, float_above, float_below, gamma, sum_up
+from tightlip.numeric.rounding import UNIT, float_above, float_below, gamma, sum_up, up
 
 _WORK = 3e8  # cells touched by a grid of masses that are no counts: about a second, for gaps of about 1e-5
 _CELLS = 1 << 12  # of the interval of σ, for bounds that look at no set: errors of their width squared
@@ -49,6 +71,8 @@ _ROUGH = 1 << 9  # of them where prices are only moved
 _SECANTS = 12  # to move prices; they converge in about six
 _SLOPES = 33  # tried for such a bound
 _STRAY = 8 * UNIT  # more than the rounding of a sum of two numbers below 2
+_TIES = 1e-9  # of an entry: what roundings tell apart
+_SMALLEST = 1e-100  # of a mass; reciprocals of smaller ones have no squares
 _FLAT = 1e12  # a factor beyond which LDP hardly forbids anything, and what it allows is bounded without it
 
 
@@ -57,13 +81,50 @@ class Cone(ABC):
 
     __slots__ = ()
 
+    @property
     @abstractmethod
-    def beyond(self, masses: Vector, utility: Information, prices: FloatArray) -> float:
-        """Bound what a column of the cone is worth beyond its price, from above."""
+    def silent(self) -> bool:
+        """Whether all of them are constant."""
+
+    @abstractmethod
+    def listing(self, masses: FloatArray, utility: Information) -> Listing:
+        """List the extreme columns, for few secrets."""
+
+    @abstractmethod
+    def refit(self, columns: FloatArray, masses: FloatArray) -> FloatArray:
+        """Write extreme columns of a stricter cone of the kind for this one: of the same sets, as far as they fit."""
+
+    @abstractmethod
+    def knapsack_bound(self, masses: Vector, utility: Information, prices: FloatArray) -> float:
+        """Bound what a column is worth beyond its price from above, for many secrets."""
 
     def moved(self, masses: Vector, utility: Information, prices: FloatArray) -> FloatArray:
         """Add a multiple of the prior to prices, after which hardly anything is worth more than its price."""
         return prices
+
+    def plain(self, utility: Information) -> float:
+        """Bound I_f whatever the prior, from above."""
+        return np.inf
+
+    def beyond(self, masses: Vector, utility: Information, prices: FloatArray) -> float:
+        """Bound what a column of the cone is worth beyond its price, from above."""
+        if self.silent:
+            return float_above(-sum(map(Fraction, prices.tolist()), Fraction(0)))
+        if len(masses) <= LISTED:
+            return listing_of(self, masses, utility).beyond(prices)
+        return self.knapsack_bound(masses, utility, prices)
+
+    def bound(self, masses: Vector, utility: Information, prices: FloatArray) -> float:
+        """Bound I_f of every channel whose columns are in the cone, from above."""
+        many = len(masses) > LISTED and not self.silent
+        own = self.moved(masses, utility, prices) if many else prices
+        return sum_up(np.append(own, self.beyond(masses, utility, own)))
+
+
+@lru_cache(maxsize=4)
+def listing_of(cone: Cone, masses: Vector, utility: Information) -> Listing:
+    """List the extreme columns once for all prices that are tried in a row."""
+    return cone.listing(np.array([float(mass) for mass in masses]), utility)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +135,33 @@ class Box(Cone):
     upper: float
 
     @property
+    def silent(self) -> bool:
+        """Nothing is below 1, or nothing above it."""
+        return self.lower >= 1 or self.upper <= 1
+
+    @property
     def share(self) -> Fraction:
         """Compute m, the mass that is at the upper end if none is between."""
         low, high = Fraction(self.lower), Fraction(self.upper)
         return min((1 - low) / (high - low), Fraction(1))
 
-    def beyond(self, masses: Vector, utility: Information, prices: FloatArray) -> float:
+    def listing(self, masses: FloatArray, utility: Information) -> Listing:
+        """List each set with each entry between that fits."""
+        return list_box((self.lower, self.upper), float(self.share), masses, utility)
+
+    def refit(self, columns: FloatArray, masses: FloatArray) -> FloatArray:
+        """Raise entries to the upper bound, largest first, until the mass is used up."""
+        share, span = min((1 - self.lower) / (self.upper - self.lower), 1.0), self.upper - self.lower
+        places = np.argsort(-columns, axis=1, kind="stable")
+        p = masses[places]
+        before = np.cumsum(p, axis=1) - p
+        parts = np.clip((share - before) / np.where(p > 0, p, 1.0), 0.0, 1.0)
+        found = np.empty_like(columns)
+        np.put_along_axis(found, places, self.lower + span * parts, axis=1)
+        return np.asarray(found / (found @ masses)[:, None])
+
+    def knapsack_bound(self, masses: Vector, utility: Information, prices: FloatArray) -> float:
         """Bound the worth beyond the price, by a knapsack with one fractional item, and by one without."""
-        if self.lower >= 1 or self.upper <= 1:
-            return float_above(-sum(map(Fraction, prices.tolist()), Fraction(0)))
         share, span = self.share, self.upper - self.lower
         ends = np.array([self.lower, self.upper])
         low, high = utility.excess(ends - 1, ends).tolist()
@@ -163,66 +242,6 @@ def critical(gains: FloatArray, masses: FloatArray, share: float) -> float:
     return float(rates[order][min(int(full), len(rates) - 1)])
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """F(σ): what a column with `high` on a set of mass σ and `low` off it is worth before scaling."""
-
-    utility: Information
-    low: float
-    high: float
-
-    def total(self, mass: FloatArray) -> FloatArray:
-        """Compute q = p·k."""
-        return self.low + (self.high - self.low) * mass
-
-    def _lifts(self, mass: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        total, span = self.total(mass), self.high - self.low
-        return total, span * (1 - mass) / total, np.maximum(-span * mass / total, -1.0)
-
-    def _worths(self, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Compute f of both entries."""
-        total, above, below = self._lifts(mass)
-        return self.utility.excess(above, self.high / total), self.utility.excess(below, self.low / total)
-
-    def value(self, mass: FloatArray) -> FloatArray:
-        """Compute F, to a relative error of 2 `ERROR`."""
-        one, two = self._worths(mass)
-        return np.asarray(self.total(mass) * (mass * one + (1 - mass) * two))
-
-    def slope(self, mass: FloatArray) -> FloatArray:
-        """Compute F′."""
-        total, above, below = self._lifts(mass)
-        one, two = self._worths(mass)
-        rise, fall = (
-            self.utility.slope(above),
-            self.utility.slope(np.minimum(below, -1e-300)),
-        )
-        span = self.high - self.low
-        inner = mass * (self.high * rise) + (1 - mass) * (self.low * fall)
-        return np.asarray(span * (mass * one + (1 - mass) * two - inner / total) + total * (one - two))
-
-    @property
-    def curvature(self) -> float:
-        """Bound F″ from above: F is concave but for squared Hellinger at high > 9 low.
-
-        There, with low = 1, high = t, A = √t/(√t + 1), B = 1/(√t + 1) and q = 1 + (t − 1)σ ≥ 1,
-        F = 2q − 2(A√q + Bq^{3/2}) and F″ = (t − 1)² (A − 3Bq) / (2 q^{3/2}).
-        """
-        if self.utility.name != "hellinger" or self.low == 0 or self.high <= 9 * self.low:
-            return 0.0
-        factor = self.high / self.low
-        root = np.sqrt(factor)
-        return float(self.low * (factor - 1) ** 2 / 2 * (root - 3) / (root + 1) * (1 + 1e-9))
-
-    def ceiling(self, centres: FloatArray, radius: float, slopes: FloatArray) -> FloatArray:
-        """Bound F(σ) − slope σ from above for all σ within a radius of each centre: a row for each slope."""
-        value, tangent, slope = self.value(centres) * (1 + 4 * ERROR), self.slope(centres), slopes[:, None]
-        # slopes are off by far less than a share of 1e-9 of what they are made of
-        tilt = np.abs(tangent - slope) + 1e-9 * (np.abs(tangent) + self.high + np.abs(slope))
-        bent = self.curvature * radius * radius / 2
-        return np.asarray(value - slope * centres + 2 * _STRAY * np.abs(slope) + tilt * radius + bent)
-
-
 def relaxed_worth(
     curve: Curve, masses: FloatArray, prices: FloatArray, size: int | None = None, cells: int = _CELLS
 ) -> tuple[float, float]:
@@ -237,7 +256,7 @@ def relaxed_worth(
         terms = slopes[:, None] * masses - span * prices
         sizes = np.abs(slopes)[:, None] * masses + span * np.abs(prices)
         picked = np.maximum(terms, 0.0) if size is None else np.partition(terms, -size, axis=1)[:, -size:]
-        values = curve.ceiling(centres, 0.5 / cells, slopes).max(axis=1) + picked.sum(axis=1)
+        values = curve.cell_ceiling(cells, slopes).max(axis=1) + picked.sum(axis=1)
         values = values + gamma(len(masses) + 8) * sizes.sum(axis=1)
         place = int(values.argmin())
         if values[place] < best:
@@ -247,9 +266,10 @@ def relaxed_worth(
     return best, chosen
 
 
-def _scaled(worth: float, least: float, largest: float) -> float:
-    """Divide by q, which lies between two ends, rounding up."""
-    return float(np.nextafter(worth / (least if worth > 0 else largest), np.inf))
+def _scaled(worth: FloatArray, least: FloatArray, largest: FloatArray) -> float:
+    """Divide by q, which lies between two ends, rounding up; the largest."""
+    ends = np.where(worth > 0, np.maximum(least, 1e-300), largest)
+    return float(np.nextafter(worth / ends, np.inf).max())
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,38 +278,130 @@ class Ratio(Cone):
 
     factor: float
 
-    def beyond(self, masses: Vector, utility: Information, prices: FloatArray) -> float:
+    @property
+    def silent(self) -> bool:
+        """All entries are alike."""
+        return self.factor <= 1
+
+    def listing(self, masses: FloatArray, utility: Information) -> Listing:
+        """List all sets."""
+        return list_sets(Curve(utility, 1.0, self.factor), masses)
+
+    def refit(self, columns: FloatArray, masses: FloatArray) -> FloatArray:
+        """Take the same sets."""
+        return _scaled_sets(columns > 1, 1.0, self.factor, masses)
+
+    def plain(self, utility: Information) -> float:
+        """Take sets of any mass, with prices in proportion to the prior."""
+        centres, curve = (np.arange(_CELLS) + 0.5) / _CELLS, Curve(utility, 1.0, self.factor)
+        ends = [curve.total(centres + step / _CELLS) for step in (-0.5, 0.5)]
+        worths = curve.cell_ceiling(_CELLS, np.zeros(1))[0]
+        return _scaled(worths, ends[0] * (1 - _STRAY), ends[1] * (1 + _STRAY))
+
+    def knapsack_bound(self, masses: Vector, utility: Information, prices: FloatArray) -> float:
         """Bound the worth beyond the price, by a knapsack that knows the mass of sets, and without one."""
-        if self.factor <= 1:
-            return float_above(-sum(map(Fraction, prices.tolist()), Fraction(0)))
-        p, span = np.array([float(mass) for mass in masses]), self.factor - 1
-        curve = Curve(utility, 1.0, self.factor)
-        total = sum_up(-prices)
-        relaxed, slope = relaxed_worth(curve, p, prices)
-        whole = relaxed + total + _STRAY * (abs(total) + abs(relaxed))
-        grid = grid_of(masses, _WORK / 4, 1.0)
-        sets = Knapsack(grid, p, slope * p - span * prices, 2.0).whole()
-        known = sets.worths > -np.inf
-        raw, worths = sets.masses[known], sets.worths[known]
-        centres = np.clip(raw, 0.0, 1.0)
-        radius = max(grid.below, grid.above) + _STRAY * len(p) + float(np.abs(raw - centres).max())
-        error = gamma(2 * len(p) + 8) * float((abs(slope) * p + span * np.abs(prices)).sum())
-        beyond = (
-            curve.ceiling(centres, radius, np.array([slope]))[0]
-            + worths
-            + total
-            + error
-            + _STRAY * abs(total)
+        p, curve, total = (
+            np.array([float(mass) for mass in masses]),
+            Curve(utility, 1.0, self.factor),
+            sum_up(-prices),
         )
-        least = curve.total(np.maximum(centres - radius, 0.0)) * (1 - _STRAY)
-        largest = curve.total(np.minimum(centres + radius, 1.0)) * (1 + _STRAY)
-        exact = float(np.nextafter(beyond / np.where(beyond > 0, least, largest), np.inf).max())
-        return min(exact * (1 + _STRAY) if exact > 0 else exact, _scaled(whole, 1.0, self.factor))
+        relaxed, slope = relaxed_worth(curve, p, prices)
+        whole = np.array(relaxed + total + _STRAY * (abs(total) + abs(relaxed)))
+        exact = _scaled(*_beyond(curve, _best_sets(curve, masses, prices, slope), p, prices))
+        return min(exact, _scaled(whole, np.array(1.0), np.array(self.factor)))
 
     def moved(self, masses: Vector, utility: Information, prices: FloatArray) -> FloatArray:
         """Move prices by what they lack before scaling."""
         p = np.array([float(mass) for mass in masses])
         return _moved([(Curve(utility, 1.0, self.factor), None)], p, prices)
+
+
+def _scaled_sets(inside: NDArray[np.bool_], low: float, high: float, masses: FloatArray) -> FloatArray:
+    """Write columns of sets, scaled."""
+    raw = np.where(inside, high, low)
+    return np.asarray(raw / (raw @ masses)[:, None])
+
+
+class _Best(NamedTuple):
+    """The best sets of each mass, by worths Σ_S (slope p_x − (high − low) w_x), and how far their masses may be off."""
+
+    sets: Sets
+    slope: float
+    radius: float
+
+
+def _best_sets(curve: Curve, masses: Vector, prices: FloatArray, slope: float) -> _Best:
+    """Find sets of each mass that are worth most by a slope, the empty one left out."""
+    p = np.array([float(mass) for mass in masses])
+    grid = grid_of(masses, _WORK / 4, 1.0)
+    sets = Knapsack(grid, p, slope * p - (curve.high - curve.low) * prices, 2.0).whole()
+    # where an item has no cells, its set shares the place of the empty one
+    first = 1 if grid.cells.all() else 0
+    return _Best(Sets(sets.masses[first:], sets.worths[first:]), slope, max(grid.below, grid.above))
+
+
+def _beyond(
+    curve: Curve, best: _Best, masses: FloatArray, prices: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Bound what columns with `high` on these sets are worth beyond their price before scaling; and q, both ends."""
+    kept = best.sets.worths > -np.inf
+    raw = best.sets.masses[kept]
+    centres = np.clip(raw, _SMALLEST, 1.0)
+    radius = best.radius + _STRAY * len(masses) + float(np.abs(raw - centres).max())
+    total, span = sum_up(-curve.low * prices), curve.high - curve.low
+    error = gamma(2 * len(masses) + 8) * float((abs(best.slope) * masses + span * np.abs(prices)).sum())
+    worths = curve.ceiling(centres, radius, np.array([best.slope]))[0] + best.sets.worths[kept] + total
+    worths = worths + 2 * error + _STRAY * (abs(total) + np.abs(worths))
+    least = curve.total(np.maximum(centres - radius, 0.0)) * (1 - _STRAY)
+    return worths, least, curve.total(np.minimum(centres + radius, 1.0)) * (1 + _STRAY)
+
+
+@dataclass(frozen=True, slots=True)
+class Peaks(Cone):
+    """Columns of all kinds, with largest entries that sum to at most a total over a channel."""
+
+    total: float
+
+    @property
+    def silent(self) -> bool:
+        """Largest entries sum to more than 1 unless all columns are constant."""
+        return self.total <= 1
+
+    def listing(self, masses: FloatArray, utility: Information) -> Listing:
+        """List all sets, with 1 on them and 0 off them, scaled."""
+        return list_sets(Curve(utility, 0.0, 1.0), masses)
+
+    def refit(self, columns: FloatArray, masses: FloatArray) -> FloatArray:
+        """Take them as they are."""
+        return columns
+
+    def knapsack_bound(self, masses: Vector, utility: Information, prices: FloatArray) -> float:
+        """Bound λ, by a knapsack that knows the mass of sets, and without one."""
+        p, curve = np.array([float(mass) for mass in masses]), Curve(utility, 0.0, 1.0)
+        relaxed, slope = relaxed_worth(curve, p, prices)
+        worths = _beyond(curve, _best_sets(curve, masses, prices, slope), p, prices)[0]
+        return min(float(worths.max()), relaxed)
+
+    def bound(self, masses: Vector, utility: Information, prices: FloatArray) -> float:
+        """Bound I_f by Σw + λT, and by what f allows where the mean of largest lifts is T."""
+        if self.silent:
+            return 0.0
+        rest = up(multiplier(masses, utility, prices) * self.total)
+        return min(sum_up(np.append(prices, rest)), self.plain(utility))
+
+    def plain(self, utility: Information) -> float:
+        """Take what f allows where the mean of largest lifts is T."""
+        return utility.largest_lift(self.total)
+
+
+def multiplier(masses: Vector, utility: Information, prices: FloatArray) -> float:
+    """Find the λ ≥ 0 of prices, which proves Σw + λT for every total T; rounded up."""
+    cone = Peaks(np.inf)
+    if len(masses) > LISTED:
+        return max(cone.knapsack_bound(masses, utility, prices), 0.0)
+    listed = listing_of(cone, masses, utility)
+    # what is scaled to 1/σ on a set counts as σ times that
+    return max(listed.beyond(prices, (1 + gamma(2 * len(masses) + 16)) / listed.peaks), 0.0)
 
 
 def _moved(kinds: Sequence[tuple[Curve, int | None]], masses: FloatArray, prices: FloatArray) -> FloatArray:
@@ -319,57 +431,63 @@ class Floor(Cone):
     factor: Fraction
     min_mass: Fraction
 
-    def beyond(self, masses: Vector, utility: Information, prices: FloatArray) -> float:
+    @property
+    def silent(self) -> bool:
+        """All entries are alike."""
+        return self.factor <= 1
+
+    def listing(self, masses: FloatArray, utility: Information) -> Listing:
+        """List sets of each size, and those with a remainder."""
+        secrets, share = len(masses), 1 / self.factor
+        found = [
+            list_sets(Curve(utility, float_below(low), 1.0), masses, size)
+            for size, low in self.kinds(secrets)
+            if size and low
+        ]
+        full = int(share / self.min_mass) if self.min_mass else secrets
+        if full < secrets:
+            rest = float(share / self.min_mass - full)
+            found.append(list_remainders(full, rest, masses, utility))
+        return join(found)
+
+    def refit(self, columns: FloatArray, masses: FloatArray) -> FloatArray:
+        """Take the same sets where their sizes are allowed; what is not stays as it is, which a looser level allows."""
+        inside = columns > (1 - _TIES) * columns.max(axis=1, keepdims=True)
+        lows, sizes = dict(self.kinds(len(masses))), inside.sum(axis=1)
+        found = columns.copy()
+        for size, low in lows.items():
+            own = sizes == size
+            if low and own.any():
+                found[own] = _scaled_sets(inside[own], float(low), 1.0, masses)
+        return found
+
+    def knapsack_bound(self, masses: Vector, utility: Information, prices: FloatArray) -> float:
         """Bound the worth beyond the price for each size of the set.
 
         With the remainder ρ on one secret j, k = ρ 1_{S ∪ j} + (1 − ρ) 1_S, and a sublinear function of it is at most
         that of its parts: sets of both sizes, with 0 off them.
         """
-        if self.factor <= 1:
-            return float_above(-sum(map(Fraction, prices.tolist()), Fraction(0)))
         p = np.array([float(mass) for mass in masses])
-        kinds = [(size, Curve(utility, float(low), 1.0)) for size, low in self.kinds(len(masses)) if size]
+        kinds = [
+            (size, Curve(utility, float_below(low), 1.0)) for size, low in self.kinds(len(masses)) if size
+        ]
         rough = [self._of_size(size, curve, p, prices) for size, curve in kinds]
         size, curve = kinds[int(np.argmax(rough))]
         slope = relaxed_worth(curve, p, prices, size, _ROUGH)[1] / (1 - curve.low)
-        grid = grid_of(masses, _WORK / max(size for size, _ in kinds), 1.0, listed=False)
-        sets = by_size(grid, slope * p - prices, max(size for size, _ in kinds))
-        exact = [
-            self._of_sets(sets[size], curve, (slope, max(grid.below, grid.above), 1 / grid.size), prices, p)
-            for size, curve in kinds
-        ]
+        grid = grid_of(masses, _WORK / max(size for size, _ in kinds), 1.0)
+        best = by_size(grid, slope * p - prices, max(size for size, _ in kinds))
+        cells, exact = np.arange(best.shape[1]) / grid.size, []
+        for size, curve in kinds:
+            span = 1 - curve.low
+            own = _Best(Sets(cells, span * best[size]), span * slope, max(grid.below, grid.above))
+            exact.append(_scaled(*_beyond(curve, own, p, prices)))
         return max(min(one, two) for one, two in zip(rough, exact, strict=True))
-
-    def _of_sets(
-        self,
-        worths: FloatArray,
-        curve: Curve,
-        known: tuple[float, float, float],
-        prices: FloatArray,
-        masses: FloatArray,
-    ) -> float:
-        """Bound the worth of columns with a set of one size, by the best sets of each mass.
-
-        Known are the slope that worths are beyond, how far masses may be off, and the width of a cell.
-        """
-        slope, radius, cell = known
-        places = np.nonzero(worths > -np.inf)[0]
-        raw = places * cell
-        centres = np.clip(raw, cell / 2, 1.0)
-        radius = radius + _STRAY * len(masses) + float(np.abs(raw - centres).max())
-        span, total = 1 - curve.low, sum_up(-curve.low * prices)
-        error = gamma(2 * len(masses) + 8) * float((abs(slope) * masses + np.abs(prices)).sum())
-        beyond = curve.ceiling(centres, radius, np.array([span * slope]))[0] + span * worths[places]
-        beyond = beyond + total + 2 * error + _STRAY * (abs(total) + np.abs(beyond))
-        least = np.maximum(curve.total(np.maximum(centres - radius, 0.0)) * (1 - _STRAY), 1e-300)
-        largest = curve.total(np.minimum(centres + radius, 1.0)) * (1 + _STRAY)
-        return float(np.nextafter(beyond / np.where(beyond > 0, least, largest), np.inf).max())
 
     def moved(self, masses: Vector, utility: Information, prices: FloatArray) -> FloatArray:
         """Move prices by what they lack before scaling, for the worst size."""
         p = np.array([float(mass) for mass in masses])
-        kinds = [(Curve(utility, float(low), 1.0), size) for size, low in self.kinds(len(p)) if size]
-        return prices if self.factor <= 1 else _moved(kinds, p, prices)
+        kinds = [(Curve(utility, float_below(low), 1.0), size) for size, low in self.kinds(len(p)) if size]
+        return _moved(kinds, p, prices)
 
     def kinds(self, secrets: int) -> list[tuple[int, Fraction]]:
         """List sizes of sets and what is off them, 1 being on them."""
@@ -392,7 +510,7 @@ class Floor(Cone):
         ordered = np.sort(masses)
         least = curve.total(ordered[:size].sum()) * (1 - gamma(2 * size + 8))
         largest = curve.total(ordered[-size:].sum()) * (1 + gamma(2 * size + 8))
-        return _scaled(worth, max(float(least), 1e-300), float(largest))
+        return _scaled(np.array(worth), np.asarray(least), np.asarray(largest))
 
 
 def _among(masses: Vector, guarantee: SetPml) -> bool:
@@ -404,7 +522,7 @@ def _among(masses: Vector, guarantee: SetPml) -> bool:
 def cones_of(guarantees: Sequence[Guarantee], masses: Vector, side: Side, room: Fraction) -> list[Cone]:
     """List cones that contain what the guarantees allow: one box for all bounds on lifts, one for each other kind.
 
-    A guarantee about another secret and maximal leakage say nothing of a column's entries.
+    A guarantee about another secret says nothing of a column's entries: there may be none.
     """
     least = min(mass for mass in masses if mass)
     lower, upper = Fraction(0), 1 / least
@@ -425,5 +543,10 @@ def cones_of(guarantees: Sequence[Guarantee], masses: Vector, side: Side, room: 
             others.append(Ratio(float_above(ratio(own.epsilon, side, room))))
         elif isinstance(own, FloorPml):
             others.append(Floor(ratio(own.epsilon, side, room), own.min_mass))
+        elif isinstance(own, MaximalLeakage | Envelope):
+            total = own.rows(masses, side, room).most
+            others += [] if total is None else [Peaks(float_above(total))]
     upper = min(upper, lower + (1 - lower) / least)
+    if others and not lower and upper == 1 / least:
+        return others
     return [Box(float_below(lower), float_above(upper)), *others]

@@ -1,8 +1,8 @@
-"""Sets of secrets by their mass, and the best worth of each mass: knapsacks by listing or by dynamic programming.
+"""Sets of secrets by their mass, and the best worth of each mass: knapsacks by dynamic programming.
 
-Items have masses p_x and worths a_x. Few items are listed: all 2ⁿ sets. More are put on a grid of N cells, where an
-item of c_x cells moves the best worth of s cells to s + c_x. If all p_x N are whole the grid is exact; otherwise the
-mass of every set of s cells lies in [s/N − below, s/N + above], the sums of the items' rounding errors.
+Items have masses p_x and worths a_x. They are put on a grid of N cells, where an item of c_x cells moves the best worth
+of s cells to s + c_x. If all p_x N are whole the grid is exact; otherwise the mass of every set of s cells lies in
+[s/N − below, s/N + above], the sums of the items' rounding errors.
 
 All but one: the knapsacks that leave out one item each are found by halving. The items of the second half are added to
 a copy, then the first half is halved again, and the other way round: n log n additions instead of n².
@@ -21,13 +21,12 @@ from numpy.typing import NDArray
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import float_above
 
-_LISTED = 14  # items of which all sets are listed: 16384, with one left out each 114688
 _FINEST = 1 << 22  # cells of a grid: 32 MB for each array of it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
-    """Masses in cells of 1/size, and how far a set's mass can be below and above its cells; size 0 lists sets."""
+    """Masses in cells of 1/size, and how far a set's mass can be below and above its cells."""
 
     size: int
     cells: NDArray[np.int64]
@@ -35,14 +34,12 @@ class Grid:
     above: float
 
 
-def grid_of(masses: tuple[Fraction, ...], work: float, share: float, *, listed: bool = True) -> Grid:
-    """Choose a grid: none for few items, the masses' own where it is not too fine, else as fine as the work allows.
+def grid_of(masses: tuple[Fraction, ...], work: float, share: float) -> Grid:
+    """Choose a grid: the masses' own where it is not too fine, else as fine as the work allows.
 
     `work` is how many cells all items together may touch, if sets are only followed up to a `share` of the mass.
     """
-    count = len(masses)
-    if listed and count <= _LISTED:
-        return Grid(0, np.zeros(count, dtype=np.int64), 0.0, 0.0)
+    count = max(len(masses), 1)
     affordable = int(min(_FINEST, max(work / (count * max(share, 1 / count)), 64 * count)))
     own = _common(masses, affordable)
     size = own or affordable
@@ -74,7 +71,7 @@ def _common(masses: tuple[Fraction, ...], most: int) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sets:
-    """Sets of the items so far: their masses, and the best worth of each; on a grid, place s has s cells."""
+    """Sets of the items so far: their masses, and the best worth of each; place s has s cells."""
 
     masses: FloatArray
     worths: FloatArray
@@ -91,8 +88,6 @@ class Knapsack:
 
     def empty(self) -> Sets:
         """Start with no items: only the empty set."""
-        if self.grid.size == 0:
-            return Sets(np.zeros(1), np.zeros(1))
         length = min(int((self.most + self.grid.below) * self.grid.size) + 2, int(self.grid.cells.sum()) + 1)
         worths = np.full(length, -np.inf)
         worths[0] = 0.0
@@ -100,19 +95,14 @@ class Knapsack:
 
     def add(self, sets: Sets, items: range) -> Sets:
         """Allow a range of items; sets heavier than `most` are left out."""
-        masses, worths = sets.masses, sets.worths.copy()
+        worths = sets.worths.copy()
         for item in items:
             own, worth = int(self.grid.cells[item]), float(self.worths[item])
-            if self.grid.size == 0:
-                added = masses + self.masses[item]
-                fits = added <= self.most
-                masses = np.concatenate([masses, added[fits]])
-                worths = np.concatenate([worths, worths[fits] + worth])
-            elif own == 0:
+            if own == 0:
                 worths += max(worth, 0.0)
             elif own < len(worths):
                 np.maximum(worths[own:], worths[:-own] + worth, out=worths[own:])
-        return Sets(masses, worths)
+        return Sets(sets.masses, worths)
 
     def whole(self) -> Sets:
         """Find the best sets of all items."""

@@ -90,6 +90,19 @@ def monotone(ends: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     return list(zip(gains, bounds, strict=True))
 
 
+def repaired_shares(rows: Rows, columns: FloatArray) -> tuple[FloatArray, float]:
+    """Make of columns those of a channel that keeps the bounds, but for scaling; and their relative error.
+
+    A constant output is added where the total needs it.
+    """
+    outputs, secrets = columns.shape
+    slack = gamma(8 * (outputs + secrets) + 64)
+    shares = _shares(columns)
+    added = _added(rows, shares, slack)
+    extra = _lacking_total(rows, shares + added[:, None], 1 + added.sum(), slack)
+    return np.concatenate([shares + added[:, None], np.full((1, secrets), extra)]), slack
+
+
 def sound_gain(rows: Rows, gains: FloatArray, columns: FloatArray) -> float:
     """Bound from below what a channel made of these columns, repaired, gains; gains are p_x g(x, y), by output."""
     outputs, secrets = columns.shape

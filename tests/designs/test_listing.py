@@ -1,0 +1,117 @@
+"""Listed columns against all extreme ones in rationals, and what they are worth against balls."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+
+from design_oracle import NAMES, counts
+from tightlip import log_of
+from tightlip.designs.f_information import Information
+from tightlip.designs.guarantee import Alip, FloorPml, Ldp, Side, all_rows
+from tightlip.designs.listing import list_corners
+from tightlip.designs.pricing import Peaks, cones_of, multiplier
+from tightlip.designs.vertices import vertices
+from tightlip.numeric.ball import ball
+
+GUARANTEES = {
+    "PML": Alip(None, log_of(2)),
+    "PML that allows a secret alone": Alip(None, log_of(5)),
+    "PMC": Alip(log_of(2), None),
+    "ALIP": Alip(log_of("3/2"), log_of("5/2")),
+    "LDP": Ldp(log_of(3)),
+    "LDP of almost nothing": Ldp(log_of("1000001/1000000")),
+    "floor": FloorPml(log_of(2), Fraction(1, 60)),
+    "floor with a remainder": FloorPml(log_of(3), Fraction(1, 7)),
+    "floor that allows everything": FloorPml(log_of(40), Fraction(1, 7)),
+}
+TINY = tuple(Fraction(one, 10**12 + 9) for one in (1, 10**12, 3, 5))
+
+
+def priors():
+    return (counts(4, 6), counts(5, 8), TINY)
+
+
+def paid(column, prices):
+    """Evaluate w·v."""
+    return ball(sum((Fraction(w) * v for w, v in zip(prices.tolist(), column, strict=True)), Fraction(0)))
+
+
+def exact_worth(corner, masses, name):
+    """Evaluate Σ_x p_x f(v_x) in balls."""
+    found = arb(0)
+    for lift, mass in zip(corner, masses, strict=True):
+        u, p = ball(lift), ball(mass)
+        if name == "mutual_information":
+            found += p * (u * u.log() - u + 1 if lift else arb(1))
+        elif name == "chi_squared":
+            found += p * (u - 1) ** 2
+        elif name == "hellinger":
+            found += p * (u.sqrt() - 1) ** 2
+        else:
+            found += p * abs(u - 1) / 2
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _precision():
+    before, ctx.prec = ctx.prec, 200
+    yield
+    ctx.prec = before
+
+
+@pytest.mark.parametrize("kind", GUARANTEES)
+def test_all_extreme_columns_are_listed(kind):
+    for masses in priors():
+        (cone,) = cones_of((GUARANTEES[kind],), masses, Side.INNER, Fraction(0))
+        listing = cone.listing(np.array(masses, dtype=float), Information("chi_squared"))
+        for corner in vertices(all_rows((GUARANTEES[kind],), masses, Side.INNER), masses):
+            far = np.abs(listing.columns - np.array(corner, dtype=float)) - 4 * listing.stray
+            assert (far <= 1e-12 * listing.columns.max()).all(axis=1).any(), corner
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", GUARANTEES)
+def test_no_extreme_column_is_worth_more_beyond_its_price(kind, name):
+    draws = np.random.default_rng(1)
+    for masses in priors():
+        p = np.array(masses, dtype=float)
+        corners = vertices(all_rows((GUARANTEES[kind],), masses, Side.INNER), masses)
+        (cone,) = cones_of((GUARANTEES[kind],), masses, Side.INNER, Fraction(0))
+        lists = [cone.listing(p, Information(name)), list_corners(corners, p, Information(name))]
+        for spread in (0.0, 1.0, 1e3):
+            prices = spread * p * draws.standard_normal(len(p))
+            best = max(
+                (exact_worth(corner, masses, name) - paid(corner, prices) for corner in corners),
+                key=lambda own: float(own.mid()),
+            )
+            for listing in lists:
+                found = listing.beyond(prices)
+                assert best <= arb(found)
+                # an entry of a tiny mass is known less well
+                assert masses is TINY or found <= float(best) + 1e-9 * (1 + spread + abs(float(best)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_multiplier_covers_every_set(name):
+    """λ ≥ F(σ) − w(S), F(σ) = σ Σ_x p_x f(1_S/σ)."""
+    draws = np.random.default_rng(2)
+    for masses in priors():
+        size = len(masses)
+        for spread in (0.0, 0.3, 2.0):
+            prices = spread * np.array(masses, dtype=float) * draws.random(size)
+            found = multiplier(masses, Information(name), prices)
+            best = arb(0)
+            for word in range(1, 2**size):
+                inside = [(word >> x) & 1 for x in range(size)]
+                mass = sum((own for own, there in zip(masses, inside, strict=True) if there), Fraction(0))
+                corner = [Fraction(there) / mass for there in inside]
+                worth = exact_worth(corner, masses, name) * ball(mass) - paid(map(Fraction, inside), prices)
+                assert worth <= arb(found)
+                best = max(best, worth, key=lambda own: float(own.mid()))
+            assert found <= float(best) + 1e-10
+
+
+def test_a_total_of_one_allows_nothing():
+    assert Peaks(1.0).bound(counts(4, 6), Information("chi_squared"), np.zeros(4)) == 0.0
