@@ -22,10 +22,23 @@ GUARANTEES = {
     "ALIP": Alip(log_of("3/2"), log_of("5/2")),
     "LDP": Ldp(log_of(3)),
     "LDP of almost nothing": Ldp(log_of("1000001/1000000")),
+    "LDP and PML": (Ldp(log_of(3)), Alip(None, log_of("5/4"))),
+    "LDP and PML that both decide": (Ldp(log_of(5)), Alip(None, log_of(2))),
+    "LDP that decides and ALIP": (Ldp(log_of(2)), Alip(log_of(3), log_of(4))),
+    "LDP and LIP": (Ldp(log_of("5/2")), Alip(log_of("7/4"), log_of("7/4"))),
+    "LDP and PMC": (Ldp(log_of(6)), Alip(log_of(2), None)),
+    "LDP and LIP that decides": (Ldp(log_of(9)), Alip(log_of(2), log_of(2))),
     "floor": FloorPml(log_of(2), Fraction(1, 60)),
     "floor with a remainder": FloorPml(log_of(3), Fraction(1, 7)),
     "floor that allows everything": FloorPml(log_of(40), Fraction(1, 7)),
 }
+
+
+def guarantees_of(kind):
+    own = GUARANTEES[kind]
+    return own if isinstance(own, tuple) else (own,)
+
+
 TINY = tuple(Fraction(one, 10**12 + 9) for one in (1, 10**12, 3, 5))
 
 
@@ -64,9 +77,9 @@ def _precision():
 @pytest.mark.parametrize("kind", GUARANTEES)
 def test_all_extreme_columns_are_listed(kind):
     for masses in priors():
-        (cone,) = cones_of((GUARANTEES[kind],), masses, Side.INNER, Fraction(0))
+        (cone,) = cones_of(guarantees_of(kind), masses, Side.INNER, Fraction(0))
         listing = cone.listing(np.array(masses, dtype=float), Information("chi_squared"))
-        for corner in vertices(all_rows((GUARANTEES[kind],), masses, Side.INNER), masses):
+        for corner in vertices(all_rows(guarantees_of(kind), masses, Side.INNER), masses):
             far = np.abs(listing.columns - np.array(corner, dtype=float)) - 4 * listing.stray
             assert (far <= 1e-12 * listing.columns.max()).all(axis=1).any(), corner
 
@@ -77,8 +90,8 @@ def test_no_extreme_column_is_worth_more_beyond_its_price(kind, name):
     draws = np.random.default_rng(1)
     for masses in priors():
         p = np.array(masses, dtype=float)
-        corners = vertices(all_rows((GUARANTEES[kind],), masses, Side.INNER), masses)
-        (cone,) = cones_of((GUARANTEES[kind],), masses, Side.INNER, Fraction(0))
+        corners = vertices(all_rows(guarantees_of(kind), masses, Side.INNER), masses)
+        (cone,) = cones_of(guarantees_of(kind), masses, Side.INNER, Fraction(0))
         lists = [cone.listing(p, Information(name)), list_corners(corners, p, Information(name))]
         for spread in (0.0, 1.0, 1e3):
             prices = spread * p * draws.standard_normal(len(p))

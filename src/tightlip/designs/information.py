@@ -223,7 +223,7 @@ def _find(
 
 def _level(problem: Problem, utility: Information, pools: _Pools) -> tuple[float, float]:
     """Bound the best I_f from both sides, roughly, in floats with roundings on the safe side."""
-    one_cone = len(problem.masses) > 1 and _is_cone(problem.guarantees)
+    one_cone = len(problem.masses) > 1 and _is_cone(problem.guarantees, len(problem.masses))
     found = _in_cone(problem, utility, pools) if one_cone else _generated(problem, utility, pools, _LOOSE)
     worth = max((_worth(found.problem, utility, one) for one in found.channels), default=0.0)
     bound = found.known.bound
@@ -323,8 +323,11 @@ def _generated(problem: Problem, utility: Information, pools: _Pools, close: flo
         if refined.guarantees == found.problem.guarantees:
             break
         found = replace(found, problem=refined)
-    if len(kinds) > 1 and not eased.silent:
-        for place, cone in enumerate(_cones(eased), 1):
+    if not eased.silent and not _is_cone(problem.guarantees, len(p)):
+        # a bound is by cones that contain what is allowed: prices are those of the best channels of each
+        for place, cone in enumerate(
+            cones_of(found.problem.guarantees, problem.masses, Side.OUTER, Fraction(0)), 1
+        ):
             one = _search_in(cone, eased, utility, p)
             mixture = _mixture(one, utility, p, found.known, pools, (kinds, place), close)
             found.others.extend([] if mixture is None else [mixture])
@@ -358,7 +361,7 @@ def _refined(problem: Problem) -> Problem:
 def _search(problem: Problem, utility: Information, masses: FloatArray) -> Search:
     """Choose where columns come from: the cone's own sets, all extreme columns, or any cone's tangents."""
     cones = _cones(problem)
-    if _is_cone(under_pml(problem.guarantees) or problem.guarantees):
+    if _is_cone(under_pml(problem.guarantees) or problem.guarantees, len(masses)):
         return _search_in(cones[-1], problem, utility, masses)
     rows = problem.rows(Side.INNER)
     if len(masses) <= FEW and rows.most is None:
@@ -462,7 +465,7 @@ def _bound_by(
     prices = np.where([mass == 0 for mass in masses], np.maximum(prices, 0.0), prices)
     cones = cones_of(guarantees, masses, Side.OUTER, Fraction(0))
     bounds = [cone.bound(masses, utility, prices) for cone in cones]
-    if len(masses) <= FEW and not _is_cone(guarantees):
+    if len(masses) <= FEW and not _is_cone(guarantees, len(masses)):
         corners = vertices(all_rows(guarantees, masses, Side.OUTER), masses)
         if corners is not None:
             beyond = list_corners(corners, np.array(masses, dtype=np.float64), utility).beyond(prices)
@@ -470,7 +473,9 @@ def _bound_by(
     return min((bound for bound in bounds if math.isfinite(bound)), default=math.inf)
 
 
-def _is_cone(guarantees: Sequence[Guarantee]) -> bool:
-    """Whether what is allowed is one of the cones whose extreme columns are sets."""
-    boxes = all(isinstance(own, Alip) and own.about is None for own in guarantees)
-    return boxes or (len(guarantees) == 1 and isinstance(guarantees[0], Ldp | FloorPml | MaximalLeakage))
+def _is_cone(guarantees: Sequence[Guarantee], secrets: int) -> bool:
+    """Whether what is allowed is one of the cones whose extreme columns are known."""
+    others = [own for own in guarantees if not (isinstance(own, Alip) and own.about is None)]
+    if len(others) == 1 and isinstance(others[0], Ldp) and secrets <= LISTED:
+        return True
+    return not others or (len(guarantees) == 1 and isinstance(others[0], Ldp | FloorPml | MaximalLeakage))

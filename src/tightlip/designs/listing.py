@@ -109,6 +109,22 @@ def list_sets(curve: Curve, masses: FloatArray, size: int | None = None) -> List
     return Listing(columns, worths, slack * columns.max(axis=0))
 
 
+def list_halves(ends: tuple[float, float], masses: FloatArray, utility: Information) -> Listing:
+    """List columns with an upper end on a set, and off it one number between the lower end and 1, all alike."""
+    (lower, upper), sets = ends, sets_of(len(masses))[1:-1]
+    sums, off = sets @ masses, _STRAY * (len(masses) + 2)
+    sets, sums = sets[sums < 1 - 2 * off], sums[sums < 1 - 2 * off]
+    below, error = (1 - upper * sums) / (1 - sums), 4 * off * upper / (1 - sums)
+    kept = below >= lower - error
+    sets, sums, below, error = sets[kept], sums[kept], below[kept], error[kept]
+    columns = np.where(sets > 0, upper, below[:, None])
+    entries = np.clip(np.stack([below - error, below + error]), 0.0, upper)
+    worth = utility.excess_up(entries - 1, entries).max(axis=0)
+    high = utility.excess_up(np.array([upper - 1]), np.array([upper]))
+    worths = (sums + off) * high + (1 - sums + off) * worth
+    return Listing(columns, worths * (1 + _STRAY), np.full(len(masses), error.max(initial=0.0)))
+
+
 def list_remainders(full: int, rest: float, masses: FloatArray, utility: Information) -> Listing:
     """List columns with 1 on a set of a size, a remainder on one more secret, 0 elsewhere; scaled."""
     places, between = _left_out(len(masses))

@@ -10,6 +10,7 @@ A convex function is largest at extreme columns, and these are sets of secrets:
     Ratio   v_x ≤ t v_x′           t on S, 1 off it, then scaled (LDP)
     Floor   (ε, c)-PML             1 on s ≤ 1/(tc) secrets, (1/t − cs)/(1 − cs) elsewhere, then scaled; where that
                                    would be negative, 1 on ⌊1/(tc)⌋ of them, the remainder on one, 0 elsewhere
+    Both    Box and Ratio          as for one of them, or hi on S and one number off it
     Peaks   Σ_y max_x k_xy ≤ T     1 on S, 0 off it (maximal leakage)
 
 *Box.* Let m = (1 − lo)/(hi − lo), σ = p(S), j the entry between, τ = m − σ ∈ [0, p_j]. With a_x = p_x (f(hi) − f(lo)) −
@@ -26,6 +27,10 @@ The braces are convex in τ: where a grid knows σ only within an interval, they
 
 Where σ is known within an interval, F − βσ is bounded by its tangent and its curvature: with β the slope at the
 optimum, an error in σ counts only by its square.
+
+*Both.* With b the least entry, lo ≤ b ≤ v_x ≤ hi and v_x ≤ tb: extreme are (v, b) at which n of these are equalities. If
+b is lo or hi/t, all but one entry are at the ends of the box from b to min(hi, tb). Otherwise every entry is b or
+min(hi, tb): t on S and 1 off it, scaled, or hi on S and (1 − hi σ)/(1 − σ) off it. These are only listed.
 
 *Peaks.* Columns k ≥ 0 with a number m ≥ max k of their own are mixtures of (1_S, 1), and Σ_x p_x q f(k_x/q) is convex
 and homogeneous in k: a channel is worth no more than its mixture, Σ_S a_S F(σ_S) with Σ_S a_S 1_S = 1 and Σ_S a_S ≤ T.
@@ -59,11 +64,19 @@ from tightlip.designs.guarantee import (
     Vector,
     ratio,
 )
-from tightlip.designs.listing import LISTED, Listing, join, list_box, list_remainders, list_sets
+from tightlip.designs.listing import (
+    LISTED,
+    Listing,
+    join,
+    list_box,
+    list_halves,
+    list_remainders,
+    list_sets,
+)
 from tightlip.designs.subset_sums import Knapsack, Sets, by_size, grid_of
 from tightlip.model.prior import Prior
 from tightlip.numeric.parse import FloatArray
-from tightlip.numeric.rounding import UNIT, float_above, float_below, gamma, sum_up, up
+from tightlip.numeric.rounding import UNIT, down, float_above, float_below, gamma, sum_up, up
 
 _WORK = 3e8  # cells touched by a grid of masses that are no counts: about a second, for gaps of about 1e-5
 _CELLS = 1 << 12  # of the interval of σ, for bounds that look at no set: errors of their width squared
@@ -71,6 +84,7 @@ _ROUGH = 1 << 9  # of them where prices are only moved
 _SECANTS = 12  # to move prices; they converge in about six
 _SLOPES = 33  # tried for such a bound
 _STRAY = 8 * UNIT  # more than the rounding of a sum of two numbers below 2
+_NEARLY = 1e-12  # of an entry: what is not quite allowed is listed too, which costs nothing but the bound
 _TIES = 1e-9  # of an entry: what roundings tell apart
 _SMALLEST = 1e-100  # of a mass; reciprocals of smaller ones have no squares
 _FLAT = 1e12  # a factor beyond which LDP hardly forbids anything, and what it allows is bounded without it
@@ -322,6 +336,42 @@ def _scaled_sets(inside: NDArray[np.bool_], low: float, high: float, masses: Flo
     return np.asarray(raw / (raw @ masses)[:, None])
 
 
+@dataclass(frozen=True, slots=True)
+class Both(Cone):
+    """Columns of a box and of a ratio, for few secrets."""
+
+    box: Box
+    ratio: Ratio
+
+    @property
+    def silent(self) -> bool:
+        """One of them allows constant columns only."""
+        return self.box.silent or self.ratio.silent
+
+    def listing(self, masses: FloatArray, utility: Information) -> Listing:
+        """List what is extreme at both ends of the least entry, and between them."""
+        (lower, upper), factor = (self.box.lower, self.box.upper), self.ratio.factor
+        least = max(lower, down(upper / factor))
+        found = [list_halves((least, upper), masses, utility)]
+        for ends in {(lower, min(upper, up(factor * lower))), (least, upper)}:
+            box = Box(*ends)
+            if not box.silent and ends[1] <= up(factor * ends[0], steps=4):
+                found.append(box.listing(masses, utility))
+        stairs = self.ratio.listing(masses, utility)
+        fits = (stairs.columns <= upper * (1 + _NEARLY)).all(axis=1)
+        fits &= (stairs.columns >= lower * (1 - _NEARLY)).all(axis=1)
+        found.append(Listing(stairs.columns[fits], stairs.worths[fits], stairs.stray))
+        return join(found)
+
+    def refit(self, columns: FloatArray, masses: FloatArray) -> FloatArray:
+        """Take them as they are."""
+        return columns
+
+    def knapsack_bound(self, masses: Vector, utility: Information, prices: FloatArray) -> float:
+        """Take the better bound of the two."""
+        return min(own.knapsack_bound(masses, utility, prices) for own in (self.box, self.ratio))
+
+
 class _Best(NamedTuple):
     """The best sets of each mass, by worths Σ_S (slope p_x − (high − low) w_x), and how far their masses may be off."""
 
@@ -549,4 +599,10 @@ def cones_of(guarantees: Sequence[Guarantee], masses: Vector, side: Side, room: 
     upper = min(upper, lower + (1 - lower) / least)
     if others and not lower and upper == 1 / least:
         return others
-    return [Box(float_below(lower), float_above(upper)), *others]
+    box = Box(float_below(lower), float_above(upper))
+    if len(masses) > LISTED:
+        return [box, *others]
+    # of several ratios each with the box; other cones stand beside it
+    both = [Both(box, own) for own in others if isinstance(own, Ratio)]
+    rest = [own for own in others if not isinstance(own, Ratio)]
+    return [*both, *rest] if both else [box, *rest]
