@@ -28,7 +28,7 @@ The braces are convex in τ: where a grid knows σ only within an interval, they
 Where σ is known within an interval, F − βσ is bounded by its tangent and its curvature: with β the slope at the
 optimum, an error in σ counts only by its square.
 
-*Both.* With b the least entry, lo ≤ b ≤ v_x ≤ hi and v_x ≤ tb: extreme are (v, b) at which n of these are equalities. If
+*Both.* With b the least entry, lo ≤ b ≤ v_x ≤ hi and v_x ≤ tb: extreme are (v, b) at which n of these are equal. If
 b is lo or hi/t, all but one entry are at the ends of the box from b to min(hi, tb). Otherwise every entry is b or
 min(hi, tb): t on S and 1 off it, scaled, or hi on S and (1 − hi σ)/(1 − σ) off it. These are only listed.
 
