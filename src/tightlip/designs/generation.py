@@ -41,6 +41,7 @@ from tightlip.numeric.parse import FloatArray
 CLOSE = 1e-8  # relative gap at which the search ends
 _ROUNDS = 300  # of the master program; each takes some hundredths of a second at a hundred secrets
 _FOLLOWED = 12  # of them where a search goes on from another level; one or two are the rule
+_CLIMBED = 3  # of them where columns are looked for by climbing, which proves no bound that could end it
 _DRAWS = 2  # random sets for each secret to start with; twice as many columns as rows make mixtures easy
 _SAMPLED = 200  # random sets for each further level; more make its master slow, fewer its search long
 _NOISE = 1e-3  # of the prices, so that random sets differ: sets stray from the best mass by as little
@@ -136,7 +137,7 @@ def generate(
     best, bound, tries, gaps = None, known.bound, 0, []
     # where sets are listed rounds are quick, and under a total few levels are solved
     quick = before is None or search.exact or search.total is not None
-    rounds = search.rounds if quick else min(search.rounds, _FOLLOWED)
+    rounds = search.rounds if quick else _FOLLOWED if search.exhaustive else _CLIMBED
     for _ in range(rounds):
         value, prices = master.solve()
         gaps.append(bound - value)
