@@ -13,7 +13,7 @@ from tightlip import Channel, Prior, log_of
 from tightlip.designs import design
 from tightlip.designs.guarantee import Alip, FloorPml, Ldp, MaximalLeakage, SetPml, Side, all_rows
 from tightlip.designs.information import Information, find, information, upper_bound
-from tightlip.designs.linear import ROOM, Kernel, Problem, keeps
+from tightlip.designs.linear import ROOM, Kernel, Problem, keeps, whole
 from tightlip.designs.subset_sums import sampled, search_grid
 from tightlip.designs.vertices import vertices
 from tightlip.model.prior_set import PriorBall
@@ -528,6 +528,49 @@ def test_curves_hold_at_levels_of_every_size(asked, size, name):
         one = design(prior, utility=name, **{asked: point.level})
         assert 0 <= point.value <= one.bound
         assert one.value <= point.bound < math.inf
+
+
+MANY = 10**20
+NASTY = {
+    "a secret that columns never have": ([MANY] * 4 + [1], {"utility": "hellinger", "pml": [0.5, 1.0, 30.0]}),
+    "a box as high as the rarest secret": (
+        [MANY] * 2 + [1],
+        {"utility": "chi_squared", "pmc": [0.5, 1.0, 60.0]},
+    ),
+    "nothing alone": ([1, 1], {"utility": "chi_squared", "maximal_leakage": [0.0]}),
+    "more than all": ([1, 1], {"utility": "chi_squared", "maximal_leakage": [1.0, 90.0, 400.0]}),
+    "PML that decides at last": (
+        [1, 1],
+        {"utility": "chi_squared", "pml": 2.5, "maximal_leakage": [0.3, 0.9, 2.4]},
+    ),
+    "almost nothing": (
+        [1] * 6,
+        {"utility": "mutual_information", "pml": [4e-13, 1e-9, 1.0], "min_mass": "1/18"},
+    ),
+    "everything": ([1] * 6, {"utility": "chi_squared", "pml": [1.0, 400.0], "min_mass": "1/10"}),
+}
+
+
+@pytest.mark.parametrize("case", NASTY)
+def test_curves_of_nasty_cases_have_two_sound_ends(case):
+    from tightlip.designs import curve, design
+
+    weights, asked = NASTY[case]
+    prior = Prior([Fraction(one, sum(weights)) for one in weights])
+    (varied,) = (name for name, own in asked.items() if isinstance(own, list))
+    for point in curve(prior, **asked).points:
+        one = design(prior, **{**asked, varied: point.level})
+        assert 0 <= point.value <= one.bound
+        assert one.value <= point.bound < math.inf
+
+
+def test_a_small_remainder_is_not_rounded_away():
+    """Permutations of (1, r, 0) keep the guarantee; the square root of r feels what 1 + d loses of it."""
+    factor, rest = Fraction(200000000000000000, 50000000000000003), Fraction(6, 10**17)
+    found = design(Prior.uniform(3), utility="hellinger", pml=log_of(factor), min_mass="1/4")
+    weights = np.array([[1, rest, 0], [0, 1, rest], [rest, 0, 1]], dtype=object) / (1 + rest)
+    exact = information(Kernel(*whole(weights)), (Fraction(1, 3),) * 3, Information("hellinger"))
+    assert exact[0] <= found.bound
 
 
 def test_random_sets_have_the_mass_that_is_asked_for():

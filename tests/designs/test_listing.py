@@ -30,6 +30,7 @@ GUARANTEES = {
     "LDP and LIP that decides": (Ldp(log_of(9)), Alip(log_of(2), log_of(2))),
     "floor": FloorPml(log_of(2), Fraction(1, 60)),
     "floor with a remainder": FloorPml(log_of(3), Fraction(1, 7)),
+    "floor with a tiny remainder": FloorPml(log_of(5 / (2 + Fraction(6, 10**17))), Fraction(1, 5)),
     "floor that allows everything": FloorPml(log_of(40), Fraction(1, 7)),
 }
 
@@ -104,6 +105,32 @@ def test_no_extreme_column_is_worth_more_beyond_its_price(kind, name):
                 assert best <= arb(found)
                 # an entry of a tiny mass is known less well
                 assert masses is TINY or found <= float(best) + 1e-9 * (1 + spread + abs(float(best)))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_ratios_beside_boxes_of_all_kinds(seed):
+    """Levels and priors at random, sets that fill a box exactly and masses that are tiny among them."""
+    draws = np.random.default_rng(seed)
+    size = int(draws.integers(2, 6))
+    raw = [Fraction(int(one)) for one in draws.choice([1, 2, 3, 7, 10**9], size)]
+    masses = tuple(one / sum(raw) for one in raw)
+    p = np.array(masses, dtype=float)
+    factors = [
+        1 + Fraction(int(one), 4) * Fraction(10) ** int(draws.integers(-6, 2))
+        for one in draws.integers(1, 20, 3)
+    ]
+    lower, upper, ratio = (log_of(one) for one in factors)
+    guarantees = (Ldp(ratio), Alip(lower if draws.random() < 0.5 else None, upper))
+    corners = vertices(all_rows(guarantees, masses, Side.INNER), masses)
+    cones = cones_of(guarantees, masses, Side.INNER, Fraction(0))
+    for name in NAMES:
+        prices = draws.choice([0.0, 0.1, 3.0]) * p * draws.standard_normal(size)
+        best = max(
+            (exact_worth(corner, masses, name) - paid(corner, prices) for corner in corners),
+            key=lambda own: float(own.mid()),
+        )
+        for cone in cones:
+            assert best <= arb(cone.beyond(masses, Information(name), prices))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -121,11 +121,14 @@ def generate(
     close: float = CLOSE,
 ) -> Mixture:
     """Find the best mixture of columns up to a relative gap, from random ones or from what a stricter level left."""
+    width = len(masses) + (search.total is not None)
+    if before is not None and len(before.trend[-1]) != width:
+        before = None  # a level before had a total, or had none
     followed = None if before is None else _followed(search, utility, masses, before, close)
     if followed is not None:
         return followed
     draws, secrets, master = np.random.default_rng(0), len(masses), _Master(utility, masses, search.total)
-    guess = np.zeros(len(master.limits))
+    guess = np.zeros(width)
     guess[:secrets] = known.prices
     if before is None:
         master.add(np.concatenate([np.ones((1, secrets)), search.start(guess, draws)]))
@@ -195,7 +198,7 @@ def _followed(
 
 def _unit(prices: FloatArray, value: float) -> FloatArray:
     """Take prices for a unit of what is reached; nothing where that is nothing, but for roundings."""
-    return prices / value if np.abs(prices).sum() <= _DEAR * value else np.zeros_like(prices)
+    return prices / value if 0 < np.abs(prices).sum() <= _DEAR * value else np.zeros_like(prices)
 
 
 def _asked(prices: FloatArray, best: FloatArray | None, tries: int, draws: np.random.Generator) -> FloatArray:

@@ -232,6 +232,8 @@ def _level(problem: Problem, utility: Information, pools: _Pools) -> tuple[float
         for one in (*found.channels, *found.others):
             own = _bound_by(problem.masses, found.problem.guarantees, utility, one.prices[0])
             bound = min(bound, own)
+    if not math.isfinite(bound):
+        bound = chords(problem.masses, problem.guarantees, utility).bound
     return worth, max(bound, worth)
 
 
@@ -254,9 +256,9 @@ def _concave_levels(problems: Sequence[Problem], utility: Information) -> list[t
     at every T. Every other level is solved, from the one before, and of those between the ones that mixtures of their
     neighbours do not reach and their tangents do not bound.
     """
-    masses, count = problems[0].masses, len(problems)
-    inner = [one.rows(Side.INNER).most or Fraction(1) for one in problems]
-    outer = [float_above(one.rows(Side.OUTER).most or Fraction(1)) for one in problems]
+    count, secrets = len(problems), Fraction(len(problems[0].masses) if problems else 1)
+    inner = [min(one.rows(Side.INNER).most or secrets, secrets) for one in problems]
+    outer = [float_above(min(one.rows(Side.OUTER).most or secrets, secrets)) for one in problems]
     bounds = [utility.largest_lift(most) for most in outer]
     pools: _Pools = {}
     worths = [0.0] * count
@@ -267,7 +269,8 @@ def _concave_levels(problems: Sequence[Problem], utility: Information) -> list[t
                 continue
         for one in _in_cone(problems[place], utility, pools).channels:
             worths[place] = max(worths[place], _worth(problems[place], utility, one))
-            slope, start = multiplier(masses, utility, one.prices[0]), sum_up(one.prices[0])
+            slope = multiplier(problems[place].masses, utility, one.prices[0])
+            start = sum_up(one.prices[0])
             bounds = [min(own, up(start + up(slope * most))) for own, most in zip(bounds, outer, strict=True)]
     return [(worth, max(worth, bound)) for worth, bound in zip(worths, bounds, strict=True)]
 
@@ -419,7 +422,8 @@ def _worth(problem: Problem, utility: Information, mixture: Mixture) -> float:
         lifts > 1, np.maximum(lifts * (1 - 4 * slack), 1.0), np.minimum(lifts * (1 + 4 * slack), 1.0)
     )
     worths = (utility.excess(lifts - 1, lifts) @ p) * totals
-    return max(float(worths.sum() / columns.sum(axis=0).max()) * (1 - 8 * slack - 4 * ERROR), 0.0)
+    found = float(worths.sum() / columns.sum(axis=0).max()) * (1 - 8 * slack - 4 * ERROR)
+    return found if found > 0 else 0.0
 
 
 def information(kernel: Kernel, masses: Vector, utility: Information) -> tuple[float, float]:

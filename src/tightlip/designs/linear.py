@@ -74,7 +74,8 @@ class Problem:
         """Whether only constant channels are allowed, or hardly any other."""
         rows = self.rows(Side.INNER)
         tight = any(own.room + own.own * (rows.most or 0) <= 0 for own in rows.upper)
-        return tight or any(sum(row) >= 1 for row in rows.lower) or any(own.silent for own in self.guarantees)
+        tight |= any(sum(row) >= 1 for row in rows.lower) or any(sum(row) <= 0 for row in rows.positive)
+        return tight or any(own.silent for own in self.guarantees)
 
     def weighted(self) -> Whole:
         """Weigh gains by the prior: p_x g(x, y), a row for each output."""

@@ -138,10 +138,10 @@ def list_remainders(full: int, rest: float, masses: FloatArray, utility: Informa
     every = np.arange(len(sets))
     columns = sets / totals[:, None]
     columns[every, between] = rest / totals
-    # entries are moved away from 1, where f is least
-    ends = np.stack([1 / totals, rest / totals])
-    moved = np.maximum(ends + np.where(ends > 1, 4, -4) * slack * ends - 1, -1.0)
-    high, inner = utility.excess_up(moved)
+    # entries are moved away from 1, where f is least; without a set there is none of the first kind
+    ends = np.stack([1 / np.where(sums > 0, totals, 1.0), rest / totals])
+    moved = ends * (1 + np.where(ends > 1, 4, -4) * slack)
+    high, inner = utility.excess_up(moved - 1, moved)
     zero = utility.excess_up(np.array([-1.0]))
     off = _STRAY * (len(masses) + 2)
     worths = sums * high + mass * inner + np.maximum(1 - sums - mass + off, 0.0) * zero

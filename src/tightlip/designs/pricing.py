@@ -595,7 +595,8 @@ def cones_of(guarantees: Sequence[Guarantee], masses: Vector, side: Side, room: 
             others.append(Floor(ratio(own.epsilon, side, room), own.min_mass))
         elif isinstance(own, MaximalLeakage | Envelope):
             total = own.rows(masses, side, room).most
-            others += [] if total is None else [Peaks(float_above(total))]
+            # no more than all secrets' largest entries, which are 1
+            others += [] if total is None else [Peaks(float_above(min(total, Fraction(len(masses)))))]
     upper = min(upper, lower + (1 - lower) / least)
     if others and not lower and upper == 1 / least:
         return others

@@ -118,7 +118,9 @@ def sound_gain(rows: Rows, gains: FloatArray, columns: FloatArray) -> float:
 
 
 def _shares(columns: FloatArray) -> FloatArray:
-    return np.asarray(columns / columns.sum(axis=0))
+    """Scale rows to sum to 1; a secret that no column has gets what all others have together."""
+    filled = np.where(columns.sum(axis=0) > 0, columns, columns.sum(axis=1, keepdims=True))
+    return np.asarray(filled / filled.sum(axis=0))
 
 
 def _added(rows: Rows, shares: FloatArray, slack: float) -> FloatArray:
