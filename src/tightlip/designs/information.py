@@ -13,17 +13,7 @@ import numpy as np
 from tightlip.designs.chords import Chords, chords
 from tightlip.designs.closed import cyclic, greatest
 from tightlip.designs.f_information import ERROR, Curve, Information, Name
-from tightlip.designs.generation import (
-    CLOSE,
-    BoxSearch,
-    FloorSearch,
-    GeneralSearch,
-    Listed,
-    Mixture,
-    RatioSearch,
-    Search,
-    generate,
-)
+from tightlip.designs.generation import CLOSE, Mixture, Search, generate
 from tightlip.designs.guarantee import (
     Alip,
     FloorPml,
@@ -38,6 +28,7 @@ from tightlip.designs.guarantee import (
 from tightlip.designs.linear import Kernel, Problem, keeps, repaired, shape_of, whole, whole_weights
 from tightlip.designs.listing import LISTED, list_corners
 from tightlip.designs.pricing import Box, Cone, Floor, Peaks, Ratio, cones_of, listing_of, multiplier
+from tightlip.designs.searches import BoxSearch, FloorSearch, GeneralSearch, Listed, RatioSearch
 from tightlip.designs.subset_sums import search_grid
 from tightlip.designs.tracing import monotone, repaired_shares
 from tightlip.designs.utility import GREATEST, Found, Utility

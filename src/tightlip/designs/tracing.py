@@ -95,26 +95,26 @@ def repaired_shares(rows: Rows, columns: FloatArray) -> tuple[FloatArray, float]
 
     A constant output is added where the total needs it.
     """
-    outputs, secrets = columns.shape
-    slack = gamma(8 * (outputs + secrets) + 64)
-    shares = _shares(columns)
-    added = _added(rows, shares, slack)
-    extra = _lacking_total(rows, shares + added[:, None], 1 + added.sum(), slack)
-    return np.concatenate([shares + added[:, None], np.full((1, secrets), extra)]), slack
+    shares, added, extra, slack = _repair(rows, columns)
+    return np.concatenate([shares + added[:, None], np.full((1, columns.shape[1]), extra)]), slack
 
 
 def sound_gain(rows: Rows, gains: FloatArray, columns: FloatArray) -> float:
     """Bound from below what a channel made of these columns, repaired, gains; gains are p_x g(x, y), by output."""
-    outputs, secrets = columns.shape
-    slack = gamma(8 * (outputs + secrets) + 64)
-    shares = _shares(columns)
-    added = _added(rows, shares, slack)
-    extra = added.sum() + _lacking_total(rows, shares + added[:, None], 1 + added.sum(), slack)
-    constant = gains.sum(axis=1)
+    shares, added, rest, slack = _repair(rows, columns)
+    extra, constant = added.sum() + rest, gains.sum(axis=1)
     # what repairs the total may go to any output: the worst is assumed
-    worth = (gains * shares).sum() + (added * constant).sum() + (extra - added.sum()) * constant.min()
+    worth = (gains * shares).sum() + (added * constant).sum() + rest * constant.min()
     size = (np.abs(gains) * shares).sum() + extra * np.abs(gains).sum(axis=1).max()
     return float((worth - 4 * slack * size) / (1 + extra) - slack * abs(worth))
+
+
+def _repair(rows: Rows, columns: FloatArray) -> tuple[FloatArray, FloatArray, float, float]:
+    """Scale rows; find constants with which columns keep their bounds, and all together the total; and a slack."""
+    slack = gamma(8 * sum(columns.shape) + 64)
+    shares = _shares(columns)
+    added = _added(rows, shares, slack)
+    return shares, added, _lacking_total(rows, shares + added[:, None], 1 + added.sum(), slack), slack
 
 
 def _shares(columns: FloatArray) -> FloatArray:
