@@ -314,11 +314,8 @@ class Ratio(Cone):
 
     def knapsack_bound(self, masses: Vector, utility: Information, prices: FloatArray) -> float:
         """Bound the worth beyond the price, by a knapsack that knows the mass of sets, and without one."""
-        p, curve, total = (
-            np.array([float(mass) for mass in masses]),
-            Curve(utility, 1.0, self.factor),
-            sum_up(-prices),
-        )
+        p, curve = np.array([float(mass) for mass in masses]), Curve(utility, 1.0, self.factor)
+        total = sum_up(-prices)
         relaxed, slope = relaxed_worth(curve, p, prices)
         whole = np.array(relaxed + total + _STRAY * (abs(total) + abs(relaxed)))
         exact = _scaled(*_beyond(curve, _best_sets(curve, masses, prices, slope), p, prices))
@@ -353,10 +350,8 @@ class Both(Cone):
         (lower, upper), factor = (self.box.lower, self.box.upper), self.ratio.factor
         least = max(lower, down(upper / factor))
         found = [list_halves((least, upper), masses, utility)]
-        for ends in {(lower, min(upper, up(factor * lower))), (least, upper)}:
-            box = Box(*ends)
-            if not box.silent and ends[1] <= up(factor * ends[0], steps=4):
-                found.append(box.listing(masses, utility))
+        boxes = {Box(lower, min(upper, up(factor * lower))), Box(least, upper)}
+        found += [box.listing(masses, utility) for box in boxes if not box.silent]
         stairs = self.ratio.listing(masses, utility)
         fits = (stairs.columns <= upper * (1 + _NEARLY)).all(axis=1)
         fits &= (stairs.columns >= lower * (1 - _NEARLY)).all(axis=1)
