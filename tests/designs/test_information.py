@@ -537,6 +537,7 @@ NASTY = {
         [MANY] * 2 + [1],
         {"utility": "chi_squared", "pmc": [0.5, 1.0, 60.0]},
     ),
+    "lifts of a rare secret": ([10**14] * 5 + [1], {"utility": "hellinger", "pml": [1.0, 40.0]}),
     "nothing alone": ([1, 1], {"utility": "chi_squared", "maximal_leakage": [0.0]}),
     "more than all": ([1, 1], {"utility": "chi_squared", "maximal_leakage": [1.0, 90.0, 400.0]}),
     "PML that decides at last": (
@@ -562,6 +563,27 @@ def test_curves_of_nasty_cases_have_two_sound_ends(case):
         one = design(prior, **{**asked, varied: point.level})
         assert 0 <= point.value <= one.bound
         assert one.value <= point.bound < math.inf
+
+
+@pytest.mark.parametrize("size", [3, 9])
+@pytest.mark.parametrize(
+    "asked", [{"pml": log_of(10**20)}, {"maximal_leakage": 10.0}, {"pml": 40.0, "min_mass": 0}]
+)
+def test_secrets_of_tiny_masses_do_not_silence_others(asked, size):
+    """Lifts are up to 10¹⁶, more than a solver takes."""
+    rare = Fraction(1, 10**16)
+    prior = Prior([rare, *[(1 - rare) / (size - 1)] * (size - 1)])
+    found = design(prior, utility="hellinger", **asked)
+    found.verify()
+    assert found.relative_gap < 0.05
+
+
+@pytest.mark.parametrize("size", [5, 11, 14, 16])
+def test_small_levels_say_what_they_can(size):
+    prior = Prior.from_counts(list(range(1, size + 1)), exact=True)
+    for level in (1e-4, 1e-5, 1e-6):
+        found = design(prior, ldp=level, utility="mutual_information")
+        assert found.value >= 0.9 * found.bound > 0
 
 
 def test_a_small_remainder_is_not_rounded_away():

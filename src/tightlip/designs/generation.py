@@ -186,13 +186,17 @@ def _asked(prices: FloatArray, best: FloatArray | None, tries: int, draws: np.ra
 
 
 class _Master:
-    """The program over the columns so far; HiGHS goes on from its last basis."""
+    """The program over the columns so far; HiGHS goes on from its last basis.
+
+    Columns are scaled to a largest entry of 1, and worths to one of 1 at first: HiGHS refuses entries beyond 1e15, and
+    takes what is worth less than its tolerance for nothing.
+    """
 
     def __init__(self, utility: Information, masses: FloatArray, total: float | None) -> None:
         self._utility, self._masses, self._solver = utility, masses, new_solver(1e-9)
         # dense programs, solved again and again: there is nothing to presolve
         self._solver.setOptionValue("presolve", "off")
-        self._columns, self._shares = np.zeros((0, len(masses))), np.zeros(0)
+        self._columns, self._shares, self._unit = np.zeros((0, len(masses))), np.zeros(0), 0.0
         self._known: set[bytes] = set()
         self._total, self.limits = total, np.ones(len(masses))
         nothing = np.array([], dtype=np.int32), np.array([])
@@ -222,7 +226,9 @@ class _Master:
             return
         added = np.array(fresh)
         self._columns = np.concatenate([self._columns, added])
-        costs, added = -self._utility.of_columns(added, self._masses), self.entries(added)
+        worths, sizes = self._utility.of_columns(added, self._masses), added.max(axis=1, keepdims=True)
+        self._unit = self._unit or float(worths.max()) or 1.0
+        costs, added = -worths / self._unit / sizes[:, 0], self.entries(added) / sizes
         places = np.nonzero(added)
         starts = np.searchsorted(places[0], np.arange(len(added))).astype(np.int32)
         most = np.full(len(added), highspy.kHighsInf)
@@ -238,8 +244,8 @@ class _Master:
     def solve(self) -> tuple[float, FloatArray]:
         """Return the value and the prices of the rows."""
         found = run(self._solver, "the master program")
-        self._shares = found.primal
-        return -found.cost, -found.duals
+        self._shares = found.primal / self._columns.max(axis=1)
+        return -found.cost * self._unit, -found.duals * self._unit
 
     def mixture(self) -> tuple[FloatArray, FloatArray]:
         """Return the columns in use and their shares, solved once more for digits that the solver does not give."""

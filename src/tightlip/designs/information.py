@@ -223,8 +223,8 @@ def _level(problem: Problem, utility: Information, pools: _Pools) -> tuple[float
         for one in (*found.channels, *found.others):
             own = _bound_by(problem.masses, found.problem.guarantees, utility, one.prices[0])
             bound = min(bound, own)
-    if not math.isfinite(bound):
-        bound = chords(problem.masses, problem.guarantees, utility).bound
+    if not bound - worth <= _LOOSE * bound < math.inf:
+        bound = min(bound, chords(problem.masses, problem.guarantees, utility).bound)
     return worth, max(bound, worth)
 
 
