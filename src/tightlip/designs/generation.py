@@ -21,7 +21,8 @@ import numpy as np
 
 from tightlip.designs.chords import Chords
 from tightlip.designs.f_information import Information
-from tightlip.numeric.linear_program import new_solver, run
+from tightlip.errors import SolverFailure
+from tightlip.numeric.linear_program import TOLERANCE, new_solver, run
 from tightlip.numeric.parse import FloatArray
 
 CLOSE = 1e-8  # relative gap at which the search ends
@@ -243,7 +244,14 @@ class _Master:
 
     def solve(self) -> tuple[float, FloatArray]:
         """Return the value and the prices of the rows."""
-        found = run(self._solver, "the master program")
+        try:
+            found = run(self._solver, "the master program")
+        except SolverFailure:
+            # stuck in degenerate steps: looser, and presolved after all
+            self._solver.setOptionValue("presolve", "on")
+            for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
+                self._solver.setOptionValue(name, TOLERANCE)
+            found = run(self._solver, "the master program")
         self._shares = found.primal / self._columns.max(axis=1)
         return -found.cost * self._unit, -found.duals * self._unit
 
