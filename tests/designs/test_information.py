@@ -16,6 +16,7 @@ from tightlip.designs.information import Information, find, information, upper_b
 from tightlip.designs.linear import ROOM, Kernel, Problem, keeps, whole
 from tightlip.designs.subset_sums import sampled, search_grid
 from tightlip.designs.vertices import vertices
+from tightlip.errors import SolverFailure
 from tightlip.model.prior_set import PriorBall
 
 MUTUAL = Information("mutual_information")
@@ -584,6 +585,18 @@ def test_small_levels_say_what_they_can(size):
     for level in (1e-4, 1e-5, 1e-6):
         found = design(prior, ldp=level, utility="mutual_information")
         assert found.value >= 0.9 * found.bound > 0
+
+
+def test_a_solver_that_fails_is_not_taken_for_a_proof(monkeypatch):
+    def fail(*given, **options):
+        raise SolverFailure("the master program stopped before an optimum: unknown.")
+
+    monkeypatch.setattr("tightlip.designs.information.generate", fail)
+    found = design(Prior.from_counts([1, 2, 3, 5], exact=True), ldp=1.0, utility="mutual_information")
+    found.verify()
+    assert (found.value, found.method) == (0.0, "nothing was found to release")
+    assert found.bound > 0.05
+    assert design(Prior.uniform(3), ldp=0, utility="chi_squared").method == "nothing can be released"
 
 
 def test_a_small_remainder_is_not_rounded_away():

@@ -234,12 +234,20 @@ class _Master:
         starts = np.searchsorted(places[0], np.arange(len(added))).astype(np.int32)
         most = np.full(len(added), highspy.kHighsInf)
         rows, values = places[1].astype(np.int32), added[places]
-        self._solver.addCols(len(added), costs, np.zeros(len(added)), most, len(values), starts, rows, values)
+        status = self._solver.addCols(
+            len(added), costs, np.zeros(len(added)), most, len(values), starts, rows, values
+        )
+        if status == highspy.HighsStatus.kError:
+            raise SolverFailure(
+                f"the master program refused columns with worths up to {float(np.abs(costs).max()):.3g} for a largest "
+                "entry of 1."
+            )
         if basic:
-            basis, status = highspy.HighsBasis(), highspy.HighsBasisStatus
+            basis, at = highspy.HighsBasis(), highspy.HighsBasisStatus
             count = min(len(added), len(self.limits))
-            basis.col_status = [status.kBasic] * count + [status.kLower] * (len(added) - count)
-            basis.row_status = [status.kLower] * count + [status.kBasic] * (len(self.limits) - count)
+            basis.col_status = [at.kBasic] * count + [at.kLower] * (len(added) - count)
+            basis.row_status = [at.kLower] * count + [at.kBasic] * (len(self.limits) - count)
+            # a basis that is refused costs time alone
             self._solver.setBasis(basis)
 
     def solve(self) -> tuple[float, FloatArray]:

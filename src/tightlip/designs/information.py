@@ -86,8 +86,12 @@ class MostInformation(Utility):
     def find(self, masses: Vector, guarantees: tuple[Guarantee, ...], room: Fraction) -> Found:
         """Find a mechanism in closed form or by column generation, with prices."""
         kernel, prices, guarantees = _find(masses, guarantees, self.information, room)
-        method = "column generation" if len(kernel.weights) > 1 else "nothing can be released"
         problem = Problem(masses, np.zeros((len(masses), 1), dtype=object), guarantees, room)
+        method = "column generation"
+        if len(kernel.weights) == 1:
+            # a solver that fails is no proof that nothing can be: the bound says what might
+            sure = problem.silent or len(masses) == 1
+            method = "nothing can be released" if sure else "nothing was found to release"
         for name, other in _closed(problem):
             if self.worth(masses, other) >= self.worth(masses, kernel) * (1 - _SAME):
                 kernel, method = other, f"closed form: {name}"
