@@ -25,14 +25,14 @@ from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import float_above, gamma, sum_up, up
 
 
-class Chords(NamedTuple):
-    """A bound on an f-information, rounded up, and prices that nearly prove it, in floats."""
+class Ceiling(NamedTuple):
+    """A bound on an f-information that is known without prices, rounded up, and prices near it to begin with."""
 
     bound: float
     prices: FloatArray
 
 
-def chords(masses: Vector, guarantees: Sequence[Guarantee], utility: Information) -> Chords:
+def chords(masses: Vector, guarantees: Sequence[Guarantee], utility: Information) -> Ceiling:
     """Bound I_f of every channel that keeps the guarantees by the chords; infinite where a secret has no mass.
 
     >>> from fractions import Fraction
@@ -42,11 +42,11 @@ def chords(masses: Vector, guarantees: Sequence[Guarantee], utility: Information
     0.693147181
     """
     if not all(masses):
-        return Chords(np.inf, np.zeros(len(masses)))
+        return Ceiling(np.inf, np.zeros(len(masses)))
     # the further apart the ends, the higher the chord at 1
     below, above = all_lifts(guarantees, masses)
     apart = np.maximum(below + above, 1e-300)
     low, high = utility.excess_up(-below), utility.excess_up(above)
     shares = np.array([float_above(mass) for mass in masses])
     heights = shares * ((above * low + below * high) / apart)
-    return Chords(up(sum_up(heights) * (1 + gamma(16))), shares * (high - low) / apart)
+    return Ceiling(up(sum_up(heights) * (1 + gamma(16))), shares * (high - low) / apart)

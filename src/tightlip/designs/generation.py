@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tightlip.designs.chords import Chords
+from tightlip.designs.chords import Ceiling
 from tightlip.designs.f_information import Information
 from tightlip.errors import SolverFailure
 from tightlip.numeric.linear_program import TOLERANCE, new_solver, run
@@ -92,7 +92,7 @@ def generate(
     search: Search,
     utility: Information,
     masses: FloatArray,
-    known: Chords,
+    known: Ceiling,
     *,
     before: Mixture | None = None,
     close: float = CLOSE,

@@ -10,7 +10,7 @@ from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
-from tightlip.designs.chords import Chords, chords
+from tightlip.designs.chords import Ceiling, chords
 from tightlip.designs.closed import cyclic, greatest
 from tightlip.designs.f_information import ERROR, Curve, Information, Name
 from tightlip.designs.generation import CLOSE, Mixture, Search, generate
@@ -236,7 +236,7 @@ def _in_cone(problem: Problem, utility: Information, pools: _Pools) -> _Generate
     """Generate columns of the one cone there is, for channels and bounds alike: what roundings forbid is repaired."""
     masses, p = problem.masses, np.array([float(mass) for mass in problem.masses])
     (cone,) = cones_of(problem.guarantees, masses, Side.OUTER, Fraction(0))
-    known = Chords(cone.plain(utility), 0 * p)
+    known = Ceiling(cone.plain(utility), 0 * p)
     if len(p) > LISTED:
         own = chords(masses, problem.guarantees, utility)
         known = own._replace(bound=min(own.bound, known.bound))
@@ -287,7 +287,7 @@ class _Generated:
     """
 
     problem: Problem
-    known: Chords
+    known: Ceiling
     channels: list[Mixture]
     others: list[Mixture]
 
@@ -301,7 +301,7 @@ def _generated(problem: Problem, utility: Information, pools: _Pools, close: flo
     p = np.array([float(mass) for mass in problem.masses])
     kinds = tuple(own.key for own in problem.guarantees)
     if problem.silent or len(p) == 1:
-        nothing = Chords(upper_bound(problem.masses, problem.guarantees, utility, 0 * p), 0 * p)
+        nothing = Ceiling(upper_bound(problem.masses, problem.guarantees, utility, 0 * p), 0 * p)
         return _Generated(problem, nothing, [], [])
     problem = _refined(problem)
     found = _Generated(problem, chords(problem.masses, problem.guarantees, utility), [], [])
@@ -336,7 +336,7 @@ def _mixture(
     search: Search,
     utility: Information,
     masses: FloatArray,
-    known: Chords,
+    known: Ceiling,
     pools: _Pools,
     key: tuple[tuple[str, ...], int],
     close: float,
