@@ -4,11 +4,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 import tightlip as tl
 from tightlip.designs import curve, design
-from tightlip.designs.frequency import nuclear_norm, variance
-from tightlip.designs.linear import Kernel, whole
+from tightlip.designs.frequency import FrequencyVariance, variance
+from tightlip.designs.frequency_bound import Proof, closed_proof, least_variance
+from tightlip.designs.guarantee import Alip, FloorPml, Ldp, MaximalLeakage, Side
+from tightlip.designs.linear import ROOM, Kernel, Problem, whole
+from tightlip.designs.vertices import vertices
 
 
 def _exact(values):
@@ -21,25 +25,136 @@ def _slow_variance(masses, matrix):
     return float(np.trace(np.linalg.inv((matrix / shares) @ matrix.T)) - (masses**2).sum())
 
 
+def _channel(rng, size):
+    """A random prior and channel, the centred columns d with their probabilities, and the covariance N."""
+    masses, matrix = rng.dirichlet(np.ones(size)), rng.dirichlet(np.ones(7) * rng.uniform(0.3, 5), size=size)
+    shares = masses @ matrix
+    covariance = np.linalg.inv((matrix / shares) @ matrix.T) - np.outer(masses, masses)
+    return masses, matrix, (matrix / shares - 1).T, shares, covariance
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_the_theorem_on_random_channels(seed):
     rng = np.random.default_rng(seed)
+    masses, _, d, shares, covariance = _channel(rng, int(rng.integers(2, 6)))
+    for table in (*rng.standard_normal((20, len(masses), len(masses))), covariance):
+        told, most = np.trace(table) - (table @ masses).sum(), shares @ ((d @ table) ** 2).sum(axis=1)
+        assert told <= 0 or np.trace(covariance) >= told**2 / most * (1 - 1e-8)
+    # the covariance itself is the best matrix
+    assert told**2 / most == pytest.approx(np.trace(covariance), rel=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_ldp_says_of_weights_in_rationals(seed):
+    rng = np.random.default_rng(seed)
     size = int(rng.integers(2, 6))
-    masses, matrix = rng.dirichlet(np.ones(size)), rng.dirichlet(np.ones(7) * rng.uniform(0.3, 5), size=size)
-    shares = masses @ matrix
-    chi = float((masses[:, None] * matrix**2 / shares).sum() - 1)
-    exact = tuple(tl.Prior(masses).exact().masses)
-    assert _slow_variance(masses, matrix) >= nuclear_norm(exact) ** 2 / chi * (1 - 1e-9)
+    counts = rng.integers(1, 9, size=(size, 4))
+    rows = [[Fraction(int(entry), int(row.sum())) for entry in row] for row in counts]
+    masses = [Fraction(int(one), 20 * size) for one in rng.integers(1, 20, size=size)]
+    masses = [mass / sum(masses) for mass in masses]
+    factor = max(max(column) / min(column) for column in zip(*rows, strict=True))
+    weights = [Fraction(int(one)) for one in rng.integers(0, 30, size=size)]
+    weights[0] += 1
+    bend, whole_weight, found = (1 + factor) ** 2 / (4 * factor), sum(weights), Fraction(0)
+    for column in zip(*rows, strict=True):
+        share = sum(p * k for p, k in zip(masses, column, strict=True))
+        d = [k / share - 1 for k in column]
+        cross = sum(c * one for c, one in zip(weights, d, strict=True))
+        squares = sum(c * one * one for c, one in zip(weights, d, strict=True))
+        found += share * (squares - bend / whole_weight * cross**2)
+    assert found <= whole_weight * (bend - 1)
 
 
-def test_the_nuclear_norm_is_a_lower_bound():
-    for seed in range(10):
-        masses = np.random.default_rng(seed).dirichlet(np.ones(seed + 2))
-        roots = np.sqrt(masses)
-        table = np.diag(roots) @ (np.eye(len(roots)) - np.outer(roots, roots))
-        true = np.linalg.svd(table, compute_uv=False).sum()
-        found = nuclear_norm(tuple(tl.Prior(masses).exact().masses))
-        assert true * (1 - 1e-11) <= found <= true
+GUARANTEES = {
+    "ldp": (Ldp(0.9),),
+    "pml": (Alip(None, 0.9),),
+    "lip": (Alip(0.9, 0.9),),
+    "floor": (FloorPml(0.9, Fraction(1, 100)),),
+    "maximal leakage": (MaximalLeakage(0.9),),
+    "two": (Alip(None, 0.7), Ldp(1.0)),
+}
+
+
+@pytest.mark.parametrize("name", GUARANTEES)
+def test_no_proof_is_too_large(name):
+    """Whatever prices, weights and matrix are, no bound exceeds what a channel reaches."""
+    rng = np.random.default_rng(4)
+    prior = tl.Prior(rng.dirichlet(np.ones(4)))
+    masses = tuple(prior.exact().masses)
+    utility = FrequencyVariance()
+    found = utility.find(masses, GUARANTEES[name], ROOM)
+    reached = variance(masses, found.kernel)[1]
+    assert least_variance(masses, found.guarantees, Proof.of(found.proof)) <= reached
+    closed = closed_proof(masses, found.guarantees, found.proof[0]).stacked()
+    for start in (found.proof, closed):
+        for size in (1e-12, 1e-6, 1e-3, 0.1, 1.0):
+            for _ in range(10):
+                moved = start * (1 + size * rng.standard_normal(start.shape))
+                assert least_variance(masses, found.guarantees, Proof.of(moved)) <= reached
+    for junk in (np.full((6, 4), np.nan), np.full((6, 4), np.inf), np.zeros((6, 4)), np.full((6, 4), -1e300)):
+        assert least_variance(masses, found.guarantees, Proof.of(junk)) <= reached
+
+
+@pytest.mark.parametrize(
+    "asked", [{"ldp": 0.5}, {"ldp": 2.0}, {"pml": 0.8}, {"lip": 1.3}, {"pml": 0.8, "ldp": 1}]
+)
+@pytest.mark.parametrize("size", [3, 4])
+def test_all_extreme_columns_weighed_slowly_give_the_same(size, asked):
+    """Frank and Wolfe's method, which needs nothing but a linear program, comes near from above."""
+    prior = tl.Prior(np.random.default_rng(size).dirichlet(np.ones(size)))
+    found = design(prior, utility="frequency_variance", **asked)
+    problem = Problem(tuple(prior.exact().masses), None, found.guarantees)
+    columns = np.array(vertices(problem.rows(Side.OUTER), problem.masses), dtype=np.float64)
+
+    def mixture(gains):
+        return linprog(-gains, A_eq=columns.T, b_eq=np.ones(size), options={"presolve": False}).x
+
+    shares = np.mean([mixture(gains) for gains in np.eye(len(columns))], axis=0)
+    for _ in range(300):
+        inverse = np.linalg.inv((columns.T * shares) @ columns)
+        gains = ((columns @ inverse) ** 2).sum(axis=1)
+        target = mixture(gains)
+        traces = [
+            (np.trace(np.linalg.inv((columns.T * ((1 - part) * shares + part * target)) @ columns)), part)
+            for part in (0.0, *np.geomspace(1e-5, 0.9, 40))
+        ]
+        part = min(traces)[1]
+        if not part:
+            break
+        shares = (1 - part) * shares + part * target
+    slow = min(traces)[0] - float((prior.floats**2).sum())
+    assert found.value <= slow * (1 + 1e-6)
+    assert found.bound <= slow * (1 + 1e-9)
+    assert slow <= found.value * (1 + 0.01)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"ldp": 1}, {"pml": 1}, {"lip": 1}, {"alip": (0.5, 1)}, {"pml": 1, "min_mass": "1/1000"}]
+)
+@pytest.mark.parametrize("size", [2, 3, 6, 11])
+def test_few_secrets_are_exact(size, asked):
+    prior = tl.Prior(np.random.default_rng(size).dirichlet(np.ones(size)))
+    found = design(prior, utility="frequency_variance", **asked)
+    found.verify()
+    assert found.relative_gap <= 1e-6
+    # as many outputs as the information matrix has entries, and one
+    assert len(found.channel.outputs) <= size * (size + 1) // 2 + 1
+
+
+@pytest.mark.parametrize("asked", [{"maximal_leakage": 0.8}, {"pml": 1, "maximal_leakage": 0.9}])
+def test_totals_have_two_sound_ends(asked):
+    prior = tl.Prior(np.random.default_rng(1).dirichlet(np.ones(4)))
+    found = design(prior, utility="frequency_variance", **asked)
+    found.verify()
+    assert found.relative_gap <= (1e-6 if len(asked) == 1 else 0.5)
+
+
+@pytest.mark.parametrize("asked", [{"ldp": 1.0}, {"pml": 1.0}])
+def test_many_secrets_are_nearly_exact(asked):
+    prior = tl.Prior.from_counts(np.random.default_rng(0).integers(1, 400, size=18).tolist())
+    found = design(prior, utility="frequency_variance", **asked)
+    found.verify()
+    assert found.relative_gap <= 0.01
 
 
 def test_the_variance_is_that_of_planning():
@@ -99,7 +214,15 @@ def test_a_curve_falls():
     found = curve(tl.Prior.uniform(4), ldp=[0.5, 1.0, 1.5, 2.0], utility="frequency_variance")
     values = [point.value for point in found.points]
     assert values == sorted(values, reverse=True)
-    assert all(point.bound <= point.value for point in found.points)
+    assert all(point.bound <= point.value <= 1.005 * point.bound for point in found.points)
+
+
+@pytest.mark.parametrize("name", ["ldp", "pml", "lip", "pmc"])
+def test_levels_of_a_curve_are_within_half_a_percent(name):
+    prior = tl.Prior(["1/2", "1/4", "1/8", "1/16", "1/16"])
+    found = curve(prior, utility="frequency_variance", **{name: [0.0, 0.2, 0.7, 0.9, 1.6, 4.0]})
+    assert found.points[0].value == found.points[0].bound == np.inf
+    assert all(point.bound <= point.value <= 1.005 * point.bound for point in found.points[1:])
 
 
 def test_nothing_let_through_is_refused():

@@ -4,44 +4,33 @@ With J = Σ_y k_y k_yᵀ / q_y, the information of one release about the frequen
 releases have covariance (J⁻¹ − p pᵀ)/N if the secrets are distributed as p (`planning.estimate_frequencies` with p as
 its reference), and what counts is N times the sum of their variances, tr J⁻¹ − Σ p_x².
 
-**Theorem.** With D = diag(√p), P the projection orthogonal to √p and ‖·‖ the nuclear norm,
-
-    tr J⁻¹ − Σ p_x²  ≥  ‖DP‖² / χ²(X; Y).
-
-*Proof.* G = D(J − 1 1ᵀ)D has G√p = 0, since Jp = 1, and trace χ²(X; Y). From J = D⁻¹(G + √p√pᵀ)D⁻¹ follows
-J⁻¹ = D G⁺ D + p pᵀ, so the left side is tr(D²G⁺) = tr(PD²P G⁺). By Cauchy and Schwarz, (tr A^½)² ≤ tr(A G⁺) tr G for
-A = PD²P = (DP)ᵀ(DP), and tr A^½ = ‖DP‖. ∎
-
-So a bound on the chi-squared information of all channels that keep the guarantees (`information`) is one on the
-variance. It is reached where G is a multiple of A^½: for uniform priors and two secrets. Otherwise the ends need not
-meet.
-
-The nuclear norm is at least tr(QᵀDP)/‖Q‖ for every Q; the one that reaches it comes from a singular value
-decomposition, and need not be right: ‖Q‖² ≤ 1 + ‖QᵀQ − 1‖.
+Columns are weighed by a convex program (`weighing`), and a matrix with prices or weights of the secrets proves how good
+that is (`frequency_bound`): exactly where all extreme columns can be listed, nearly so for more secrets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tightlip.designs.closed import greatest, subsets
-from tightlip.designs.f_information import Information
+from tightlip.designs.frequency_bound import CHI, Proof, closed_proof, least_variance
 from tightlip.designs.guarantee import Guarantee, Side, Vector
-from tightlip.designs.information import MostInformation, extreme_columns
+from tightlip.designs.information import MostInformation, extreme_columns, search_of
 from tightlip.designs.linear import SCALE, Kernel, Problem, keeps, repaired, whole, whole_weights
+from tightlip.designs.listing import LISTED
+from tightlip.designs.tracing import monotone
 from tightlip.designs.utility import Found, Utility
-from tightlip.errors import InvalidInput, SolverFailure
+from tightlip.designs.weighing import WORTH, Weighed, weigh
+from tightlip.errors import CertificateInvalid, InvalidInput
 from tightlip.model.labels import Labels
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import ball, round_down, round_up
-from tightlip.numeric.linear_program import minimise
 from tightlip.numeric.parse import FloatArray
-from tightlip.numeric.rounding import gamma
 
 LEAST_VARIANCE = "least variance of frequency estimates"
 NAME = "frequency_variance"
@@ -49,9 +38,10 @@ NAME = "frequency_variance"
 _BITS = (
     256  # of the inverse in ball arithmetic; frequencies that 200 bits cannot tell apart count as not told
 )
-_STEPS = 150  # of the search for weights of columns; each solves a program with a row for each secret
-_CLOSE = 1e-9  # of the variance: a step that gains less is the last
-_CHI = MostInformation(Information("chi_squared"))
+_GREATEST = "closed form: greatest mechanism"
+_ENOUGH = 1e-3  # of tr J⁻¹: what a column may be worth beyond its price where not all are looked at
+_LOOSE = 3e-3  # and for a level of a curve: hardly seen in a picture
+_CHI = MostInformation(CHI)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +73,28 @@ class FrequencyVariance(Utility):
                 "raise it: from nothing, frequencies cannot be estimated."
             )
         chi = _CHI.find(masses, guarantees, room)
-        tries = [*_closed(problem), (chi.kernel, "most chi-squared information")]
-        mixed = _mixture(problem, [kernel for kernel, _ in tries])
-        tries += [] if mixed is None else [(mixed, "convex program over columns")]
-        kernel, method = max(tries, key=lambda own: self.worth(masses, own[0]))
-        return Found(chi.guarantees, kernel, chi.proof, method)
+        closed = [*_closed(problem), (chi.kernel, "most chi-squared information")]
+        found = _found(replace(problem, guarantees=chi.guarantees), closed, chi.proof)
+        kernel, method = max(found.tries, key=lambda own: self.worth(masses, own[0]))
+        proof = max(found.proofs, key=lambda own: least_variance(masses, chi.guarantees, own))
+        return Found(chi.guarantees, kernel, proof.stacked(), method)
+
+    def trace(
+        self, masses: Vector, guarantees: Sequence[tuple[Guarantee, ...]], room: Fraction
+    ) -> list[tuple[float, float]]:
+        """Weigh columns for one level after the other, roughly, each from those of the level before."""
+        ends, before = [], None
+        for own in guarantees:
+            problem = _problem(masses, own, room)
+            if problem.silent and len(masses) > 1:
+                ends.append((-np.inf, -np.inf))
+                continue
+            found = _found(problem, list(_closed(problem)), np.zeros(len(masses)), before)
+            before = found.weighed
+            worth = max(self.worth(masses, kernel) for kernel, _ in found.tries)
+            bound = min(self.bound(masses, own, proof.stacked()) for proof in found.proofs)
+            ends.append((worth, max(bound, worth)))
+        return monotone(ends)
 
     def worth(self, masses: Vector, kernel: Kernel) -> float:
         """Compute minus the variance, rounded down; minus infinity where frequencies cannot be told."""
@@ -99,10 +106,13 @@ class FrequencyVariance(Utility):
 
     def bound(self, masses: Vector, guarantees: tuple[Guarantee, ...], proof: Any) -> float:
         """Bound minus the variance of every channel by the theorem, rounded up."""
+        if not isinstance(proof, np.ndarray) or proof.shape != (len(masses) + 2, len(masses)):
+            raise CertificateInvalid(
+                f"a proof must have prices, weights and a matrix for {len(masses)} secrets."
+            )
         if len(masses) == 1:
             return 0.0
-        most = _CHI.bound(masses, guarantees, proof)
-        least = np.inf if not most else float(nuclear_norm(masses) ** 2 / most * (1 - gamma(8)))
+        least = least_variance(masses, guarantees, Proof.of(proof))
         columns = greatest(_problem(masses, guarantees, Fraction(0)), Side.OUTER)
         if columns is not None:
             # every channel is a post-processing of this one, from which nothing can be estimated better
@@ -127,12 +137,12 @@ class FrequencyVariance(Utility):
         return cls()
 
     def proof_to_dict(self, proof: FloatArray) -> dict[str, Any]:
-        """Write the prices of the chi-squared information as JSON values."""
-        return _CHI.proof_to_dict(proof)
+        """Write prices, weights and matrix as JSON values."""
+        return {"secrets": proof[0].tolist(), "weights": proof[1].tolist(), "matrix": proof[2:].tolist()}
 
     def proof_from_dict(self, record: dict[str, Any]) -> FloatArray:
         """Read what `proof_to_dict` gave."""
-        return _CHI.proof_from_dict(record)
+        return np.array([record["secrets"], record["weights"], *record["matrix"]], dtype=np.float64)
 
 
 def variance(masses: Vector, kernel: Kernel) -> tuple[float, float]:
@@ -145,17 +155,23 @@ def variance(masses: Vector, kernel: Kernel) -> tuple[float, float]:
     """
     from flint import arb_mat, ctx
 
-    size = len(masses)
-    information = np.full((size, size), Fraction(0), dtype=object)
-    columns, unit = whole(np.array(masses, dtype=object))
-    for weights in kernel.weights:
-        total = int(weights @ columns)
-        if total:
-            # k kᵀ/q with k = weights/scale and q = total/(unit·scale)
-            information = information + np.outer(weights, weights) * Fraction(unit, total * kernel.scale)
+    size, (shares, unit) = len(masses), whole(np.array(masses, dtype=object))
+    totals = kernel.weights @ shares
+    weights, totals = kernel.weights[totals > 0], totals[totals > 0].tolist()
     with ctx.workprec(_BITS):
+        # k kᵀ/q with k = weights/scale and q = total/(unit·scale); no term is negative, so hardly a digit is lost
+        columns = arb_mat(len(weights), size, [ball(entry) for entry in weights.ravel().tolist()])
+        scaled = arb_mat(
+            len(weights),
+            size,
+            [
+                ball(Fraction(entry * unit, total * kernel.scale))
+                for column, total in zip(weights.tolist(), totals, strict=True)
+                for entry in column
+            ],
+        )
         try:
-            inverse = arb_mat(size, size, [ball(entry) for entry in information.ravel().tolist()]).inv()
+            inverse = (columns.transpose() * scaled).inv()
         except ZeroDivisionError:
             return 0.0, np.inf
         found = sum((inverse[place, place] for place in range(size)), ball(0)) - ball(
@@ -166,76 +182,68 @@ def variance(masses: Vector, kernel: Kernel) -> tuple[float, float]:
         return max(round_down(found), 0.0), max(round_up(found), 0.0)
 
 
-def nuclear_norm(masses: Vector) -> float:
-    """Bound the nuclear norm of DP from below.
-
-    >>> round(nuclear_norm((Fraction(1, 4),) * 4), 9)
-    1.5
-    """
-    roots = np.sqrt([float(mass) for mass in masses])
-    table = np.diag(roots) - np.outer(roots * roots, roots)
-    left, _, right = np.linalg.svd(table)
-    turn = left @ right
-    size, slack = len(roots), gamma(4 * len(roots) + 32)
-    off = np.abs(turn.T @ turn - np.eye(size)).sum(axis=1).max() + slack * size
-    trace = float((turn * table).sum()) - slack * float(
-        (np.abs(turn) * (np.diag(roots) + np.outer(roots * roots, roots))).sum()
-    )
-    return max(trace, 0.0) / float(np.sqrt(1 + off)) * (1 - gamma(8))
-
-
 def _problem(masses: Vector, guarantees: tuple[Guarantee, ...], room: Fraction) -> Problem:
     return Problem(masses, np.zeros((len(masses), 1), dtype=object), guarantees, room)
 
 
 def _closed(problem: Problem) -> Iterator[tuple[Kernel, str]]:
-    """List mechanisms that tell all secrets apart: the truth with noise, and closed forms."""
-    identity = np.eye(len(problem.masses), dtype=int).astype(object) * SCALE
-    kept = keeps(problem, Kernel(identity, SCALE))
-    yield repaired(problem, identity), "closed form: the truth" if kept else "the truth with noise"
+    """List mechanisms in closed form: the best one, or the truth with noise and others that tell all secrets apart."""
     columns = greatest(problem)
     if columns is not None:
         kernel = Kernel(*whole(np.array(columns, dtype=object)))
         if keeps(problem, kernel):
-            yield kernel, "closed form: greatest mechanism"
+            yield kernel, _GREATEST
+            return
+    identity = np.eye(len(problem.masses), dtype=int).astype(object) * SCALE
+    kept = keeps(problem, Kernel(identity, SCALE))
+    yield repaired(problem, identity), "closed form: the truth" if kept else "the truth with noise"
     for kernel in subsets(problem):
         yield kernel, "closed form: subset mechanism"
 
 
-def _mixture(problem: Problem, kernels: Sequence[Kernel]) -> Kernel | None:
-    """Weigh columns by Frank and Wolfe's method: the least tr J⁻¹ over mixtures Σ λ_i v_i = 1."""
-    if problem.rows(Side.INNER).most is not None:
-        return None
-    masses = np.array([float(mass) for mass in problem.masses])
+class _Found(NamedTuple):
+    """Channels and how they were found, proofs, and the weights of columns that another level goes on from."""
+
+    tries: list[tuple[Kernel, str]]
+    proofs: list[Proof]
+    weighed: Weighed | None
+
+
+def _found(
+    problem: Problem, closed: list[tuple[Kernel, str]], chi: FloatArray, before: Weighed | None = None
+) -> _Found:
+    """Weigh columns of channels and extreme ones, or go on from a stricter level, roughly; with proofs."""
+    p = np.array([float(mass) for mass in problem.masses])
+    if closed[0][1] == _GREATEST:
+        # nothing is better, and that is its own proof
+        return _Found(closed, [Proof(0 * p, 0 * p, np.eye(len(p)))], None)
+    few = len(p) <= LISTED
+    proofs = [] if few and before is not None else [closed_proof(problem.masses, problem.guarantees, chi)]
+    weighed = _weighed(problem, [kernel for kernel, _ in closed], before)
+    if weighed is None:
+        return _Found(closed, proofs, before)
+    shares = whole_weights(weighed.columns * weighed.weights[:, None])
+    tries = [*closed, (repaired(problem, shares), "convex program over columns")]
+    if few:
+        covariance = weighed.inverse - np.outer(p, p)
+        # ‖J⁻¹v‖² = ‖Nd‖² + 2 (Np)·v + |p|²
+        prices = weighed.prices[: len(p)] - 2 * covariance @ p - p @ p * p
+        proofs.append(Proof(prices, 0 * p, covariance))
+    return _Found(tries, proofs, weighed)
+
+
+def _weighed(problem: Problem, kernels: Sequence[Kernel], before: Weighed | None) -> Weighed | None:
+    """Weigh the columns of channels, the first of which tells all secrets apart, and extreme ones."""
+    most, masses = problem.rows(Side.INNER).most, np.array([float(mass) for mass in problem.masses])
+    total = None if most is None else float(most)
     pool = [np.array(own.weights, dtype=np.float64)[own.weights.sum(axis=1) > 0] for own in kernels]
-    starts = np.cumsum([0, *(len(own) for own in pool)])
-    columns = np.concatenate([*pool, extreme_columns(problem)])
+    search = search_of(problem)
+    more = None if search.exact else search.flipped
+    pool.insert(1, np.zeros((0, len(masses))) if before is None else search.refit(before.columns))
+    if before is None or search.exact:
+        pool.append(extreme_columns(search))
+    columns = np.concatenate(pool)
     columns = columns / (columns @ masses)[:, None]
-    shares = np.zeros(len(columns))
-    first = columns[: starts[1]]
-    # the truth with noise tells all secrets apart: a start from which J can be inverted
-    shares[: starts[1]] = np.linalg.lstsq(first.T, np.ones(len(masses)), rcond=None)[0]
-    shares = np.maximum(shares, 0.0)
-    for _ in range(_STEPS):
-        try:
-            step, gained = _step(columns, shares)
-        except (np.linalg.LinAlgError, SolverFailure):
-            break
-        shares = step
-        if gained <= _CLOSE:
-            break
-    return repaired(problem, whole_weights(columns[shares > 0] * shares[shares > 0][:, None]))
-
-
-def _step(columns: FloatArray, shares: FloatArray) -> tuple[FloatArray, float]:
-    """Move towards the mixture that the gradient likes best, as far as it helps; also the relative gain."""
-    inverse = np.linalg.inv((columns.T * shares) @ columns)
-    gains = ((columns @ inverse) ** 2).sum(axis=1)
-    target = np.maximum(
-        minimise(-gains, columns.T, np.ones(columns.shape[1]), equal=columns.shape[1]).primal, 0.0
-    )
-    one, two = (columns.T * shares) @ columns, (columns.T * target) @ columns
-    parts = np.concatenate([[0.0], np.geomspace(1e-6, 0.9, 60)])
-    traces = [float(np.trace(np.linalg.inv((1 - part) * one + part * two))) for part in parts]
-    best = int(np.argmin(traces))
-    return (1 - parts[best]) * shares + parts[best] * target, (traces[0] - traces[best]) / traces[0]
+    if before is not None:
+        return weigh(columns, len(pool[0]) + len(pool[1]), total=total, more=more, enough=_LOOSE, near=True)
+    return weigh(columns, len(pool[0]), total=total, more=more, enough=WORTH if search.exact else _ENOUGH)

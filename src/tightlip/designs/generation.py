@@ -46,6 +46,7 @@ class Search(ABC):
     rounds: ClassVar[int] = _ROUNDS
     exhaustive: ClassVar[bool] = True  # whether `price` finds the best column, but for the rounding of a grid
     exact: ClassVar[bool] = False  # whether no column is left that is better where it finds none
+    masses: FloatArray
 
     @property
     @abstractmethod
@@ -59,6 +60,16 @@ class Search(ABC):
     def refit(self, columns: FloatArray) -> FloatArray:
         """Write columns of a stricter level for this one, which allows them as they are."""
         return columns
+
+    def flipped(self, columns: FloatArray) -> FloatArray:
+        """Make columns of those that there are, each with one secret at the other end."""
+        ends = columns.max(axis=1, keepdims=True), columns.min(axis=1, keepdims=True)
+        other = np.where(2 * columns > sum(ends), 0.0, 2 * ends[0])
+        flips = np.repeat(columns[:, None, :], columns.shape[1], axis=1)
+        every = np.arange(columns.shape[1])
+        flips[:, every, every] = other
+        flips = flips.reshape(-1, columns.shape[1])
+        return self.refit(flips[flips.any(axis=1)])
 
     @abstractmethod
     def carried(self, columns: FloatArray, prices: FloatArray, draws: np.random.Generator) -> FloatArray:

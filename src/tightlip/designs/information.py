@@ -26,7 +26,7 @@ from tightlip.designs.guarantee import (
     under_pml,
 )
 from tightlip.designs.linear import Kernel, Problem, keeps, repaired, shape_of, whole, whole_weights
-from tightlip.designs.listing import LISTED, list_corners
+from tightlip.designs.listing import LISTED, Listing, list_corners
 from tightlip.designs.pricing import Box, Cone, Floor, Peaks, Ratio, cones_of, listing_of, multiplier
 from tightlip.designs.searches import BoxSearch, FloorSearch, GeneralSearch, Listed, RatioSearch
 from tightlip.designs.subset_sums import search_grid
@@ -45,7 +45,6 @@ INFORMATIONS: tuple[str, ...] = get_args(Name)
 
 _SAME = 1e-9  # of the information: a closed form that is worse by no more is preferred
 _DRAWN = 30  # prices drawn at random, each of which finds some extreme columns
-_MOST_LISTED = 5_000  # extreme columns that are mixed all at once
 FEW = 6  # secrets of which those of several cones together are found, in rationals
 _EASE = Fraction(1, 1 << 42)  # of the level, for rounding
 _DEAREST = 1e100  # beyond it prices are not read
@@ -236,8 +235,9 @@ def _in_cone(problem: Problem, utility: Information, pools: _Pools) -> _Generate
     """Generate columns of the one cone there is, for channels and bounds alike: what roundings forbid is repaired."""
     masses, p = problem.masses, np.array([float(mass) for mass in problem.masses])
     (cone,) = cones_of(problem.guarantees, masses, Side.OUTER, Fraction(0))
-    known = Ceiling(cone.plain(utility), 0 * p)
+    known = Ceiling(np.inf, 0 * p)
     if len(p) > LISTED:
+        known = Ceiling(cone.plain(utility), 0 * p)
         own = chords(masses, problem.guarantees, utility)
         known = own._replace(bound=min(own.bound, known.bound))
     mixture = _mixture(_search_in(cone, problem, utility, p), utility, p, known, pools, ((), 0), _LOOSE)
@@ -370,15 +370,20 @@ def _search(problem: Problem, utility: Information, masses: FloatArray) -> Searc
     return GeneralSearch(shape_of(rows, len(masses)), utility, masses, parts)
 
 
-def extreme_columns(problem: Problem) -> FloatArray:
-    """List extreme columns of the guarantees' cone: all of them where secrets are few, many otherwise."""
-    p = np.array([float(mass) for mass in problem.masses])
-    search, draws = _search(problem, Information("chi_squared"), p), np.random.default_rng(0)
-    if isinstance(search, Listed) and len(search.listing.columns) <= _MOST_LISTED:
+def search_of(problem: Problem) -> Search:
+    """Say where extreme columns of the guarantees' cone come from, whatever is asked of them."""
+    return _search(problem, Information("chi_squared"), np.array([float(mass) for mass in problem.masses]))
+
+
+def extreme_columns(search: Search) -> FloatArray:
+    """List extreme columns: all where secrets are few, many otherwise."""
+    if isinstance(search, Listed):
         return search.listing.columns
-    found = [search.start(np.zeros(len(p)), draws)]
-    found += [search.price(draws.standard_normal(len(p)) * p)[0] for _ in range(_DRAWN)]
-    return np.concatenate(found)
+    secrets, draws = len(search.masses), np.random.default_rng(0)
+    # the price of a total is left at nothing
+    tries = np.zeros((_DRAWN, secrets + (search.total is not None)))
+    tries[:, :secrets] = draws.standard_normal((_DRAWN, secrets)) * search.masses
+    return np.concatenate([search.start(0 * tries[0], draws), *(search.price(one)[0] for one in tries)])
 
 
 def _cones(problem: Problem) -> list[Cone]:
@@ -464,12 +469,34 @@ def _bound_by(
     prices = np.where([mass == 0 for mass in masses], np.maximum(prices, 0.0), prices)
     cones = cones_of(guarantees, masses, Side.OUTER, Fraction(0))
     bounds = [cone.bound(masses, utility, prices) for cone in cones]
-    if len(masses) <= FEW and not _is_cone(guarantees, len(masses)):
-        corners = vertices(all_rows(guarantees, masses, Side.OUTER), masses)
-        if corners is not None:
-            beyond = list_corners(corners, np.array(masses, dtype=np.float64), utility).beyond(prices)
-            bounds.append(sum_up(np.append(prices, beyond)))
+    corners = _corners(masses, guarantees, utility)
+    if corners is not None:
+        bounds.append(sum_up(np.append(prices, corners.beyond(prices))))
     return min((bound for bound in bounds if math.isfinite(bound)), default=math.inf)
+
+
+def listings(
+    masses: Vector, guarantees: Sequence[Guarantee], utility: Information
+) -> Iterator[tuple[Listing, float | None]]:
+    """List extreme columns of each cone that contains what is allowed, and its total, and for few of all together.
+
+    Only where secrets are no more than can be listed.
+    """
+    guarantees = [own.refine([[1] * len(masses)]) for own in guarantees]
+    for cone in cones_of(guarantees, masses, Side.OUTER, Fraction(0)):
+        if not cone.silent:
+            yield listing_of(cone, masses, utility), cone.total if isinstance(cone, Peaks) else None
+    corners = _corners(masses, guarantees, utility)
+    if corners is not None:
+        yield corners, None
+
+
+def _corners(masses: Vector, guarantees: Sequence[Guarantee], utility: Information) -> Listing | None:
+    """List the extreme columns of several guarantees together, for few secrets."""
+    if len(masses) > FEW or _is_cone(guarantees, len(masses)):
+        return None
+    found = vertices(all_rows(guarantees, masses, Side.OUTER), masses)
+    return None if found is None else list_corners(found, np.array(masses, dtype=np.float64), utility)
 
 
 def _is_cone(guarantees: Sequence[Guarantee], secrets: int) -> bool:

@@ -417,8 +417,8 @@ class Peaks(Cone):
         return list_sets(Curve(utility, 0.0, 1.0), masses)
 
     def refit(self, columns: FloatArray, masses: FloatArray) -> FloatArray:
-        """Take them as they are."""
-        return columns
+        """Take the same sets."""
+        return _scaled_sets(columns > 0, 0.0, 1.0, masses)
 
     def knapsack_bound(self, masses: Vector, utility: Information, prices: FloatArray) -> float:
         """Bound λ, by a knapsack that knows the mass of sets, and without one."""

@@ -343,6 +343,10 @@ class GeneralSearch(Search):
         parts += [part.carried(columns, prices, draws) for part in self.parts]
         return self._allowed(np.concatenate(parts))
 
+    def flipped(self, columns: FloatArray) -> FloatArray:
+        """Take what each part makes of them, where it is allowed."""
+        return self._allowed(np.concatenate([part.flipped(columns) for part in self.parts]))
+
     def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
         """Climb from each secret, or from some of them where they are many."""
         secrets, solver, found = len(self.masses), self._program(), []
