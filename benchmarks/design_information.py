@@ -4,8 +4,8 @@ Claims, for mutual information at ε = 1 and 100 secrets whose prior is drawn fr
 and bounded within 10 s under PML, LIP, PMC and LDP, with a relative gap of at most 1e-6 where the prior is counts of
 10,000 people and 1e-4 where it is floats. With 14 secrets at least 2 times as fast as the linear program over all 2ⁿ
 staircase columns, which proves nothing by itself. A curve of 50 levels at most 10 times the design at ε = 1 from 15
-secrets on, with ends within 2 % of each other; with fewer, where a design takes some milliseconds, no claim is made. The
-variance of estimated frequencies: a relative gap of at most 1e-6 up to 14 secrets and of 0.01 with 20, at ε = 1.
+secrets on, with ends within 2 % of each other; with fewer, where a design takes some milliseconds, no claim is made.
+The variance of estimated frequencies: a relative gap of at most 1e-6 up to 14 secrets and of 0.01 with 20, at ε = 1.
 """
 
 import time
