@@ -41,7 +41,8 @@ _WORTH, _ENOUGH = (
     1e-8,
     1e-3,
 )  # of tr J⁻¹: what a column may be worth beyond its price; where not all are looked at
-_SAME = 1e-13  # of the largest entry of J
+_SAME = 1e-13  # of the largest entry of J, or of a column
+_HARDLY = 1e-6  # of the largest weight
 _UNUSED = 1e-2  # of what a column lacks, in parts of tr J⁻¹: with less weight it is dropped
 
 
@@ -108,7 +109,7 @@ def weigh(
         used = np.flatnonzero(best.lacks(active) < np.maximum(best.weights / _UNUSED, beyond))
         kept = active[used[np.argsort(-best.weights[used])[:most]]]
         active = np.unique(np.concatenate([start, kept, added]), axis=0)
-    return None if best is None else _fewer(best, total)
+    return None if best is None else _tidied(_fewer(best, total))
 
 
 def _climbed(found: Weighed, columns: FloatArray, more: Callable[[FloatArray], FloatArray]) -> FloatArray:
@@ -138,6 +139,16 @@ def _fewer(found: Weighed, total: float | None) -> Weighed:
     if off > _SAME * np.abs(parts.T @ found.weights).max():
         return found
     return found._replace(columns=columns[weights > 0], weights=weights[weights > 0])
+
+
+def _tidied(found: Weighed) -> Weighed:
+    """Leave out columns with hardly any weight, if the others can make up for it."""
+    kept = found.weights > _HARDLY * found.weights.max()
+    columns, weights = found.columns[kept], found.weights[kept]
+    weights = weights + np.linalg.lstsq(columns.T, 1 - weights @ columns, rcond=None)[0]
+    if weights.min() < 0 or np.abs(1 - weights @ columns).max() > _SAME * columns.max():
+        return found
+    return found._replace(columns=columns, weights=weights)
 
 
 def _entries(columns: FloatArray, totalled: bool) -> FloatArray:
