@@ -153,6 +153,15 @@ def test_steps_of_the_picture_are_bounds(asked):
                 assert worse(drawn["value"], true.value) == true.value
 
 
+def test_variances_are_drawn_by_powers_of_ten():
+    found = tl.designs.curve(PRIOR, ldp=[0, 0.5, 1], utility="frequency_variance")
+    chart = curve_chart(curve_record(found, "nats")).to_dict()
+    assert all(layer["encoding"]["y"]["scale"] == {"type": "log"} for layer in chart["layer"])
+    values = [row["value"] for layer in chart["layer"] for row in layer["data"]["values"]]
+    assert values
+    assert all(0 < value < 1e6 for value in values)
+
+
 def test_the_heat_map_is_the_channel():
     found = tl.design(PRIOR, ldp=1, loss="hamming")
     chart = channel_chart(found).to_dict()

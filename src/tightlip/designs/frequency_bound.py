@@ -57,7 +57,7 @@ _LARGEST = 1e100  # beyond it a proof is not read
 
 
 class Proof(NamedTuple):
-    """Prices, c and M; one array for a certificate, mixtures of which are proofs too."""
+    """Prices, c and M."""
 
     prices: FloatArray
     weights: FloatArray

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
@@ -31,11 +31,10 @@ from tightlip.designs.linear import (
     Whole,
     find,
     proves,
-    repaired,
     truth_prices,
     whole,
 )
-from tightlip.designs.tracing import monotone, trace
+from tightlip.designs.tracing import trace
 from tightlip.errors import CertificateInvalid, InvalidInput, quoted
 from tightlip.model.jsonio import number_to_json
 from tightlip.model.labels import (
@@ -57,7 +56,6 @@ GREATEST_GAIN = "greatest gain of a mechanism"
 GREATEST = "greatest {} of a mechanism"  # of an information, by its words
 NAMED = ("hamming", "absolute", "squared", "top-k")
 
-_SOLVED = 8  # levels of a curve that are solved; between them prices are mixed and proved anew
 _TOP = re.compile(r"top-([1-9][0-9]*)")
 _MOST_MEMORY = 12e9  # bytes; beyond, a design is refused with what it would take
 _ARRAYS = 64  # of the size of the channel, that the interior point holds at once
@@ -123,37 +121,11 @@ class Utility(ABC):
     def bound(self, masses: Vector, guarantees: tuple[Guarantee, ...], proof: Any) -> float:
         """Bound the worth of every channel that keeps the guarantees, by a proof that is checked; rounded up."""
 
+    @abstractmethod
     def trace(
         self, masses: Vector, guarantees: Sequence[tuple[Guarantee, ...]], room: Fraction
     ) -> list[tuple[float, float]]:
-        """Bound the best worth from both sides under each of several guarantees, which differ in a rising level.
-
-        Some levels are solved; the others take over the looser channel, repaired, and a mixture of both sides' prices.
-        """
-        problems = [
-            Problem(masses, np.zeros((len(masses), 1), dtype=object), own, room) for own in guarantees
-        ]
-        places = range(len(problems))
-        solved = {
-            place: self.find(masses, guarantees[place], room)
-            for place in sorted({*places[:: max(-(-len(places) // _SOLVED), 1)], places[-1]})
-        }
-        ends = []
-        for place, problem in enumerate(problems):
-            kernel, prices = self._between(place, problem, solved)
-            worth = self.worth(masses, kernel)
-            ends.append((worth, max(self.bound(masses, problem.guarantees, prices), worth)))
-        return monotone(ends)
-
-    def _between(self, place: int, problem: Problem, solved: Mapping[int, Found]) -> tuple[Kernel, Any]:
-        """Take over a channel and prices from the solved levels on both sides."""
-        low, high = max(at for at in solved if at <= place), min(at for at in solved if at >= place)
-        share = (place - low) / (high - low) if high > low else 0.0
-        prices = (1 - share) * solved[low].proof + share * solved[high].proof
-        if problem.silent:
-            return Kernel(np.ones((1, len(problem.masses)), dtype=object), 1), prices
-        kernel = solved[high].kernel
-        return (kernel if place in solved else repaired(problem, kernel.weights)), prices
+        """Bound the best worth from both sides under each of several guarantees, which differ in a rising level."""
 
     def require(self, prior: Prior) -> None:
         """Refuse what cannot be meant of this prior; what was read from arguments can."""

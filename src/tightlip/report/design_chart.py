@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from tightlip.designs.frequency import LEAST_VARIANCE
 from tightlip.designs.result import Design
 from tightlip.errors import visible
 from tightlip.model.labels import Label, show
@@ -85,6 +87,7 @@ def curve_chart(record: dict[str, Any], width: int | str = WIDTH) -> Any:
         {"level": point["level"], "value": point[key], "curve": name, **_exactly(point)}
         for name, key in zip(bounds, ("value", "bound"), strict=True)
         for point in points
+        if math.isfinite(float(point[key]))  # where nothing is let through, frequencies cannot be told
     ]
     unit = record["utility"]["unit"]
     largest = max(point["level"] for point in points)
@@ -99,7 +102,8 @@ def curve_chart(record: dict[str, Any], width: int | str = WIDTH) -> Any:
         y=altair.Y(
             "value:Q",
             title=record["utility"]["words"] + ("" if unit is None else f" ({unit})"),
-            scale=altair.Scale(zero=True),
+            # variances fall as ε² rises, by powers of ten
+            scale=altair.Scale(type="log") if record["kind"] == LEAST_VARIANCE else altair.Scale(zero=True),
         ),
         curve="curve",
         bounds=bounds,
