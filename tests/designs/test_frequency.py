@@ -13,6 +13,7 @@ from tightlip.designs.frequency_bound import Proof, closed_proof, least_variance
 from tightlip.designs.guarantee import Alip, FloorPml, Ldp, MaximalLeakage, Side
 from tightlip.designs.linear import ROOM, Kernel, Problem, whole
 from tightlip.designs.vertices import vertices
+from tightlip.robust import PriorBall
 
 
 def _exact(values):
@@ -91,6 +92,13 @@ def test_no_proof_is_too_large(name):
             for _ in range(10):
                 moved = start * (1 + size * rng.standard_normal(start.shape))
                 assert least_variance(masses, found.guarantees, Proof.of(moved)) <= reached
+    # products of tiny floats vanish, and what they bound must not vanish with them
+    for power in (-530, -500, -300, 300):
+        scaled = Proof(found.proof[0] * 4.0**power, found.proof[1] * 4.0**power, found.proof[2:] * 2.0**power)
+        assert least_variance(masses, found.guarantees, scaled) <= reached
+    for size in (5e-324, 1e-170, 3.478190651314175e-162, 1e-150, 1e-100):
+        tiny = Proof(np.zeros(4), np.full(4, 5e-324), np.eye(4) * size)
+        assert least_variance(masses, found.guarantees, tiny) <= reached
     for junk in (np.full((6, 4), np.nan), np.full((6, 4), np.inf), np.zeros((6, 4)), np.full((6, 4), -1e300)):
         assert least_variance(masses, found.guarantees, Proof.of(junk)) <= reached
 
@@ -230,3 +238,46 @@ def test_levels_of_a_curve_are_within_half_a_percent(name):
 def test_nothing_let_through_is_refused():
     with pytest.raises(tl.errors.InvalidInput, match="level of 0"):
         design(tl.Prior.uniform(3), ldp=0, utility="frequency_variance")
+
+
+def test_levels_of_roundings_have_true_bounds():
+    """Where roundings leave no channel others may have one: the bound is not infinite."""
+    floats = curve(tl.Prior([0.5, 0.3, 0.2]), ldp=[0, 1e-14], utility="frequency_variance").points
+    exact = design(tl.Prior(["1/2", "3/10", "1/5"]), ldp=1e-14, utility="frequency_variance")
+    assert floats[0].bound == np.inf
+    assert floats[1].bound <= exact.value * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("masses", "asked"),
+    [
+        (["1/2", "3/10", "1/5"], {"ldp": 300}),
+        ([Fraction(8**place, (8**10 - 1) // 7) for place in range(10)], {"ldp": 1e-6}),
+        ([Fraction(1, 10**90 + 1), Fraction(10**90, 10**90 + 1)], {"pmc": 1.0}),
+        ([Fraction(1, 10**60), 1 - Fraction(1, 10**60)], {"pml": 1.0}),
+        ([1 - Fraction(2, 10**12), Fraction(1, 10**12), Fraction(1, 10**12)], {"maximal_leakage": 2}),
+    ],
+)
+def test_the_ends_of_what_floats_hold(masses, asked):
+    found = design(tl.Prior(masses), utility="frequency_variance", **asked)
+    found.verify()
+    assert 0 <= found.bound <= found.value
+
+
+def test_a_curve_goes_on_where_columns_cannot_be_weighed():
+    prior = tl.Prior([1 - Fraction(2, 10**12), Fraction(1, 10**12), Fraction(1, 10**12)])
+    found = curve(prior, maximal_leakage=[2, 20], utility="frequency_variance")
+    assert all(point.bound <= point.value for point in found.points)
+
+
+def test_a_target_that_nothing_reaches_is_refused():
+    with pytest.raises(tl.errors.InvalidInput, match="no mechanism at all"):
+        tl.designs.smallest_budget(
+            tl.Prior(["1/2", "3/10", "1/5"]), "ldp", utility="frequency_variance", at_most=0.5
+        )
+
+
+def test_columns_that_the_solver_does_not_find_are_left_out():
+    prior = tl.Prior.uniform(14)
+    found = design(prior, pml=20, priors=PriorBall(prior, 0.1), utility="frequency_variance")
+    found.verify()

@@ -11,6 +11,7 @@ that is (`frequency_bound`): exactly where all extreme columns can be listed, ne
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -26,7 +27,7 @@ from tightlip.designs.listing import LISTED
 from tightlip.designs.tracing import monotone
 from tightlip.designs.utility import Found, Utility
 from tightlip.designs.weighing import WORTH, Weighed, weigh
-from tightlip.errors import CertificateInvalid, InvalidInput
+from tightlip.errors import CertificateInvalid, InvalidInput, SolverFailure
 from tightlip.model.labels import Labels
 from tightlip.model.prior import Prior
 from tightlip.numeric.ball import ball, round_down, round_up
@@ -87,7 +88,10 @@ class FrequencyVariance(Utility):
         for own in guarantees:
             problem = _problem(masses, own, room)
             if problem.silent and len(masses) > 1:
-                ends.append((-np.inf, -np.inf))
+                # at levels so small that roundings leave no channel, others may have one
+                proof = closed_proof(masses, own, np.zeros(len(masses)))
+                never = any(one.silent for one in own)
+                ends.append((-np.inf, -np.inf if never else self.bound(masses, own, proof.stacked())))
                 continue
             found = _found(problem, list(_closed(problem)), np.zeros(len(masses)), before)
             before = found.weighed
@@ -218,8 +222,10 @@ def _found(
         # nothing is better, and that is its own proof
         return _Found(closed, [Proof(0 * p, 0 * p, np.eye(len(p)))], None)
     few = len(p) <= LISTED
-    proofs = [] if few and before is not None else [closed_proof(problem.masses, problem.guarantees, chi)]
     weighed = _weighed(problem, [kernel for kernel, _ in closed], before)
+    proofs = []
+    if not few or before is None or weighed is None:
+        proofs.append(closed_proof(problem.masses, problem.guarantees, chi))
     if weighed is None:
         return _Found(closed, proofs, before)
     shares = whole_weights(weighed.columns * weighed.weights[:, None])
@@ -241,7 +247,8 @@ def _weighed(problem: Problem, kernels: Sequence[Kernel], before: Weighed | None
     more = None if search.exact else search.flipped
     pool.insert(1, np.zeros((0, len(masses))) if before is None else search.refit(before.columns))
     if before is None or search.exact:
-        pool.append(extreme_columns(search))
+        with suppress(SolverFailure):  # other columns remain
+            pool.append(extreme_columns(search))
     columns = np.concatenate(pool)
     columns = columns / (columns @ masses)[:, None]
     if before is not None:

@@ -35,6 +35,7 @@ c, M and prices are found by ascent; whatever they are, the bound holds.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -53,7 +54,8 @@ CHI = Information("chi_squared")
 
 _ASCENT = 60  # steps for c; each takes an eigendecomposition
 _HALVES = 40  # of the way to c = p, where γ ccᵀ vanishes
-_LARGEST = 1e100  # beyond it a proof is not read
+_LARGEST, _POWERS = 1e100, 340  # beyond these, and these powers of two, a proof is not read
+_VANISHING = 1e-280  # more than products of floats lose where they vanish, and less than what counts
 
 
 class Proof(NamedTuple):
@@ -69,9 +71,23 @@ class Proof(NamedTuple):
 
     @classmethod
     def of(cls, stacked: FloatArray) -> Proof:
-        """Read what `stacked` wrote; whatever it is proves something."""
-        own = np.clip(np.nan_to_num(stacked), -_LARGEST, _LARGEST)
-        return cls(own[0], np.maximum(own[1], 0.0), own[2:])
+        """Read what `stacked` wrote."""
+        return cls(stacked[0], stacked[1], stacked[2:])
+
+    def scaled(self) -> Proof:
+        """Scale M to a largest entry between 1/2 and 1, prices and c as its square, so that nothing vanishes.
+
+        What is no number or too large for one is read as another, which proves something too.
+        """
+        matrix, prices, weights = (
+            np.clip(np.nan_to_num(own), -_LARGEST, _LARGEST)
+            for own in (self.matrix, self.prices, self.weights)
+        )
+        power = -int(np.frexp(np.abs(matrix).max())[1])
+        if abs(power) > _POWERS:
+            return Proof(0 * prices, 0 * weights, 0 * matrix)
+        others = np.clip(np.ldexp([prices, weights], 2 * power), -_LARGEST, _LARGEST)
+        return Proof(others[0], np.maximum(others[1], 0.0), np.ldexp(matrix, power))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,16 +119,18 @@ def _forms(masses: Vector, guarantees: Sequence[Guarantee]) -> list[_Form]:
 
 
 def least_variance(masses: Vector, guarantees: Sequence[Guarantee], proof: Proof) -> float:
-    """Bound tr N of every channel that keeps the guarantees from below."""
-    p, matrix = np.array([float(mass) for mass in masses]), proof.matrix
-    told = sum_down(np.append(np.diag(matrix), -(matrix @ p)))
-    told -= gamma(len(p) + 4) * float(np.abs(np.diag(matrix)).sum() + (np.abs(matrix) @ p).sum())
+    """Bound tr N of every channel that keeps the guarantees from below, by a proof whatever it is."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        chi, proof = proof.prices, proof.scaled()
+        p, matrix = np.array([float(mass) for mass in masses]), proof.matrix
+        told = sum_down(np.append(np.diag(matrix), -(matrix @ p)))
+        told -= gamma(len(p) + 4) * float(np.abs(np.diag(matrix)).sum() + (np.abs(matrix) @ p).sum())
+        limits = [_of_weights(masses, guarantees, proof, chi), *_of_listed(masses, guarantees, proof)]
     if told <= 0:
         return 0.0
-    limits = [_of_weights(masses, guarantees, proof)]
-    limits += _of_listed(masses, guarantees, proof)
-    most = min(limits)
-    return float(told * told / most * (1 - gamma(8))) if most > 0 else np.inf
+    # what is not finite bounds nothing, and products that vanish are off by less than is added
+    most = min((limit for limit in limits if math.isfinite(limit)), default=np.inf) + _VANISHING
+    return float(told * told / most * (1 - gamma(8)))
 
 
 def _of_listed(masses: Vector, guarantees: Sequence[Guarantee], proof: Proof) -> list[float]:
@@ -121,24 +139,27 @@ def _of_listed(masses: Vector, guarantees: Sequence[Guarantee], proof: Proof) ->
     for listing, total in listings(masses, guarantees, CHI) if len(masses) <= LISTED else ():
         own = replace(listing, worths=_worths(listing, proof.matrix))
         if total is None:
-            found.append(sum_up(np.append(proof.prices, own.beyond(proof.prices))))
+            beyond = own.beyond(proof.prices)
         else:
             # what is scaled to 1/σ on a set counts as σ times that
             shares = (1 + gamma(2 * len(masses) + 16)) / own.peaks
-            beyond = max(own.beyond(proof.prices, shares), 0.0)
-            found.append(sum_up(np.append(proof.prices, up(beyond * total))))
+            beyond = up(max(own.beyond(proof.prices, shares), 0.0) * total)
+        if math.isfinite(beyond):
+            found.append(sum_up(np.append(proof.prices, beyond)))
     return found
 
 
 def _worths(listing: Listing, matrix: FloatArray) -> FloatArray:
     """Bound ‖Mᵀd‖² of listed columns from above; their entries are off by no more than they stray."""
     d, size = listing.columns - 1, np.abs(matrix)
-    stray = (gamma(len(size) + 4) * (1 + np.abs(d)) + listing.stray) @ size
-    return np.asarray(((np.abs(d @ matrix) + stray) ** 2).sum(axis=1) * (1 + gamma(len(size) + 8)))
+    stray = (gamma(len(size) + 4) * (1 + np.abs(d)) + listing.stray) @ size * (1 + gamma(len(size) + 8))
+    return np.asarray(((np.abs(d @ matrix) + stray) ** 2).sum(axis=1) * (1 + gamma(len(size) + 16)))
 
 
-def _of_weights(masses: Vector, guarantees: Sequence[Guarantee], proof: Proof) -> float:
-    """Bound Σ_y q_y ‖Mᵀd_y‖² by c."""
+def _of_weights(
+    masses: Vector, guarantees: Sequence[Guarantee], proof: Proof, chi_prices: FloatArray
+) -> float:
+    """Bound Σ_y q_y ‖Mᵀd_y‖² by c, and for many secrets by prices of the chi-squared information."""
     weights, forms = proof.weights, _forms(masses, guarantees)
     if not weights.any():
         return np.inf
@@ -150,7 +171,7 @@ def _of_weights(masses: Vector, guarantees: Sequence[Guarantee], proof: Proof) -
         most = float_above(
             max(Fraction(own) / mass for own, mass in zip(weights.tolist(), masses, strict=True))
         )
-        chi = up(most * upper_bound(masses, guarantees, CHI, proof.prices))
+        chi = up(most * upper_bound(masses, guarantees, CHI, chi_prices))
         found.append(chi + _rest(masses, proof, forms[0], roots))
     return min(found)
 
@@ -161,10 +182,12 @@ def _rest(masses: Vector, proof: Proof, form: _Form, roots: FloatArray) -> float
     rest = matrix @ matrix.T - form.table(proof.weights)
     own = rest @ ones
     own = own - p * (own @ ones) / 2
-    shifts = np.outer(own, p) + np.outer(p, own)
+    shifts = np.outer(own, p)
     bent = form.gamma(proof.weights) * np.outer(proof.weights, proof.weights)
-    sizes = np.abs(matrix) @ np.abs(matrix).T + np.diag(proof.weights) + bent + np.abs(shifts)
-    off = np.abs(rest - shifts) + gamma(len(p) + 16) * sizes
+    sizes = (
+        np.abs(matrix) @ np.abs(matrix).T + np.diag(proof.weights) + bent + np.abs(shifts) + np.abs(shifts.T)
+    )
+    off = np.abs(rest - shifts - shifts.T) + gamma(len(p) + 16) * sizes
     return float(roots @ off @ roots * (1 + gamma(2 * len(p) + 16)))
 
 
@@ -172,9 +195,15 @@ def closed_proof(masses: Vector, guarantees: Sequence[Guarantee], prices: FloatA
     """Find c and M for any number of secrets: the form that says most, with c found by ascent."""
     p = np.array([float(mass) for mass in masses])
     project = np.eye(len(p)) - np.outer(p, np.ones(len(p)))
-    found = [(p, form) for form in _forms(masses, guarantees)[:1]]
-    found += [(_ascended(p, form, project), form) for form in _forms(masses, guarantees)]
-    proofs = [Proof(prices, weights, _matrix(p, form.table(weights), project)) for weights, form in found]
+    proofs = [Proof(prices, p, np.eye(len(p)))]
+    for form in _forms(masses, guarantees):
+        for find in (lambda own: p, lambda own: _ascended(p, own, project)):
+            with np.errstate(all="ignore"):
+                try:
+                    weights = find(form)
+                    proofs.append(Proof(prices, weights, _matrix(p, form.table(weights), project)))
+                except np.linalg.LinAlgError:
+                    continue  # levels and masses at the ends of what floats hold
     return max(proofs, key=lambda own: least_variance(masses, guarantees, own))
 
 

@@ -52,6 +52,7 @@ class Listing:
         """Bound what a column is worth beyond its price, times a weight of at most 1, from above."""
         size = np.abs(prices)
         margin = float(size @ (self.stray + gamma(len(prices) + 4) * np.abs(self.columns).max(axis=0)))
+        margin *= 1 + gamma(len(prices) + 8)
         found = self.worths - self.columns @ prices + margin
         return float(np.nextafter(((found + _STRAY * (np.abs(found) + margin)) * weights).max(), np.inf))
 
