@@ -139,7 +139,7 @@ def test_all_extreme_columns_weighed_slowly_give_the_same(size, asked):
 @pytest.mark.parametrize(
     "asked", [{"ldp": 1}, {"pml": 1}, {"lip": 1}, {"alip": (0.5, 1)}, {"pml": 1, "min_mass": "1/1000"}]
 )
-@pytest.mark.parametrize("size", [2, 3, 6, 11])
+@pytest.mark.parametrize("size", [2, 3, 6, 9])
 def test_few_secrets_are_exact(size, asked):
     prior = tl.Prior(np.random.default_rng(size).dirichlet(np.ones(size)))
     found = design(prior, utility="frequency_variance", **asked)
@@ -161,7 +161,7 @@ def test_totals_have_two_sound_ends(asked):
 
 @pytest.mark.parametrize("asked", [{"ldp": 1.0}, {"pml": 1.0}])
 def test_many_secrets_are_nearly_exact(asked):
-    prior = tl.Prior.from_counts(np.random.default_rng(0).integers(1, 400, size=18).tolist())
+    prior = tl.Prior.from_counts(np.random.default_rng(0).integers(1, 400, size=15).tolist())
     found = design(prior, utility="frequency_variance", **asked)
     found.verify()
     assert found.relative_gap <= 0.01
@@ -252,7 +252,7 @@ def test_levels_of_roundings_have_true_bounds():
     ("masses", "asked"),
     [
         (["1/2", "3/10", "1/5"], {"ldp": 300}),
-        ([Fraction(8**place, (8**10 - 1) // 7) for place in range(10)], {"ldp": 1e-6}),
+        ([Fraction(8**place, (8**6 - 1) // 7) for place in range(6)], {"ldp": 1e-6}),
         ([Fraction(1, 10**90 + 1), Fraction(10**90, 10**90 + 1)], {"pmc": 1.0}),
         ([Fraction(1, 10**60), 1 - Fraction(1, 10**60)], {"pml": 1.0}),
         ([1 - Fraction(2, 10**12), Fraction(1, 10**12), Fraction(1, 10**12)], {"maximal_leakage": 2}),
