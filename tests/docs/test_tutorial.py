@@ -60,7 +60,7 @@ def test_the_page_on_design_tells_the_truth(folder):
             Path(names[language]).write_text(content)
         elif language == "console":
             seen += [program for program, _ in check(content)]
-    assert seen == ["tightlip"] * 11
+    assert seen == ["tightlip"] * 12
 
 
 def blocks(page):

@@ -128,7 +128,7 @@ def test_a_short_policy_file(tmp_path):
             r'key "min_cuont" is not there; did you mean "min_count"\?',
         ),
         ("secret = 's'\nrelease = ['a']\nmin_count = 0", "min_count must be a whole number from 1 to"),
-        ("secret = 's'\nrelease = ['s']", 'must not have a secret column, got "s" in both'),
+        ("secret = 's'\nrelease = ['s']", 'must not have a secret column as it is, got "s" in both'),
         ("secret = 's'\nrelease = []", "release must have at least one column"),
         ("secret = []\nrelease = ['a']", "secret must have at least one column"),
         ("secret = 's'\nrelease = ['a', 'a']", 'each column once, got "a" twice'),

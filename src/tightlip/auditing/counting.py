@@ -25,7 +25,7 @@ from tightlip.numeric.quantity import Probability
 from tightlip.table.cell_kinds import CellCounter, count_kinds, population_risks
 from tightlip.table.counts import MAX_CELLS, TooManyCells, count_cells, require_few_cells
 from tightlip.table.mechanism import Value
-from tightlip.table.policy import Policy
+from tightlip.table.policy import Policy, undrawn
 from tightlip.table.source import Table
 
 _MOST_VALUES = 40  # of a column in a picture
@@ -111,7 +111,7 @@ class Cells:
         noisy = mechanisms_of(self.policy)
         if not noisy:
             return self.release(subject, columns)
-        quiet = tuple(replace(item, mechanism=None) for item in self.policy.release)
+        quiet = undrawn(self.policy.release)
         return replace(self, policy=replace(self.policy, release=quiet), _released={}).release(
             subject, columns, kinds=False
         )

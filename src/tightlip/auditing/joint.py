@@ -45,7 +45,7 @@ from tightlip.table.counts import (
     require_secrets,
     secret_keys,
 )
-from tightlip.table.policy import Policy, Secret
+from tightlip.table.policy import Policy, Secret, undrawn
 from tightlip.table.recoding import Keep
 from tightlip.table.source import Table
 
@@ -294,8 +294,7 @@ def _in_engine(base: Table, policy: Policy, keys: Sequence[Key], plans: Mapping[
 
 def plain(plan: Policy) -> Policy:
     """Plan the same columns with nothing hidden, drawn or recoded cell by cell: a plan is post-processing of that."""
-    release = tuple(replace(item, mechanism=None) for item in plan.release)
-    return replace(plan, release=release, min_count=None, local=None)
+    return replace(plan, release=undrawn(plan.release), min_count=None, local=None)
 
 
 def _absent(counted: Counted, keys: Sequence[Key]) -> NDArray[np.bool_]:

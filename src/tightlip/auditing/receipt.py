@@ -29,7 +29,7 @@ from tightlip.table.chain import in_a_row, steps_of
 from tightlip.table.local import file_digest
 from tightlip.table.mapping import Mapping
 from tightlip.table.outputs import PostgresOutput
-from tightlip.table.policy import Policy
+from tightlip.table.policy import Policy, Released
 from tightlip.table.policy_file import policy_toml
 from tightlip.table.postgres import stored_digest
 from tightlip.table.publish import UNSAFE_NOTE, Published
@@ -219,7 +219,7 @@ def asked_of(policy: Policy) -> dict[str, Any]:
 
 def meant_rows(policy: Policy) -> Policy | None:
     """Reduce a plan to which rows and secrets are meant, the released columns as they are; None where all are."""
-    released = [item.column for item in policy.release]
+    released = [_plain(item, policy) for item in policy.release]
     secrets = [replace(item, recoding=_inline(item.recoding)) for item in policy.secrets]
     meant = Policy(
         policy.secret,
@@ -230,6 +230,13 @@ def meant_rows(policy: Policy) -> Policy | None:
         missing=policy.missing,
     )
     return None if meant == Policy(policy.secret, released) else meant
+
+
+def _plain(item: Released, policy: Policy) -> Released:
+    """A released column as it is; one that is secret too as it is drawn, without the mechanism's file."""
+    if item.mechanism is None or item.column not in policy.secret:
+        return Released(item.column)
+    return Released(item.column, mechanism=type(item.mechanism).read(item.mechanism.setting()))
 
 
 def _inline(recoding: Recoding) -> Recoding:

@@ -206,11 +206,12 @@ def exception_words(found: Protection, worst: Finding) -> str:
 
 def reader_words(found: Protection, worst: Finding, *, with_secret: bool) -> str:
     """Say what a reader of a released value is, and what of their view is covered."""
+    drawn = {*found.counted.columns} & {*found.counted.secret_columns}
     secret = (
         f"The file has the secret ({_secret(found)}) beside it: who can tell which row is a person's reads it there, "
         "and is not this reader."
         if with_secret
-        else f"The secret ({_secret(found)}) stays at home."
+        else f"The secret ({_secret(found)}) stays at home{', but for what is drawn of it' if drawn else ''}."
     )
     return (
         "The reader sees what is published for one person, and may know how common every combination of values and "
@@ -220,7 +221,7 @@ def reader_words(found: Protection, worst: Finding, *, with_secret: bool) -> str
 
 def neighbour_words(found: Protection, worst: Finding) -> str:
     """Say whether somebody who knows the person's own columns is covered."""
-    columns = join_names(found.counted.columns)
+    columns = join_names([name for name in found.counted.columns if name not in found.counted.secret_columns])
     who = (
         f"The neighbour knows somebody's own {columns} exactly, and {_secret(found)} is published beside the released "
         "columns."

@@ -32,6 +32,7 @@ from tightlip.table.policy import (
     Policy,
     Released,
     Secret,
+    Undrawn,
     list_columns,
     read_codes,
     read_names,
@@ -104,7 +105,8 @@ def planned(
         bins={"age": 10} or {"age": [18, 65]}, prefix={"zip": 3}, top={"age": 90}, bottom={"age": 18},
         mapping={"job": "jobs.csv:2"} or {"job": {"nurse": "care"}}, suppress=["name"], randomize={"sex": "log(3)"}
         or {"sex": channel} or {"sex": "channel mechanism.json"};
-        several of one column are in a row, whatever the policy has of it
+        several of one column are in a row, whatever the policy has of it; of a column that is secret and released,
+        which must be randomised, they are of both
     flag : what stands before a keyword in messages
 
     Raises
@@ -116,8 +118,9 @@ def planned(
     >>> [item.words() for item in planned(None, ["sex"], plan, bins={"age": 5}).release]
     ['age in bins of 5', 'zip as it is', 'sex as it is']
     """
-    plan = _columns(secret, release, policy)
     named = [] if release is None else list_columns(release)
+    drawn = _pairs(recodings.get("randomize"), f"{flag}randomize")
+    plan = _columns(secret, None if release is None else [_to_draw(one, drawn) for one in named], policy)
     fixed = {item.column for item in named if isinstance(item, Released) and item.recoding != Keep()}
     require_keywords(planned, recodings, _RECODINGS)
     plan = _recoded(plan, {key: given for key, given in recodings.items() if given is not None}, flag, fixed)
@@ -168,7 +171,7 @@ def _columns(secret: Any, release: Any, policy: Policy | None) -> Policy:
     released = {item.column: item for item in policy.release}
     for one in () if release is None else list_columns(release):
         new = one if isinstance(one, Released) else Released(one)
-        released[new.column] = released.get(new.column, new) if isinstance(one, str) else new
+        released[new.column] = released.get(new.column, new) if isinstance(one, str | Undrawn) else new
     if policy.local is not None and {*released.values()} != {*policy.release}:
         raise _refuse_local("release")
     return replace(
@@ -178,6 +181,11 @@ def _columns(secret: Any, release: Any, policy: Policy | None) -> Policy:
         release=(*released.values(),),
         scales=Scales(),
     )
+
+
+def _to_draw(one: str | Released, drawn: Collection[str]) -> str | Released:
+    """A column whose mechanism is said elsewhere; it may be secret too."""
+    return Undrawn(one) if isinstance(one, str) and one in drawn else one
 
 
 def _joined(old: Secret, new: Secret) -> Secret:
@@ -215,10 +223,12 @@ def _recoded(plan: Policy, given: Mapping[str, Any], flag: str, fixed: Collectio
     )
     for column, own in settings.items():
         with _named(f"{' and '.join(words[column])} of column {quoted(column)}"):
-            if column in secrets:
-                secrets[column] = _recode_secret(secrets[column], own)
-            else:
+            if column in release:
                 release[column] = _recode_released(release[column], own)
+                # of a column that is secret too, a recoding is of both
+                own = {key: value for key, value in own.items() if key not in MECHANISMS}
+            if column in secrets and own:
+                secrets[column] = _recode_secret(secrets[column], own)
     return replace(plan, secrets=tuple(secrets.values()), release=tuple(release.values()))
 
 

@@ -138,6 +138,17 @@ class Released:
         return f"{self.column} {self.recoding.words()}{mechanism}"
 
 
+class Undrawn(Released):
+    """A released column before its mechanism draws: it is counted, and may be secret too; nothing is published so."""
+
+    __slots__ = ()
+
+
+def undrawn(release: Iterable[Released]) -> tuple[Released, ...]:
+    """The released columns before anything is drawn of them."""
+    return tuple(Undrawn(item.column, item.recoding) if item.mechanism else item for item in release)
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """A planned release.
@@ -146,6 +157,7 @@ class Policy:
     ----------
     secret : names of the secret columns; given as names, `Secret` objects, or a mapping of columns to sensitive values
     release : the released columns; names alone stand for columns released as they are
+        A secret column may be released through a mechanism, and only so.
     min_count : cells (combinations of released values) of fewer rows are released as one, "suppressed"
     statistic : of several secret columns those that are a statistic of all of them together, the whole secret
     local : what is published for each cell, cell by cell, as `protect` found it; see `table.LocalRecoding`
@@ -232,9 +244,10 @@ class Policy:
         _require_some(self.secret, "secret")
         _require_some(tuple(item.column for item in self.release), "release")
         for item in self.release:
-            if item.column in self.secret:
+            if item.column in self.secret and item.mechanism is None and not isinstance(item, Undrawn):
                 raise InvalidInput(
-                    f"release must not have a secret column, got {quoted(item.column)} in both; drop it from one."
+                    f"release must not have a secret column as it is, got {quoted(item.column)} in both; drop it from "
+                    "one, or give it a mechanism."
                 )
         _require_statistics(self.statistic, self.secret)
         for rule in self.budget:
