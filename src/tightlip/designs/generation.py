@@ -208,6 +208,8 @@ class _Master:
         self._utility, self._masses, self._solver = utility, masses, new_solver(1e-9)
         # dense programs, solved again and again: there is nothing to presolve
         self._solver.setOptionValue("presolve", "off")
+        # columns are added, so that the last basis stays feasible
+        self._solver.setOptionValue("simplex_strategy", 4)
         self._columns, self._shares, self._unit = np.zeros((0, len(masses))), np.zeros(0), 0.0
         self._known: set[bytes] = set()
         self._total, self.limits = total, np.ones(len(masses))
