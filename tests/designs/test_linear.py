@@ -245,3 +245,53 @@ def test_what_a_forger_calls_by_another_name_is_refused(asked, change):
     DesignCertificate.from_json(_forged(found, lambda record: None)).verify()
     with pytest.raises(CertificateInvalid):
         DesignCertificate.from_json(_forged(found, change)).verify()
+
+
+@pytest.mark.parametrize(
+    ("counts", "asked", "value"),
+    [
+        ((10, 7), {"pmc": "19/5x", "loss": "hamming"}, Fraction(700, 5491)),
+        ((5, 3), {"lip": "32/5x", "loss": "hamming"}, None),
+        ((10, 7), {"pmc": "29/10x", "loss": "hamming"}, None),
+        ((3, 4, 1, 12, 9), {"maximal_leakage": "17/10x", "loss": "hamming"}, Fraction(107, 290)),
+        ((4, 11, 2, 6, 2), {"lip": "12/5x", "loss": "squared"}, None),
+        ((5, 9), {"alip": ("9/2x", "18/5x"), "gain": [[-5, 9], [2, -4]]}, None),
+        (
+            (2, 4, 5),
+            {
+                "alip": ("29/5x", "9/2x"),
+                "ldp": "14/5x",
+                "pmc": "61/10x",
+                "gain": [[1, 3, 5], [4, 8, -4], [6, -3, 8]],
+            },
+            None,
+        ),
+        (
+            (2, 7),
+            {"lip": "61/10x", "maximal_leakage": "19/5x", "pml": "11/2x", "gain": [[-4, -2], [5, 1]]},
+            None,
+        ),
+    ],
+)
+def test_where_rounding_ends_the_interior_point_early_the_ends_still_meet(counts, asked, value):
+    prior = tl.Prior.from_counts(counts, exact=True, labels=list(range(len(counts))))
+    found = design(prior, **asked)
+    found.verify()
+    assert found.gap <= 1e-7 * abs(found.value)
+    if value is not None:
+        assert found.value == pytest.approx(float(value), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("counts", "asked"),
+    [
+        ((10, 5, 3, 2), {"ldp": "6x"}),
+        ((27, 15, 13), {"ldp": "21/10x"}),
+        ((20, 10, 26, 21), {"pmc": "6/5x", "lip": "26/5x"}),
+    ],
+)
+def test_no_output_is_hardly_ever_published(counts, asked):
+    found = design(tl.Prior.from_counts(counts, exact=True), loss="hamming", **asked)
+    peaks = np.asarray(found.channel.floats).max(axis=0)
+    assert ((peaks == 0) | (peaks > 1e-5)).all()
+    assert found.gap <= 1e-7 * found.value

@@ -26,6 +26,7 @@ a channel again. Where Σ_y m_y exceeds T, constants that add up to e = (Σ m �
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
@@ -35,6 +36,7 @@ from numpy.typing import NDArray
 
 from tightlip.designs.guarantee import Guarantee, Rows, Side, Vector, all_rows
 from tightlip.designs.interior import Optimum, Shape, solve
+from tightlip.designs.written_out import MOST, size_of, solve_written_out
 from tightlip.errors import SolverFailure
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import UNIT, float_above
@@ -47,6 +49,9 @@ ROOM = Fraction(
 )  # for measuring with floats: more than the roundings of sums over thousands of secrets
 _CLEAN = (1e-7, 1e-9, 1e-11, 0.0)  # entries below are nothing, if that costs no gain worth mentioning
 _WORTH = 2e-8  # of the gain: what a cleaner channel may cost
+_EARLY = 1e-7  # of the gain: a gap beyond which a small program is solved in another way
+_HINT = 1e-5  # of a row: an output that is never more likely is hardly published
+_TRIES = 3  # of leaving such outputs out
 _OPEN = 1e-6  # of the gain: a gap beyond which other prices are tried
 _CUTS = 40  # rounds of adding priors of a set; each adds one for each output at most
 _MET = 1e-9  # of the probability: how much an added prior may lack before the next round
@@ -139,6 +144,15 @@ def find(problem: Problem) -> tuple[Problem, Kernel, Prices]:
     outer = problem.rows(Side.OUTER)
     prices = repair_prices(problem, bounding, gains)
     kernel = _repair_channel(problem, optimum.columns, float(prices.bound(outer)))
+    if prices.bound(outer) - kernel.gain(problem) > _EARLY * abs(prices.bound(outer)):
+        # rounding ended the interior point early
+        with suppress(SolverFailure):
+            other = repair_prices(problem, _written_out(problem, gains, Side.OUTER), gains)
+            prices = min(prices, other, key=lambda own: own.bound(outer))
+            columns = _written_out(problem, gains, Side.INNER).columns
+            other_kernel = _repair_channel(problem, columns, float(prices.bound(outer)))
+            kernel = max(kernel, other_kernel, key=lambda own: own.gain(problem))
+    kernel = _without_hints(problem, kernel, gains, float(prices.bound(outer)))
     if prices.bound(outer) - kernel.gain(problem) > _OPEN * abs(prices.bound(outer)):
         # at levels so small or so large that rounding leaves the solver little, nothing or the truth is nearly the best
         plain = repair_prices(problem, plain_optimum(problem, gains), gains)
@@ -146,6 +160,42 @@ def find(problem: Problem) -> tuple[Problem, Kernel, Prices]:
         told = repaired(problem, truth_kernel(problem).weights * SCALE)
         kernel = max(kernel, told, key=lambda own: own.gain(problem))
     return problem, kernel, prices
+
+
+def _written_out(problem: Problem, gains: FloatArray, side: Side) -> Optimum:
+    """Solve a small program by the simplex method; a large one is a failure."""
+    shape = shape_of(problem.rows(side), len(problem.masses))
+    if size_of(gains, shape) > MOST:
+        raise SolverFailure("the program is too large to be written out.")
+    return solve_written_out(gains, shape)
+
+
+def _vertex(problem: Problem, gains: FloatArray) -> Optimum:
+    """Solve a small program by the simplex method, and a large one, or one that it fails at, by the interior point."""
+    with suppress(SolverFailure):
+        return _written_out(problem, gains, Side.INNER)
+    return _solve(problem, gains, Side.INNER)
+
+
+def _without_hints(problem: Problem, kernel: Kernel, gains: FloatArray, bound: float) -> Kernel:
+    """Leave out outputs that are hardly ever published, which an interior point leaves, if that costs nothing.
+
+    They would tell much about nobody, and whoever estimates from what is published would divide by them.
+    """
+    for _ in range(_TRIES):
+        peaks = kernel.weights.max(axis=1)
+        used = peaks > kernel.scale * _HINT
+        if (used | (peaks == 0)).all():
+            break
+        columns = np.zeros(gains.shape)
+        columns[used] = _vertex(problem, gains[used]).columns
+        found = _repair_channel(problem, columns, bound)
+        if found.gain(problem) < min(
+            kernel.gain(problem), Fraction(bound) - Fraction(_WORTH) * abs(Fraction(bound))
+        ):
+            break
+        kernel = found
+    return kernel
 
 
 def _solve(problem: Problem, gains: FloatArray, side: Side) -> Optimum:

@@ -188,7 +188,7 @@ class Linear(Utility):
         return Problem(masses, -self.matrix if self.minimised else self.matrix, guarantees, room)
 
     def find(self, masses: Vector, guarantees: tuple[Guarantee, ...], room: Fraction) -> Found:
-        """Find a mechanism by a closed form or by the interior point, with prices."""
+        """Find a mechanism by a closed form or by the linear program, with prices."""
         problem = self.problem(masses, guarantees, room)
         closed = list(candidates(problem))
         for name, kernel in closed:
@@ -197,7 +197,7 @@ class Linear(Utility):
                     guarantees, kernel, truth_prices(problem), "closed form: the best output for each secret"
                 )
         refined, kernel, prices = find(problem)
-        method = "nothing can be released" if refined.silent else "interior point"
+        method = "nothing can be released" if refined.silent else "linear program"
         for name, other in closed:
             if other.gain(problem) >= kernel.gain(problem):
                 kernel, method = other, f"closed form: {name}"
