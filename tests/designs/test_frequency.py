@@ -13,7 +13,7 @@ from tightlip.designs.frequency_bound import Proof, closed_proof, least_variance
 from tightlip.designs.guarantee import Alip, FloorPml, Ldp, MaximalLeakage, Side
 from tightlip.designs.linear import ROOM, Kernel, Problem, whole
 from tightlip.designs.vertices import vertices
-from tightlip.robust import PriorBall
+from tightlip.robust import PriorBall, PriorList
 
 
 def _exact(values):
@@ -281,3 +281,71 @@ def test_columns_that_the_solver_does_not_find_are_left_out():
     prior = tl.Prior.uniform(14)
     found = design(prior, pml=20, priors=PriorBall(prior, 0.1), utility="frequency_variance")
     found.verify()
+
+
+@pytest.mark.parametrize(
+    ("masses", "level", "best"),
+    [
+        (
+            [Fraction(1, 10**6), Fraction(1, 4), Fraction(1, 4), Fraction(1, 2) - Fraction(1, 10**6)],
+            1,
+            0.72162,
+        ),
+        (
+            [Fraction(1, 10**5), Fraction(3, 10), Fraction(1, 5), Fraction(1, 2) - Fraction(1, 10**5)],
+            0.3,
+            3.5102,
+        ),
+    ],
+)
+def test_secrets_of_hardly_any_mass_are_told_by_columns_of_hardly_any_weight(masses, level, best):
+    found = design(tl.Prior(masses), maximal_leakage=level, utility="frequency_variance")
+    found.verify()
+    assert found.value == pytest.approx(best, rel=1e-5)
+    assert found.bound == pytest.approx(best, rel=1e-5)
+
+
+def test_curves_keep_a_bound_where_lists_are_rough():
+    tiny = Fraction(1, 10**16)
+    prior = tl.Prior([tiny, Fraction(1, 4), Fraction(1, 4), Fraction(1, 2) - tiny])
+    assert curve(prior, pml=[0.9, 1.0], utility="frequency_variance").points[1].bound > 1
+
+
+@pytest.mark.parametrize("asked", [{"lip": 0}, {"pmc": 0}, {"ldp": 0}, {"pml": 0}, {"lip": [0, 1]}])
+def test_of_one_secret_there_is_nothing_to_estimate(asked):
+    call = curve if isinstance(asked.get("lip"), list) else design
+    found = call(tl.Prior([1]), utility="frequency_variance", **asked)
+    assert found.gap == 0
+
+
+def test_levels_of_many_digits_have_a_value():
+    level = tl.log_of(1 + Fraction(1, 10**80))
+    found = design(tl.Prior(["1/3", "2/3"]), ldp=level, utility="frequency_variance")
+    found.verify()
+    # 2 P(y) (1 − P(y)) / (a − b)², of randomised response with P(y) near 1/2 and a − b = (t − 1)/(t + 1)
+    assert found.value == pytest.approx(2e160, rel=1e-9)
+
+
+def test_what_is_below_the_least_float_is_not_lost_in_a_proof():
+    """γ ccᵀ was 0 where c·c vanished, however large γ was: twice the least variance was proved."""
+    tiny = Fraction(1, 10**99)
+    masses, guarantees, small = (1 - 2 * tiny, tiny, tiny), (Ldp(tl.log_of(3)),), 1e-85
+    honest = design(tl.Prior(masses), ldp=tl.log_of(3), utility="frequency_variance")
+    forged = Proof(
+        np.zeros(3), np.array([0, small**2, small**2]), np.array([[0, 1.0, 0], [0, small, 0], [0, 0, small]])
+    )
+    assert least_variance(masses, guarantees, forged) <= honest.value
+    assert least_variance(honest.certificate.masses, honest.guarantees, forged) <= honest.value
+
+
+def test_a_limit_that_the_mechanism_beats_is_no_proof(monkeypatch):
+    found = design(tl.Prior.uniform(3), ldp=1, utility="frequency_variance")
+    monkeypatch.setattr(FrequencyVariance, "bound", lambda *_: -2 * found.value)
+    with pytest.raises(tl.errors.CertificateInvalid, match="which the mechanism beats"):
+        found.verify()
+
+
+def test_priors_that_rule_a_secret_out_are_refused():
+    ruled_out = PriorList([tl.Prior(["1/2", "1/2", 0])])
+    with pytest.raises(tl.errors.InvalidPrior, match=r"got 0 for .* in priors\[0\]"):
+        design(tl.Prior.uniform(3), pml=0.5, priors=ruled_out, loss="hamming")

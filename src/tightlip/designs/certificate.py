@@ -108,6 +108,10 @@ class DesignCertificate(Certificate):
         worth = self.utility.worth(masses, self.kernel)
         bound = self.utility.bound(masses, self.guarantees, self.proof)
         low, high = (-bound, -worth) if self.utility.minimised else (worth, bound)
+        if low > high:
+            raise CertificateInvalid(
+                f"the proof says that {low!r} is a limit, which the mechanism beats: {high!r}."
+            )
         if not (self.lower <= low and high <= self.upper):
             raise CertificateInvalid(
                 f"the mechanism and the prices prove {low!r} to {high!r}, not {self.lower!r} to {self.upper!r}."

@@ -36,12 +36,11 @@ from tightlip.numeric.parse import FloatArray
 LEAST_VARIANCE = "least variance of frequency estimates"
 NAME = "frequency_variance"
 
-_BITS = (
-    256  # of the inverse in ball arithmetic; frequencies that 200 bits cannot tell apart count as not told
-)
+_BITS = (256, 1024, 4096)  # of the inverse in ball arithmetic: more where these cannot tell frequencies apart
 _GREATEST = "closed form: greatest mechanism"
 _ENOUGH = 1e-3  # of tr J⁻¹: what a column may be worth beyond its price where not all are looked at
 _LOOSE = 3e-3  # and for a level of a curve: hardly seen in a picture
+_TINY = 1e-9  # of a mass: lists know the columns of such a secret only roughly
 _CHI = MostInformation(CHI)
 
 
@@ -77,6 +76,11 @@ class FrequencyVariance(Utility):
         closed = [*_closed(problem), (chi.kernel, "most chi-squared information")]
         found = _found(replace(problem, guarantees=chi.guarantees), closed, chi.proof)
         kernel, method = max(found.tries, key=lambda own: self.worth(masses, own[0]))
+        if self.worth(masses, kernel) == -np.inf:
+            raise InvalidInput(
+                "guarantees must let more through for utility frequency_variance: at this level no mechanism was found "
+                "that tells all secrets apart; raise it, or merge secrets."
+            )
         proof = max(found.proofs, key=lambda own: least_variance(masses, chi.guarantees, own))
         return Found(chi.guarantees, kernel, proof.stacked(), method)
 
@@ -157,12 +161,21 @@ def variance(masses: Vector, kernel: Kernel) -> tuple[float, float]:
     >>> round(variance((third,) * 3, Kernel(weights, 4))[1], 9)
     10.666666667
     """
+    for bits in _BITS:
+        found = _variance(masses, kernel, bits)
+        if found[1] < np.inf:
+            break
+    return found
+
+
+def _variance(masses: Vector, kernel: Kernel, bits: int) -> tuple[float, float]:
+    """Compute it with so many bits."""
     from flint import arb_mat, ctx
 
     size, (shares, unit) = len(masses), whole(np.array(masses, dtype=object))
     totals = kernel.weights @ shares
     weights, totals = kernel.weights[totals > 0], totals[totals > 0].tolist()
-    with ctx.workprec(_BITS):
+    with ctx.workprec(bits):
         # k kᵀ/q with k = weights/scale and q = total/(unit·scale); no term is negative, so hardly a digit is lost
         columns = arb_mat(len(weights), size, [ball(entry) for entry in weights.ravel().tolist()])
         scaled = arb_mat(
@@ -218,13 +231,13 @@ def _found(
 ) -> _Found:
     """Weigh columns of channels and extreme ones, or go on from a stricter level, roughly; with proofs."""
     p = np.array([float(mass) for mass in problem.masses])
-    if closed[0][1] == _GREATEST:
+    if closed[0][1] == _GREATEST or len(p) == 1:
         # nothing is better, and that is its own proof
         return _Found(closed, [Proof(0 * p, 0 * p, np.eye(len(p)))], None)
     few = len(p) <= LISTED
     weighed = _weighed(problem, [kernel for kernel, _ in closed], before)
     proofs = []
-    if not few or before is None or weighed is None:
+    if not few or before is None or weighed is None or p.min() < _TINY:
         proofs.append(closed_proof(problem.masses, problem.guarantees, chi))
     if weighed is None:
         return _Found(closed, proofs, before)

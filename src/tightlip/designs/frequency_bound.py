@@ -25,8 +25,8 @@ G_xx ≤ B_x = (M_x − 1)(1 − m_x), the chord of (v − 1)² (`chords`), and 
 
     g z²/C − 2z + C − γ(z − C)²  ≤  g(2z − C) − 2z + C,
 
-and the mean of z is C. So they give C(g − 1) = C (t − 1)²/(4t), and R is as above. It is reached where all outputs have
-the same mass p(S) and the same c(S), about so where secrets are many.
+and the mean of z is C. So they give C(g − 1) = C (t − 1)²/(4t), and R is as above. It is reached where every column has
+t·r on a set S with c(S) = C/(1 + t), and r off it: nearly possible where secrets are many.
 
 *Otherwise* Σ c_x d_x² ≤ max(c/p) Σ p_x d_x², and the last mean is the chi-squared information (`information`).
 
@@ -103,7 +103,11 @@ class _Form:
 
     def table(self, weights: FloatArray) -> FloatArray:
         """Compute diag(c) − γ ccᵀ."""
-        return np.diag(weights) - self.gamma(weights) * np.outer(weights, weights)
+        return np.diag(weights) - self.bent(weights)
+
+    def bent(self, weights: FloatArray) -> FloatArray:
+        """Compute γ ccᵀ; γ may be as large as c is small, and c·c vanish."""
+        return np.outer(self.gamma(weights) * weights, weights)
 
 
 def _forms(masses: Vector, guarantees: Sequence[Guarantee]) -> list[_Form]:
@@ -183,10 +187,8 @@ def _rest(masses: Vector, proof: Proof, form: _Form, roots: FloatArray) -> float
     own = rest @ ones
     own = own - p * (own @ ones) / 2
     shifts = np.outer(own, p)
-    bent = form.gamma(proof.weights) * np.outer(proof.weights, proof.weights)
-    sizes = (
-        np.abs(matrix) @ np.abs(matrix).T + np.diag(proof.weights) + bent + np.abs(shifts) + np.abs(shifts.T)
-    )
+    sizes = np.abs(matrix) @ np.abs(matrix).T + np.diag(proof.weights) + form.bent(proof.weights)
+    sizes += np.abs(shifts) + np.abs(shifts.T)
     off = np.abs(rest - shifts - shifts.T) + gamma(len(p) + 16) * sizes
     return float(roots @ off @ roots * (1 + gamma(2 * len(p) + 16)))
 

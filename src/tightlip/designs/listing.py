@@ -94,7 +94,7 @@ def list_box(ends: tuple[float, float], share: float, masses: FloatArray, utilit
     at = np.array(ends)
     low, high = utility.excess_up(at - 1, at)
     worths = (sums + off) * high + np.maximum(1 - sums - mass + off, 0.0) * low + mass * (1 + _STRAY) * worth
-    stray = _STRAY * (1 + upper) + 2 * off * span / np.where(masses > 0, masses, np.inf)
+    stray = _STRAY * (1 + upper) + np.minimum(2 * off * span / np.where(masses > 0, masses, np.inf), span)
     return Listing(columns, worths * (1 + _STRAY), stray)
 
 

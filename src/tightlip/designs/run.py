@@ -307,8 +307,21 @@ def _read_pml(level: Level, prior: Prior, min_mass: Any, priors: Any, about: Cha
             f"priors must be a PriorSet, PriorBall, PriorList or PriorPolytope, got {quoted(priors)}; "
             "write PriorSet(min_mass=0.1)."
         )
+    if isinstance(priors, PriorList):
+        _require_possible(priors, prior)
     secrets = constant(prior.labels if prior.labels.given else len(prior))
     return SetPml(level, priors, secrets).refine([[1] * len(prior)])
+
+
+def _require_possible(priors: PriorList, prior: Prior) -> None:
+    """Refuse priors that rule a secret out, of which PML says nothing, but a bound on all entries of a column does."""
+    for place, one in enumerate(priors.priors):
+        zeros = [label for label, mass in zip(prior.labels, one.masses, strict=False) if not mass]
+        if zeros:
+            raise InvalidPrior(
+                f"priors must give every secret a positive mass, got 0 for {show(zeros[0])} in priors[{place}]; give "
+                "it a small one."
+            )
 
 
 def _floor(min_mass: Any, prior: Prior) -> Fraction:

@@ -148,7 +148,16 @@ def _tidied(found: Weighed) -> Weighed:
     weights = weights + np.linalg.lstsq(columns.T, 1 - weights @ columns, rcond=None)[0]
     if weights.min() < 0 or np.abs(1 - weights @ columns).max() > _SAME * columns.max():
         return found
+    # a secret of hardly any mass is told by columns of hardly any weight
+    if _trace(columns, weights) > _trace(found.columns, found.weights) * (1 + _SAME):
+        return found
     return found._replace(columns=columns, weights=weights)
+
+
+def _trace(columns: FloatArray, weights: FloatArray) -> float:
+    """Compute tr J⁻¹; infinite where J has no inverse."""
+    values = np.linalg.eigvalsh((columns.T * weights) @ columns)
+    return float((1 / values).sum()) if values.min() > 0 else np.inf
 
 
 def _entries(columns: FloatArray, totalled: bool) -> FloatArray:
