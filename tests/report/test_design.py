@@ -10,6 +10,7 @@ import pytest
 
 import tightlip as tl
 from tightlip.certificate.base import Claim
+from tightlip.designs.certificate import DesignCertificate
 from tightlip.designs.utility import GREATEST_GAIN, LEAST_LOSS
 from tightlip.numeric.quantity import nats_of_bits
 from tightlip.report.claims import claim_words
@@ -34,6 +35,10 @@ def test_a_level_is_told_as_it_is():
     found = tl.design(PRIOR, ldp=1 / 3, loss="hamming")
     assert found.guarantees[0].words() == "LDP of at most 0.3333333333333333 nats"
     assert tl.design(PRIOR, pml=1, loss="hamming").guarantees[0].words() == "PML of at most 1 nat"
+    read = DesignCertificate.from_json(found.certificate.to_json())
+    assert claim_words(read.claim()).startswith(
+        "the mechanism keeps LDP of at most 0.3333333333333333 nats and"
+    )
 
 
 def test_a_bound_that_is_far_is_no_best_mechanism():
