@@ -330,10 +330,12 @@ def _conflict(found: Design, target: float, guarantee: str, prior: Prior, asked:
         best = extremes(found.utility, prior).truth
         why = f"no mechanism at all reaches {beat} than {best:.6g}"
         remedy = "raise it" if found.utility.minimised else "lower it"
-    return (
-        f"{_target_name(asked)} must be one that some level of {guarantee} reaches, got {target:.6g}; {why}, which is "
-        f"{abs(best - target):.3g} away; {remedy}."
-    )
+    if _reaches(found.utility, best, target):
+        who = f"{' and '.join(others)} alone may allow it" if others else "releasing the truth reaches it"
+        told = f"{who}, but nothing was found that does at a level of {guarantee} up to {_LARGEST:g} nats"
+    else:
+        told = f"{why}, which is {abs(best - target):.3g} away"
+    return f"{_target_name(asked)} must be one that some level of {guarantee} reaches, got {target:.6g}; {told}; {remedy}."
 
 
 def _target_name(asked: Mapping[str, Any]) -> str:
