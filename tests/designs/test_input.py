@@ -181,7 +181,7 @@ def test_a_target_that_only_the_truth_reaches_is_said_to_be_so():
         "loss_at_most must be one that some level of ldp reaches, got 0; releasing the truth reaches it, but nothing "
         "was found that does at a level of ldp up to 64 nats; raise it."
     )
-    with pytest.raises(InvalidInput, match="got 1; releasing the truth reaches it, .* lower it"):
+    with pytest.raises(InvalidInput, match=r"got 1; releasing the truth reaches it, .* lower it"):
         smallest_budget(tl.Prior(["1/2", "1/2"]), "ldp", gain="hamming", gain_at_least=1)
 
 
@@ -258,7 +258,7 @@ def test_curves_enclose_the_designs(name):
 
 
 def test_no_bound_is_beyond_the_best_output_for_each_secret():
-    sizes = tl.Prior({x: 1 / 7 for x in range(7)})
+    sizes = tl.Prior(dict.fromkeys(range(7), 1 / 7))
     levels = [0.5, 1, 2, 5, 10, 20]
     assert all(point.bound >= 0 for point in curve(sizes, pml=levels, loss="squared").points)
     assert all(point.bound >= 3 for point in curve(PRIOR, ldp=levels, loss=[[3, 9], [8, 3], [3, 4]]).points)

@@ -71,7 +71,8 @@ class DesignComparison(Charted, Tabled):
             f"{'' if own.keeps else ' (breaks a guarantee)'}"
             for own in self.mechanisms
         ]
-        return f"DesignComparison({self.best.utility.words()}: best {format_about(self.best.value)}; {'; '.join(parts)})"
+        best = f"best {format_about(self.best.value)}"
+        return f"DesignComparison({self.best.utility.words()}: {'; '.join([best, *parts])})"
 
 
 def compare(
