@@ -183,6 +183,9 @@ def test_what_cannot_be_compared_is_refused(capsys, people):
     status, _, err = verify(capsys, "safe.csv", "--table", "people.parquet")
     assert status == 2
     assert "drawn by chance" in err
+    said = verify(capsys, "safe.csv")[1]
+    assert "--table" not in said
+    assert "was not checked; files cannot show it here: tightlip audit of the table under the policy" in said
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,15 @@ def run(capsys, *arguments):
     return status, captured.out, captured.err
 
 
+def test_a_file_without_the_word_channel_is_told_how_to_write_it(capsys):
+    said = run(capsys, "audit", *ASKED, "--randomize", "town=mechanism.json")
+    assert said[:2] == (2, "")
+    assert (
+        'randomized_response must have a level, got the name of a file, "mechanism.json"; write "channel '
+        'mechanism.json".' in said[2]
+    )
+
+
 def test_audit_by_flag_and_by_policy_say_the_same(capsys):
     status, out, err = run(capsys, "audit", *ASKED, *NOISE, "--json", "--seed", 1)
     assert (status, err) == (0, "")

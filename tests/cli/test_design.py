@@ -326,6 +326,15 @@ def test_numbers_name_secrets_too(capsys, here):
         ("--ldp -1 --loss hamming", "ldp must not be negative"),
         ("--ldp 1e5 --loss hamming", "ldp must be at most 500 nats"),
         ("--ldp inf --loss hamming", "ldp must be a finite"),
+        (
+            "--smallest ldp --loss hamming --at-most 0",
+            "--at-most must be one that some level of ldp reaches, got 0",
+        ),
+        (
+            "--smallest ldp --utility frequency-variance --at-most 0",
+            "tightlip: --at-most must be one that some level of ldp reaches, got 0",
+        ),
+        ("--ldp 1 --loss Hamming", 'got "Hamming"; write "hamming"'),
         ("--ldp 1 --loss foo", "loss must be a file that ends in .csv or one of hamming"),
         ("--ldp 1 --loss absolute", "must be of labels that are numbers"),
         ("--ldp 1 --loss none.csv", "--loss file none.csv cannot be read"),

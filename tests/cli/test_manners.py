@@ -165,6 +165,11 @@ def test_verbose_commands_tell_their_stages_on_stderr(capsys, table, channel):
     assert (found[0], found[-3:]) == ("counting", ["report", "writing", "in all"])
     assert len(found) > 4
     assert stages(run(capsys, "measure", channel, "-v")[2]) == ["in all"]
+    made = ("design", channel, "--loss", "hamming", "-v")
+    told = stages(run(capsys, *made, "--pml", "1", "--curve")[2])
+    assert told == ["reading", "trade-off", "designing", "writing", "in all"]
+    told = stages(run(capsys, *made, "--smallest", "pml", "--at-most", "0.3")[2])
+    assert told == ["reading", "searching", "writing", "in all"]
 
 
 def test_a_quiet_or_verbose_command_has_no_bar(monkeypatch):

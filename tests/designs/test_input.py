@@ -1,8 +1,10 @@
 """What `design` refuses, and how it reads what it is given."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tightlip as tl
@@ -34,7 +36,13 @@ POLYTOPE = PriorPolytope([[1, 0, 0], [0, -1, 0]], ["3/5", "-1/10"], min_mass="1/
         ({"pml": 1.0, "loss": "absolute"}, "labels that are numbers"),
         ({"pml": 1.0, "gain": "absolute"}, "loss"),
         ({"pml": 1.0, "loss": "nonsense"}, "hamming"),
-        ({"pml": 1.0, "loss": "top-9"}, "top-9"),
+        ({"pml": 1.0, "loss": "top-9"}, "k of at most 3, the number of secrets, got 9"),
+        ({"pml": 1.0, "loss": "Hamming"}, 'write "hamming"'),
+        ({"pml": 1.0, "loss": "top-k"}, 'got "top-k"; write "top-3" where'),
+        ({"pml": 1.0, "loss": "hamming", "outputs": ["a", "b", "zz"]}, 'got "zz", which is never right'),
+        ({"pml": 1.0, "gain": "hamming", "outputs": ["a", "zz"]}, 'got "zz", which is never right'),
+        ({"pml": 1.0, "loss": pd.DataFrame([[0, 1]] * 2, index=["a", "b"])}, 'got none for "c"'),
+        ({"pml": 1.0, "loss": pd.DataFrame([[0, 1]] * 4, index=[*"abcd"])}, 'got "d"; rename it'),
         ({"pml": 1.0, "priors": 3, "loss": "hamming"}, "priors must be"),
         ({"pml": 1.0, "utility": "nonsense"}, "utility must be"),
         ({"pml": 1.0, "secret": tl.Channel([[1, 0, 0], [0, 1, 0]]), "loss": "hamming"}, "secret"),
@@ -166,6 +174,17 @@ def test_a_target_that_conflicts_names_the_guarantee_and_the_distance():
         smallest_budget(PRIOR, "pml", pml=1.0, loss="hamming", loss_at_most=0.3)
 
 
+def test_a_target_that_only_the_truth_reaches_is_said_to_be_so():
+    with pytest.raises(InvalidInput) as told:
+        smallest_budget(PRIOR, "ldp", loss="hamming", loss_at_most=0)
+    assert str(told.value) == (
+        "loss_at_most must be one that some level of ldp reaches, got 0; releasing the truth reaches it, but nothing "
+        "was found that does at a level of ldp up to 64 nats; raise it."
+    )
+    with pytest.raises(InvalidInput, match=r"got 1; releasing the truth reaches it, .* lower it"):
+        smallest_budget(tl.Prior(["1/2", "1/2"]), "ldp", gain="hamming", gain_at_least=1)
+
+
 def test_a_conflict_tells_the_value_that_can_be_reached():
     with pytest.raises(InvalidInput) as caught:
         smallest_budget(PRIOR, "pml", ldp=1.0, loss="hamming", loss_at_most=0.3)
@@ -238,6 +257,17 @@ def test_curves_enclose_the_designs(name):
     assert values == sorted(values, reverse=True)
 
 
+def test_no_bound_is_beyond_the_best_output_for_each_secret():
+    sizes = tl.Prior(dict.fromkeys(range(7), 1 / 7))
+    levels = [0.5, 1, 2, 5, 10, 20]
+    assert all(point.bound >= 0 for point in curve(sizes, pml=levels, loss="squared").points)
+    assert all(point.bound >= 3 for point in curve(PRIOR, ldp=levels, loss=[[3, 9], [8, 3], [3, 4]]).points)
+    assert all(
+        point.bound <= 1 for point in curve(tl.Prior(["1/2", "1/2"]), ldp=levels, gain="hamming").points
+    )
+    assert design(PRIOR, ldp=60, loss="hamming").bound >= 0
+
+
 def test_curves_of_sets_and_several_guarantees():
     found = curve(PRIOR, pml=[0.2, 0.6, 1.0], ldp=1.5, min_mass=0.1, loss="hamming")
     assert [own.key for own in found.others] == ["ldp"]
@@ -279,6 +309,20 @@ def test_compare_tells_shares_of_the_possible():
     assert response.levels["ldp"] == pytest.approx(np.log(2))
     with pytest.raises(InvalidInput, match="prior's secrets"):
         compare({"other": tl.mechanism.identity(2)}, PRIOR, ldp=1.0, gain="hamming")
+
+
+def test_a_comparison_tells_values_where_there_are_no_shares():
+    given = {
+        "rr": tl.mechanism.randomized_response(["a", "b", "c"], 1),
+        "flat": tl.mechanism.constant([*"abc"]),
+    }
+    found = compare(given, PRIOR, ldp=0.5, utility="frequency_variance")
+    assert found.mechanisms[0].share is None
+    assert re.fullmatch(
+        rf"DesignComparison\(.+: best {found.best.value:.6g}; rr {found.mechanisms[0].value:.6g} "
+        r"\(breaks a guarantee\); flat inf\)",
+        repr(found),
+    )
 
 
 def test_randomised_response_of_a_float_level_keeps_it():

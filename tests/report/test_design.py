@@ -3,20 +3,29 @@
 import json
 import re
 from fractions import Fraction
+from io import StringIO
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import tightlip as tl
 from tightlip.certificate.base import Claim
+from tightlip.designs.certificate import DesignCertificate
 from tightlip.designs.utility import GREATEST_GAIN, LEAST_LOSS
 from tightlip.numeric.quantity import nats_of_bits
-from tightlip.report.claims import claim_words
+from tightlip.report.claims import claim_record, claim_words
 from tightlip.report.design import (
+    _target_words,
     binding_words,
+    compared_words,
+    comparison_record,
+    curve_cells,
     curve_record,
+    curve_title,
     design_record,
+    design_text,
     headline,
     smallest_headline,
     smallest_record,
@@ -34,6 +43,10 @@ def test_a_level_is_told_as_it_is():
     found = tl.design(PRIOR, ldp=1 / 3, loss="hamming")
     assert found.guarantees[0].words() == "LDP of at most 0.3333333333333333 nats"
     assert tl.design(PRIOR, pml=1, loss="hamming").guarantees[0].words() == "PML of at most 1 nat"
+    read = DesignCertificate.from_json(found.certificate.to_json())
+    assert claim_words(read.claim()).startswith(
+        "the mechanism keeps LDP of at most 0.3333333333333333 nats and"
+    )
 
 
 def test_a_bound_that_is_far_is_no_best_mechanism():
@@ -108,6 +121,105 @@ def test_outputs_that_give_a_secret_away_are_told():
     assert f"Never published: {', '.join(dropped.unused())}." in dropped.words()
     assert str(dropped) == dropped.words()
     assert repr(dropped).startswith("Design(")
+
+
+ABOUT = tl.Channel(
+    [["4/5", "1/10", "1/10"], ["1/5", "1/2", "3/10"]], inputs=["ill", "well"], outputs=["a", "b", "c"]
+)
+GIVES = "certain of that value, and learns no more of the secret than is guaranteed."
+
+
+def test_data_are_not_called_the_secret():
+    found = tl.design(PRIOR, pml="0.5", secret=ABOUT, loss="hamming")
+    told = found.words()
+    assert f"are each published for one value of the data only: whoever sees it is {GIVES}" in told
+    assert re.search(r"is at the bound of PML of at most 0\.5 nats about the secret for (ill|well)\.", told)
+    open_ = tl.design(PRIOR, pml="2", secret=ABOUT, loss="hamming")
+    every = f"Every output is published for one value of the data only: whoever sees it is {GIVES}"
+    assert every in open_.words()
+    assert "<th>data</th>" in found._repr_html_()
+    assert "3 values →" in repr(found)
+    chart = channel_chart(found).to_dict()
+    assert "P(output | data)" in json.dumps(chart)
+    assert '"title": "secret"' not in json.dumps(chart)
+    curve = tl.designs.curve(PRIOR, pml=["0.1", "1"], secret=ABOUT, loss="hamming")
+    assert curve.secret == ABOUT
+    record = curve_record(curve, "nats")
+    assert curve_title(record).endswith("at 2 levels of PML about the secret")
+    assert curve_cells(record, 5)[0][0] == "PML about the secret (nats)"
+    assert "PML about the secret of at most (nats)" in json.dumps(curve_chart(record).to_dict())
+    beside = tl.designs.curve(PRIOR, ldp=["0.1", "1"], pml=1, secret=ABOUT, loss="hamming")
+    assert beside.secret is None
+    assert curve_title(curve_record(beside, "nats")).endswith(
+        "of LDP, and PML of at most 1 nat about the secret"
+    )
+    least = tl.designs.smallest_budget(PRIOR, "pml", secret=ABOUT, loss="hamming", loss_at_most=0.2)
+    assert " nats about the secret is enough" in smallest_headline(smallest_record(least, "nats"))
+    compared = tl.designs.compare(
+        {"truth": tl.mechanism.identity([*"abc"])}, PRIOR, pml=1, secret=ABOUT, loss="hamming"
+    )
+    assert "(of the data: PML 1.6" in compared_words(comparison_record(compared, "nats"))[0]
+
+
+@pytest.mark.parametrize("asked", [{"pml": "0.1"}, {"pmc": "0.1"}, {"lip": "0.1"}])
+def test_what_is_at_a_bound_about_a_secret_is_a_value_of_it(asked):
+    found = tl.design(PRIOR, secret=ABOUT, loss="hamming", **asked)
+    bound = found.binding()
+    assert bound
+    columns = dict(zip(found.channel.outputs, found.channel.floats.T, strict=True))
+    for one in bound:
+        means = dict(zip(ABOUT.inputs, ABOUT.floats @ columns[one.output], strict=True))
+        lifts = {s: abs(np.log(mean / one.probability)) for s, mean in means.items()}
+        assert {s for s, lift in lifts.items() if lift > 0.0999} >= {*one.secrets}
+        assert all(lifts[s] == pytest.approx(0.1, rel=1e-4) for s in one.secrets)
+
+
+def test_a_claim_says_that_the_guarantee_is_about_a_secret():
+    claim = tl.design(PRIOR, pml="0.3", secret=ABOUT, loss="hamming").certificate.claim()
+    assert claim_words(claim).endswith(
+        " All of this is about data of the prior a: 1/2, b: 3/10, c: 1/5, and about a secret (ill, well) with "
+        "P(data | secret) as the file has it."
+    )
+    assert claim_record(claim)["about"] == ABOUT.to_dict()
+    plain = claim_record(tl.design(PRIOR, pml="0.3", loss="hamming").certificate.claim())
+    assert "about" not in plain
+
+
+def test_levels_stay_in_nats_beside_bits():
+    curve = tl.designs.curve(PRIOR, ldp=["1/2", "log(3)"], utility="mutual_information")
+    record = curve_record(curve, "bits")
+    assert (record["unit"], record["level_unit"]) == ("bits", "nats")
+    columns, rows = curve_cells(record, 5)
+    assert columns[0] == "LDP (nats)"
+    assert [row[0] for row in rows] == ["0.5", "log(3)"]
+    assert all(cell.endswith(" bits") for row in rows for cell in row[1:])
+
+
+@pytest.mark.parametrize("target", [0.1274813, 1 / 3])
+def test_a_target_is_told_as_it_was_given(target):
+    found = tl.designs.smallest_budget(PRIOR, "ldp", loss="hamming", loss_at_most=target)
+    assert f"loss of at most {target!r};" in smallest_headline(smallest_record(found, "nats"))
+
+
+def test_a_target_that_is_just_reached_is_not_told_as_a_decimal_below_it():
+    record = {"target": 0.1274813, "design": {"value": 0.1274813}}
+    low, high = map(Fraction, _target_words(record).split(" to "))
+    assert low < Fraction(0.1274813) < high
+
+
+@pytest.mark.parametrize("name", ["{}", "a secret of a long name {}"])
+def test_the_mechanism_fits_into_a_terminal(name):
+    prior = tl.Prior({name.format(place): "1/10" for place in range(10)})
+    record = design_record(tl.design(prior, ldp=12, gain="hamming"), "nats")
+    for width in (80, 110):
+        console = Console(width=width, record=True, file=StringIO())
+        console.print(design_text(record))
+        lines = console.export_text().splitlines()
+        rows = [line for line in lines if line.startswith("│")]
+        assert len(rows) == (10 if name == "{}" else len(rows))
+        assert max(map(len, rows)) <= width
+        assert "6.14e-06" in rows[0]
+        assert any("rarer outputs not shown here. --json has all." in line for line in lines)
 
 
 def test_shares_are_told_as_they_were_given():

@@ -98,7 +98,18 @@ class Receipt(Certificate):
 
     def claim(self) -> Claim:
         """No published value leaks more than this."""
-        return Claim(KIND, 0.0, float(self.proved["leakage_nats"]))
+        recountable = self.is_deterministic and not self.is_stored
+        return Claim(KIND, 0.0, float(self.proved["leakage_nats"]), recountable=recountable)
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether nothing of the release was drawn by chance."""
+        return self.written.get("release") == "deterministic"
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether the release is in a database, and not in a file."""
+        return "database" in self.files["output"]
 
     def found_in(self, folder: Path) -> Receipt:
         """Look for the files as seen from a folder."""
@@ -112,7 +123,7 @@ class Receipt(Certificate):
         InvalidInput
             When the output is a file.
         """
-        if "database" not in self.files["output"]:
+        if not self.is_stored:
             raise InvalidInput(
                 "database is for receipts of a Postgres table, got one of a file; leave it out."
             )

@@ -112,12 +112,12 @@ def _false(path: Path, what: str) -> CertificateInvalid:
 
 def _require_comparable(receipt: Receipt, table: Table) -> Path:
     output = receipt.files["output"]
-    if "database" in output:
+    if receipt.is_stored:
         raise InvalidInput(
             "table must not be given for a release in Postgres, whose rows have no order to compare them by; leave it "
             "out."
         )
-    if receipt.written.get("release") != "deterministic":
+    if not receipt.is_deterministic:
         raise InvalidInput(
             "table must not be given for a release drawn by chance: what it leaks is in the probabilities, which two "
             "files do not tell; leave it out, and audit the policy."

@@ -39,6 +39,8 @@ class Claim:
     symbols : how many an adversary may use, where that is limited
     fewest : how many people share a published value at least, where that is proved
     guarantees, prior : of a mechanism, what it keeps, in words, and under which prior
+    secret : P(x | s), where what it keeps is about a secret s and the prior is that of the data x
+    recountable : of a release, whether it can be counted again beside its table
     pml : both ends of the same number under PML of the level of an envelope, in its place
     fixed : how many columns of a release are published in any case, and need not be true
     """
@@ -55,6 +57,8 @@ class Claim:
     prior: Prior | None = None
     pml: tuple[float, float] | None = None
     fixed: int = 0
+    secret: Channel | None = None
+    recountable: bool = True
 
 
 class Certificate(ABC):

@@ -24,16 +24,25 @@ from tightlip.cli.design_options import (
     require_guarantee,
     require_one_utility,
 )
-from tightlip.cli.output import print_json, print_text
+from tightlip.cli.output import print_json, print_text, stage_bar
 from tightlip.errors import InvalidInput
 from tightlip.files import prepare_output, require_apart, whole_file
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tightlip.designs.result import Design
     from tightlip.model.channel_file import PriorFile
     from tightlip.showing import Unit as LeakageUnit
 
 _GIVEN = "the channel of the file"
+_READING, _TRACING, _DESIGNING, _SEARCHING, _WRITING = (
+    "reading",
+    "trade-off",
+    "designing",
+    "searching",
+    "writing",
+)
 _MECHANISM, _PROOF, _PICTURE = "the mechanism", "the proof", "the picture"
 
 
@@ -116,7 +125,11 @@ def design(
         typer.Option(metavar="FILE", help="Draw the trade-off, or the mechanism, to .html, .svg or .png."),
     ] = None,
     unit: Annotated[
-        Unit, typer.Option(help="Unit of informations, of --at-least of one, and of measured levels.")
+        Unit,
+        typer.Option(
+            help="Unit of informations, of --at-least of one, of measured levels and of the least one; levels that "
+            "are given stay in nats."
+        ),
     ] = Unit.nats,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
@@ -139,19 +152,24 @@ def design(
     _check_files(
         files, {"the channel file": channel, "the secret": secret}, good_for, one=kept.single, force=force
     )
-    given = read_prior_file(channel)
-    try:
-        if secret is not None:
-            kept.asked["secret"] = read_secret(secret, kept, smallest, given.prior.labels)
-        asked = read_utility(*good_for, given.prior.labels)
-        if smallest is None:
-            found = _design(given, kept, asked, unit.value)
-        else:
-            target = read_target(*good_for, at_most, at_least, unit.value)
-            found = _smallest(given, smallest, kept, asked | target, unit.value)
-    except InvalidInput as error:
-        raise InvalidInput(as_options(error)) from error
-    found.write(files, force=force)
+    work = [_SEARCHING] if smallest is not None else [_TRACING] * curve + [_DESIGNING] * kept.single
+    with stage_bar([_READING, *work, _WRITING]) as tell:
+        tell(_READING)
+        given = read_prior_file(channel)
+        try:
+            if secret is not None:
+                kept.asked["secret"] = read_secret(secret, kept, smallest, given.prior.labels)
+            asked = read_utility(*good_for, given.prior.labels)
+            if smallest is None:
+                found = _design(given, kept, asked, unit.value, tell)
+            else:
+                target = read_target(*good_for, at_most, at_least, unit.value)
+                tell(_SEARCHING)
+                found = _smallest(given, smallest, kept, asked | target, unit.value)
+        except InvalidInput as error:
+            raise InvalidInput(as_options(error)) from error
+        tell(_WRITING)
+        found.write(files, force=force)
     wrote = {what: None if path is None else str(path) for what, path in files.items()}
     if json:
         print_json(found.record | {"files": {what: path for what, path in wrote.items() if path}})
@@ -199,14 +217,23 @@ class _Found:
         return channel_chart(self.made, width)
 
 
-def _design(given: PriorFile, kept: Guarantees, asked: dict[str, Any], unit: LeakageUnit) -> _Found:
+def _design(
+    given: PriorFile,
+    kept: Guarantees,
+    asked: dict[str, Any],
+    unit: LeakageUnit,
+    tell: Callable[[str], None],
+) -> _Found:
     """Design one mechanism, beside the one of the file, and trace the levels where they are asked for."""
     from tightlip.report.design import curve_text, curve_title, design_text, headline
 
+    if kept.varied is not None:
+        tell(_TRACING)
     points = _trace(given, kept, asked, unit)
     if not kept.single:
         assert points is not None
         return _Found(None, points, points, curve_text(points), curve_title(points))
+    tell(_DESIGNING)
     made, record = _make(given, kept, asked, unit)
     parts = [design_text(record), *([] if points is None else [Text(""), curve_text(points)])]
     told = record if points is None else record | {"curve": points}

@@ -28,6 +28,7 @@ _IN_PYTHON = {  # what messages advise, and how it is written here
     "leave it out with prior.restricted(), or give it mass": "leave it out of the file, or give it mass",
     "loss_at_most must be": "--at-most must be",
     "gain_at_least must be": "--at-least must be",
+    "at_most must be": "--at-most must be",
     "at_least must be": "--at-least must be",
     "guarantee must be one of": "--smallest must be one of",
     "must be a matrix or one of": "must be a file that ends in .csv or one of",

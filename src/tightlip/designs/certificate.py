@@ -18,7 +18,7 @@ import numpy as np
 
 from tightlip.certificate.base import Certificate, Claim, kind_digest
 from tightlip.designs.frequency import LEAST_VARIANCE
-from tightlip.designs.guarantee import Guarantee, Vector, same_guarantees, under_pml
+from tightlip.designs.guarantee import Guarantee, Vector, same_guarantees, secret_of, under_pml
 from tightlip.designs.information import INFORMATIONS, read_information
 from tightlip.designs.linear import Kernel, Problem, keeps
 from tightlip.designs.utility import GREATEST_GAIN, LEAST_LOSS, Utility
@@ -88,6 +88,7 @@ class DesignCertificate(Certificate):
             guarantees=tuple(own.words() for own in self.guarantees),
             prior=self.prior,
             pml=None if self.pml is None else (self.pml.lower, self.pml.upper),
+            secret=secret_of(self.guarantees),
         )
 
     def verify(self) -> None:

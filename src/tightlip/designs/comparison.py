@@ -20,6 +20,7 @@ from tightlip.model.channel import Channel, as_channel
 from tightlip.model.labels import Label, match
 from tightlip.model.matrix import dense
 from tightlip.model.prior import Prior
+from tightlip.numeric.display import format_about
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.rounding import down, up
 from tightlip.showing import Charted, Tabled
@@ -66,11 +67,12 @@ class DesignComparison(Charted, Tabled):
 
     def __repr__(self) -> str:
         parts = [
-            f"{own.name} {'' if own.share is None else f'{own.share:.1%} of the possible'}"
+            f"{own.name} {format_about(own.value)}{'' if own.share is None else f', {own.share:.1%} of the possible'}"
             f"{'' if own.keeps else ' (breaks a guarantee)'}"
             for own in self.mechanisms
         ]
-        return f"DesignComparison({self.best.utility.words()}: {'; '.join(parts)})"
+        best = f"best {format_about(self.best.value)}"
+        return f"DesignComparison({self.best.utility.words()}: {'; '.join([best, *parts])})"
 
 
 def compare(

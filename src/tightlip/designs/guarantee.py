@@ -581,6 +581,11 @@ class Envelope(Guarantee):
         return [1 + (factor - 1) * Fraction(step, count) for step in range(count)]
 
 
+def secret_of(guarantees: Sequence[Guarantee]) -> Channel | None:
+    """Return P(x | s) of the secret s that a guarantee is about; None where all are about x, which is released."""
+    return next((own.about for own in guarantees if isinstance(own, Alip) and own.about is not None), None)
+
+
 def all_rows(
     guarantees: Sequence[Guarantee], masses: Vector, side: Side, room: Fraction = Fraction(0)
 ) -> Rows:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tightlip.arguments import choice
 from tightlip.designs.certificate import DesignCertificate
-from tightlip.designs.guarantee import Guarantee, Rows, Side, all_rows
+from tightlip.designs.guarantee import Guarantee, Rows, Side, all_rows, secret_of
 from tightlip.designs.utility import Utility
 from tightlip.errors import CertificateInvalid
 from tightlip.model.channel import Channel
@@ -34,7 +34,8 @@ class Binding:
     output : the output
     probability : how often it is published
     guarantee : the guarantee that binds
-    secrets : those whose probability of this output is as large, or as small, as it allows
+    secrets : those whose probability of this output is as large, or as small, as it allows; of a guarantee about a
+        secret s of which x is the data, values of s
     """
 
     output: Label
@@ -83,6 +84,11 @@ class Design(Proved, Charted, Tabled):
         return self.lower if self.utility.minimised else self.upper
 
     @property
+    def secret(self) -> Channel | None:
+        """P(x | s) of the secret s that a guarantee is about, where x is only the data; None where x is the secret."""
+        return secret_of(self.guarantees)
+
+    @property
     def relative_gap(self) -> float:
         """The gap as a share of the value; 0 where there is none."""
         return self.gap / abs(self.value) if self.value else (0.0 if not self.gap else np.inf)
@@ -120,9 +126,12 @@ class Design(Proved, Charted, Tabled):
         found: list[Binding] = []
         for own in self.guarantees:
             rows = all_rows([own], tuple(self.prior.exact().masses), Side.INNER)
+            about = secret_of([own])
+            secrets = self.channel.inputs if about is None else about.inputs
             for place, output in enumerate(self.channel.outputs):
                 column = matrix[:, place]
-                at = [self.channel.inputs[secret] for secret in _at_bounds(rows, column)]
+                # about a secret there are bounds from above, one for each of its values, and then as many from below
+                at = dict.fromkeys(secrets[place % len(secrets)] for place in _at_bounds(rows, column))
                 if at:
                     found.append(Binding(output, float(masses @ column), own.words(), tuple(at)))
         return sorted(found, key=lambda one: -one.probability)
@@ -156,9 +165,10 @@ class Design(Proved, Charted, Tabled):
         beat = "at least" if self.utility.minimised else "at most"
         words = "; ".join(own.words() for own in self.guarantees)
         secrets, outputs = self.channel.shape
+        noun = "secret" if self.secret is None else "value"
         return (
             f"Design({self.utility.words()} {format_about(self.value)}, {beat} {format_about(self.bound)} possible; "
-            f"{words}; {several(secrets, 'secret')} → {several(outputs, 'output')}, by {self.method})"
+            f"{words}; {several(secrets, noun)} → {several(outputs, 'output')}, by {self.method})"
         )
 
 
@@ -169,7 +179,7 @@ def _ahead(value: float, plain: Design, rounded: Callable[[float], float]) -> fl
 
 
 def _at_bounds(rows: Rows, column: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[int]:
-    """List the secrets whose entry of a column is at a bound; for bounds of the whole column, all of them."""
+    """List the secrets whose entry of a column is at a bound, or which of the bounds r·k ≥ 0 the column is at."""
     largest, least = float(column.max()), float(column.min())
     room = _TIGHT * largest
     at: set[int] = set()
@@ -182,7 +192,7 @@ def _at_bounds(rows: Rows, column: np.ndarray[tuple[int], np.dtype[np.float64]])
     for row in rows.lower:
         limit = float(np.array(row, dtype=np.float64) @ column)
         at.update(np.flatnonzero(column <= limit + room).tolist())
-    for row in rows.positive:
+    for place, row in enumerate(rows.positive):
         if float(np.array(row, dtype=np.float64) @ column) <= room:
-            at.update(np.flatnonzero(column > room).tolist())
+            at.add(place)
     return sorted(at)

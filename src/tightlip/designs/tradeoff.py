@@ -9,11 +9,12 @@ from typing import Any
 from tightlip.arguments import choice, listed
 from tightlip.designs.extremes import extremes
 from tightlip.designs.frequency import NAME, FrequencyVariance
-from tightlip.designs.guarantee import Guarantee, Level
+from tightlip.designs.guarantee import Guarantee, Level, secret_of
 from tightlip.designs.result import Design
 from tightlip.designs.run import Task, read_task, read_utility
 from tightlip.designs.utility import Utility
 from tightlip.errors import CertificateInvalid, InvalidInput
+from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.parse import float_number
 from tightlip.numeric.quantity import level_exactly
@@ -54,12 +55,14 @@ class DesignCurve(Charted, Tabled):
     utility : what mechanisms are good for
     others : guarantees that hold at every level
     points : by rising level; both ends are sound at each
+    secret : P(x | s) of the secret s that the guarantee is about, where x is only the data; otherwise None
     """
 
     guarantee: str
     utility: Utility
     others: tuple[Guarantee, ...]
     points: tuple[DesignPoint, ...]
+    secret: Channel | None = None
 
     @property
     def gap(self) -> float:
@@ -177,8 +180,9 @@ def _trace(name: str, levels: list[Level], tasks: list[Task]) -> DesignCurve:
         DesignPoint(level, sign * worth + 0.0, sign * bound + 0.0)
         for level, (worth, bound) in zip(levels, ends, strict=True)
     ]
-    others = tuple(own for own in first.guarantees if own.level_named(name) is None)
-    return DesignCurve(name, first.utility, others, tuple(points))
+    varied = [own for own in first.guarantees if own.level_named(name) is not None]
+    others = tuple(own for own in first.guarantees if own not in varied)
+    return DesignCurve(name, first.utility, others, tuple(points), secret_of(varied))
 
 
 def smallest_budget(
@@ -330,10 +334,13 @@ def _conflict(found: Design, target: float, guarantee: str, prior: Prior, asked:
         best = extremes(found.utility, prior).truth
         why = f"no mechanism at all reaches {beat} than {best:.6g}"
         remedy = "raise it" if found.utility.minimised else "lower it"
-    return (
-        f"{_target_name(asked)} must be one that some level of {guarantee} reaches, got {target:.6g}; {why}, which is "
-        f"{abs(best - target):.3g} away; {remedy}."
-    )
+    if _reaches(found.utility, best, target):
+        who = f"{' and '.join(others)} alone may allow it" if others else "releasing the truth reaches it"
+        told = f"{who}, but nothing was found that does at a level of {guarantee} up to {_LARGEST:g} nats"
+    else:
+        told = f"{why}, which is {abs(best - target):.3g} away"
+    wanted = f"{_target_name(asked)} must be one that some level of {guarantee} reaches"
+    return f"{wanted}, got {target:.6g}; {told}; {remedy}."
 
 
 def _target_name(asked: Mapping[str, Any]) -> str:

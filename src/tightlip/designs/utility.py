@@ -15,9 +15,11 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from fractions import Fraction
 from itertools import combinations
 from math import comb
+from operator import mul
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -224,7 +226,12 @@ class Linear(Utility):
         problem = self.problem(masses, guarantees)
         if not isinstance(proof, Prices) or not proves(problem, proof):
             raise CertificateInvalid("the prices prove no bound: an output gains more than they allow.")
-        return float_above(proof.bound(problem.rows(Side.OUTER)))
+        return min(float_above(proof.bound(problem.rows(Side.OUTER))), self._most(masses))
+
+    def _most(self, masses: Vector) -> float:
+        """Compute the gain of the best output for each secret, which nothing exceeds, rounded up."""
+        sign, best = (-1, np.min) if self.minimised else (1, np.max)
+        return float_above(sign * sum(map(mul, masses, best(self.matrix, axis=1).tolist()), Fraction(0)))
 
     def trace(
         self,
@@ -233,8 +240,9 @@ class Linear(Utility):
         room: Fraction,
     ) -> list[tuple[float, float]]:
         """Solve the levels one after the other."""
-        first = self.problem(masses, guarantees[0], room)
-        return trace([replace(first, guarantees=own) for own in guarantees])
+        first, most = self.problem(masses, guarantees[0], room), self._most(masses)
+        ends = trace([replace(first, guarantees=own) for own in guarantees])
+        return [(worth, min(bound, most)) for worth, bound in ends]
 
     def require(self, prior: Prior) -> None:
         """A matrix with a name must be the one of that name."""
@@ -337,6 +345,13 @@ def _named(name: str, argument: str, secrets: Labels, outputs: Iterable[Label] |
     if found := _TOP.fullmatch(name):
         return _top(int(found.group(1)), argument, secrets, outputs)
     if name == "hamming":
+        known = {*secrets}
+        wrong = [label for label in labels if label not in known]
+        if wrong:
+            raise InvalidInput(
+                f"outputs must be secrets where {argument} is hamming, got {quoted(wrong[0])}, which is never right; "
+                "leave it out, or give a matrix."
+            )
         hits = [[Fraction(int(one == two)) for two in labels] for one in secrets]
         matrix = np.array(hits, dtype=object).reshape(len(secrets), len(labels))
         return Linear(name, 1 - matrix if argument == "loss" else matrix, labels, argument == "loss")
@@ -349,8 +364,10 @@ def _named(name: str, argument: str, secrets: Labels, outputs: Iterable[Label] |
         power = 1 if name == "absolute" else 2
         matrix = np.array([[abs(one - two) ** power for two in columns] for one in rows], dtype=object)
         return Linear(name, matrix.reshape(len(rows), len(columns)), labels, True)
+    near = get_close_matches(name.lower(), [own for own in NAMED if own != "top-k"], n=1)
+    remedy = f"write {quoted(near[0])}" if near else 'write "top-3" where three secrets are named'
     raise InvalidInput(
-        f"{argument} must be a matrix or one of {', '.join(NAMED)}, got {quoted(name)}; top-3 names three secrets."
+        f"{argument} must be a matrix or one of {', '.join(NAMED)}, got {quoted(name)}; {remedy}."
     )
 
 
@@ -360,10 +377,14 @@ def _top(size: int, argument: str, secrets: Labels, outputs: Iterable[Label] | N
         raise InvalidInput(
             "outputs must not be given with top-k: they are the sets of k secrets; leave them out."
         )
-    if not size <= len(secrets) or comb(len(secrets), size) > _MOST_SETS:
+    if size > len(secrets):
+        raise InvalidInput(
+            f"{argument} top-k must have a k of at most {len(secrets)}, the number of secrets, got {size}; lower it."
+        )
+    if comb(len(secrets), size) > _MOST_SETS:
         raise InvalidInput(
             f"{argument} top-{size} must have at most {_MOST_SETS} sets of secrets, got {comb(len(secrets), size)} of "
-            f"{len(secrets)} secrets; choose a k up to the number of secrets, with fewer sets."
+            f"{len(secrets)} secrets; choose a k with fewer sets."
         )
     sets = list(combinations(range(len(secrets)), size))
     hits = np.array(

@@ -328,12 +328,14 @@ def labelled_matrix(values: Any, labels: Labels, argument: str, owner: str) -> N
     """Read one row of numbers for each label, in the order of the labels; floats, or exact rationals."""
     read = numbers(values, argument, 2)
     found: NDArray[Any] = read.exact if read.exact is not None else np.asarray(read.floats)
+    own = row_labels(values)
+    if own is not None:
+        return found[places_of(labels, own, argument, owner)]
     if len(found) != len(labels):
         raise ShapeMismatch(
             f"{argument} must have one row for each of {len(labels)} {owner}, got {len(found)}; add or drop some."
         )
-    own = row_labels(values)
-    return found if own is None else found[places_of(labels, own, argument, owner)]
+    return found
 
 
 def places_of(

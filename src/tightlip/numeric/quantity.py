@@ -293,6 +293,8 @@ def level_exactly(epsilon: float | Fraction) -> str:
 
     >>> level_exactly(Fraction(1, 10)), level_exactly(log_of("10/9")), level_exactly(0.1), level_exactly(1 / 3)
     ('0.1', 'log(10/9)', '0.1', '0.3333333333333333')
+    >>> level_exactly(Fraction(1 / 3))  # the same float, read from a file
+    '0.3333333333333333'
     """
     words = level_words(epsilon)
     ratio = epsilon.ratio if isinstance(epsilon, Nats) else None
@@ -300,7 +302,10 @@ def level_exactly(epsilon: float | Fraction) -> str:
         return words if max(ratio.numerator, ratio.denominator) < _SHORT else f"log({exact_text(ratio)})"
     if isinstance(epsilon, float):
         return words if math.isinf(epsilon) or float(words) == epsilon else repr(float(epsilon))
-    return words if Fraction(words) == epsilon else exact_text(epsilon)
+    if Fraction(words) == epsilon:
+        return words
+    nearest = _as_float(epsilon)
+    return level_exactly(nearest) if nearest == epsilon else exact_text(epsilon)
 
 
 def level_repr(epsilon: float | Fraction) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from fractions import Fraction
 from typing import Any
 
@@ -67,6 +67,8 @@ def claim_record(claim: Claim) -> dict[str, Any]:
     record |= {"lower": float_json(claim.lower), "upper": float_json(claim.upper)}
     if claim.prior is not None:
         record |= {"guarantees": list(claim.guarantees), "prior": claim.prior.to_dict()}
+    if claim.secret is not None:
+        record["about"] = claim.secret.to_dict()
     if claim.pml is not None:
         record["pml"] = dict(zip(("lower", "upper"), map(float_json, claim.pml), strict=True))
     return record if claim.unit is None else record | {"unit": claim.unit}
@@ -143,9 +145,14 @@ def _detail(claim: Claim) -> str:
 
 def _receipt(claim: Claim) -> str:
     most = with_unit(format_up(claim.upper), "nats")
+    check = (
+        "with --table and the table that was released, it is"
+        if claim.recountable
+        else "files cannot show it here: tightlip audit of the table under the policy of the release works it out"
+    )
     return (
         f"the files are as they were when the receipt was written, and it states that no published value leaks more "
-        f"than {most}. That this is true was not checked; with --table and the table that was released, it is."
+        f"than {most}. That this is true was not checked; {check}."
     )
 
 
@@ -265,9 +272,22 @@ def _prior_words(claim: Claim) -> list[str]:
         f"{visible(show(label))}: {_mass(mass)}"
         for label, mass in zip(claim.prior.labels, claim.prior.exact().masses[:_MOST_MASSES], strict=False)
     ]
-    more = len(claim.prior) - len(told)
-    rest = [f"{several(more, 'more secret')}"] if more > 0 else []
-    return [f"All of this is about the prior {', '.join([*told, *rest])}."]
+    noun = "secret" if claim.secret is None else "value"
+    prior = ", ".join([*told, *_more(claim.prior, noun)])
+    if claim.secret is None:
+        return [f"All of this is about the prior {prior}."]
+    values = [visible(show(label)) for label in claim.secret.inputs[:_MOST_MASSES]]
+    secret = ", ".join([*values, *_more(claim.secret.inputs, "value")])
+    return [
+        f"All of this is about data of the prior {prior}, and about a secret ({secret}) with P(data | secret) as the "
+        "file has it."
+    ]
+
+
+def _more(things: Sized, noun: str) -> list[str]:
+    """Say how many are not named."""
+    more = len(things) - _MOST_MASSES
+    return [several(more, f"more {noun}")] if more > 0 else []
 
 
 def _mass(mass: Fraction) -> str:

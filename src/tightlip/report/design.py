@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
 from tightlip.designs.comparison import ComparedMechanism, DesignComparison
 from tightlip.designs.extremes import extremes
+from tightlip.designs.guarantee import secret_of
 from tightlip.designs.result import Design
 from tightlip.designs.tradeoff import DesignCurve, SmallestBudget
 from tightlip.designs.utility import GREATEST_GAIN, LEAST_LOSS, Utility
 from tightlip.errors import visible
+from tightlip.model.channel import Channel
 from tightlip.model.labels import label_from_json, show
 from tightlip.model.matrix import dense
 from tightlip.numeric.display import format_about, format_down, format_exactly, format_up, several
@@ -34,13 +37,21 @@ from tightlip.report.amounts import (
     with_unit,
 )
 from tightlip.report.card import Card, Grid, card_of, chart_of, columns_of, label_json, record_of
-from tightlip.report.design_chart import GUARANTEES, channel_chart, comparison_chart, curve_chart
+from tightlip.report.design_chart import (
+    GUARANTEES,
+    channel_chart,
+    comparison_chart,
+    curve_chart,
+    guarantee_name,
+)
 from tightlip.report.tables import plain_table
 
 _BEST = 1e-6  # a mechanism whose value is this near to the bound, as a share of it, is called the best one
 _NOTHING = 1e-9  # as a share of the value: what is called nothing to gain
 _MET = 1e-8  # as a share of a short number: ends this near to it are told as it
 _MOST_ROWS, _MOST_OUTPUTS = 12, 8  # of a channel in the terminal
+_UNFOLDED = 100_000  # columns that no table of these has
+_FEWEST_OUTPUTS = 3  # where names are so long that even these are folded
 _MOST_LEVELS = 12  # of a trade-off in the terminal
 _MOST_BINDING = 5  # outputs at a bound, in the terminal
 _SHORT = 8  # characters of an exact entry of a channel; longer ones are rounded
@@ -67,6 +78,7 @@ def design_record(found: Design, unit: Unit) -> dict[str, Any]:
         ],
         "nothing": _value_json(between.nothing, found.utility, unit),
         "truth": _value_json(between.truth, found.utility, unit),
+        "about": secret_json(found.secret),
         "prior": found.prior.to_dict(),
         "mechanism": found.channel.to_dict(),
         "binding": [
@@ -84,6 +96,11 @@ def design_record(found: Design, unit: Unit) -> dict[str, Any]:
         "unused": [label_json(output) for output in found.unused()],
         "pml": _beside_json(found, unit),
     }
+
+
+def secret_json(secret: Channel | None) -> dict[str, Any] | None:
+    """Write P(x | s) of the secret that a guarantee is about; None where that is x itself."""
+    return None if secret is None else secret.to_dict()
 
 
 def _beside_json(found: Design, unit: Unit) -> dict[str, Any] | None:
@@ -243,17 +260,18 @@ def binding_words(record: dict[str, Any]) -> list[str]:
 
 
 def told_words(record: dict[str, Any]) -> list[str]:
-    """Say which outputs give a secret away with certainty, and which are never published."""
+    """Say which outputs give a secret, or data, away with certainty, and which are never published."""
     found, outputs = record["certain"], len(record["mechanism"]["channel"][0])
+    one, sure = "one secret", "the secret"
+    if record["about"] is not None:
+        one, sure = "one value of the data", "that value, and learns no more of the secret than is guaranteed"
     lines = []
     if len(found) == outputs:
-        lines.append(
-            "Every output is published for one secret only: whoever sees it is certain of the secret."
-        )
+        lines.append(f"Every output is published for {one} only: whoever sees it is certain of {sure}.")
     elif found:
         names = [f"{_name(own['output'])} (for {_name(own['secret'])})" for own in found]
         which = f"Output {names[0]} is" if len(names) == 1 else f"Outputs {_some(names)} are each"
-        lines.append(f"{which} published for one secret only: whoever sees it is certain of the secret.")
+        lines.append(f"{which} published for {one} only: whoever sees it is certain of {sure}.")
     if record["unused"]:
         never = _some([_name(label) for label in record["unused"]])
         lines.append(f"Never published: {never}.")
@@ -278,7 +296,7 @@ def cells(record: dict[str, Any], rows: int, columns: int) -> tuple[list[str], l
     channel = record["mechanism"]["channel"][:rows]
     secrets, outputs = (_names(record, side) for side in ("inputs", "outputs"))
     body = [[secrets[place], *(_entry(row[column]) for column in shown)] for place, row in enumerate(channel)]
-    return ["secret", *(outputs[column] for column in shown)], body
+    return ["secret" if record["about"] is None else "data", *(outputs[column] for column in shown)], body
 
 
 def _likeliest(record: dict[str, Any], most: int) -> list[int]:
@@ -295,10 +313,10 @@ def _likeliest(record: dict[str, Any], most: int) -> list[int]:
 
 def cut_words(record: dict[str, Any], rows: int, columns: int) -> list[str]:
     """Say how much of the channel is not shown."""
-    channel = record["mechanism"]["channel"]
+    channel, noun = record["mechanism"]["channel"], "secret" if record["about"] is None else "value"
     left = [
         several(own, what)
-        for own, what in ((len(channel) - rows, "more secret"), (len(channel[0]) - columns, "rarer output"))
+        for own, what in ((len(channel) - rows, f"more {noun}"), (len(channel[0]) - columns, "rarer output"))
         if own > 0
     ]
     return [f"{' and '.join(left)} not shown here."] if left else []
@@ -315,7 +333,7 @@ def _entry(value: float | str) -> str:
     """A probability as it is where that is short, otherwise to nearest."""
     exact = Fraction(number(value, "entry"))
     text = exact_text(exact)
-    return text if len(text) <= _SHORT else format_about(float(exact), 4)
+    return text if len(text) <= _SHORT else format_about(float(exact), 3)
 
 
 def _name(label: Any) -> str:
@@ -325,12 +343,28 @@ def _name(label: Any) -> str:
 
 def design_text(record: dict[str, Any]) -> RenderableType:
     """Lay the record out: the answer, what is guaranteed, the channel, and what decides."""
-    title = "The mechanism: how likely each output is for each secret"
     first = (*gain_words(record), headline(record), *sentences(record), *compared_words(record))
     parts: list[RenderableType] = [Text(line) for line in first]
-    parts += [Text(""), *_table(title, *cells(record, _MOST_ROWS, _MOST_OUTPUTS))]
-    parts += [Text(f"{line} --json has all.") for line in cut_words(record, _MOST_ROWS, _MOST_OUTPUTS)]
+    parts += [Text(""), _Mechanism(record)]
     return Group(*parts, *(Text(line) for line in (*told_words(record), *binding_words(record))))
+
+
+@dataclass(frozen=True, slots=True)
+class _Mechanism:
+    """The channel as a table, with as many outputs as fit side by side unfolded."""
+
+    record: dict[str, Any]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        of = "secret" if self.record["about"] is None else "value of the data"
+        title = f"The mechanism: how likely each output is for each {of}"
+        unfolded = options.update(width=_UNFOLDED)
+        for outputs in range(_MOST_OUTPUTS, _FEWEST_OUTPUTS - 1, -1):
+            parts = _table(title, *cells(self.record, _MOST_ROWS, outputs))
+            if console.measure(parts[1], options=unfolded).maximum <= options.max_width:
+                break
+        yield from parts
+        yield from (Text(f"{line} --json has all.") for line in cut_words(self.record, _MOST_ROWS, outputs))
 
 
 def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[RenderableType]:
@@ -349,6 +383,8 @@ def curve_record(found: DesignCurve, unit: Unit) -> dict[str, Any]:
         "unit": unit,
         "kind": found.utility.kind,
         "guarantee": found.guarantee,
+        "about": secret_json(found.secret),
+        "level_unit": "nats",
         "utility": _utility_json(found.utility, unit),
         "others": [own.words() for own in found.others],
         "points": [
@@ -368,7 +404,7 @@ def curve_title(record: dict[str, Any]) -> str:
     """Say what the trade-off is about."""
     beside = "".join(f", and {words}" for words in record["others"])
     words, count = str(record["utility"]["words"]), several(len(record["points"]), "level")
-    return f"{words[:1].upper()}{words[1:]} at {count} of {GUARANTEES[record['guarantee']]}{beside}"
+    return f"{words[:1].upper()}{words[1:]} at {count} of {guarantee_name(record)}{beside}"
 
 
 def curve_cells(record: dict[str, Any], most: int) -> tuple[list[str], list[list[str]]]:
@@ -385,7 +421,7 @@ def curve_cells(record: dict[str, Any], most: int) -> tuple[list[str], list[list
         for place in places
     ]
     side = "at least" if record["utility"]["minimised"] else "at most"
-    return [f"{GUARANTEES[record['guarantee']]} (nats)", "reached", f"{side} possible"], rows
+    return [f"{guarantee_name(record)} (nats)", "reached", f"{side} possible"], rows
 
 
 def curve_text(record: dict[str, Any]) -> RenderableType:
@@ -401,9 +437,11 @@ def curve_text(record: dict[str, Any]) -> RenderableType:
 def smallest_record(found: SmallestBudget, unit: Unit) -> dict[str, Any]:
     """Record the least level at which a target is reached, between two proved ends, and the mechanism there."""
     lower, upper = Nats(found.lower, rounding="down"), Nats(found.upper)
+    own = [one for one in found.design.guarantees if one.level_named(found.guarantee) is not None]
     return {
         "unit": unit,
         "guarantee": found.guarantee,
+        "about": secret_json(secret_of(own)),
         "target": _target_json(found, unit),
         "lower": value_json(lower, unit),
         "upper": value_json(upper, unit),
@@ -432,15 +470,23 @@ def smallest_headline(record: dict[str, Any]) -> str:
     made, name = record["design"], GUARANTEES[record["guarantee"]]
     first = f"{name[:1].upper()}{name[1:]}"
     side = "at most" if made["utility"]["minimised"] else "at least"
-    target = given_decimal(float(record["target"])) or format_exactly(float(record["target"]))
-    wanted = f"{a_or_an(made['utility']['words'])} of {side} {_with_unit(made, target)}"
+    wanted = f"{a_or_an(made['utility']['words'])} of {side} {_with_unit(made, _target_words(record))}"
     if not record["upper"]:
         return f"Releasing nothing has {wanted} already: no {name} is needed."
-    enough = with_unit(format_up(record["upper"]), record["unit"])
+    about = "" if record["about"] is None else " about the secret"
+    enough = with_unit(format_up(record["upper"]), record["unit"]) + about
     if record["refuted"] is None:
         return f"{first} of {enough} is enough for {wanted}; what less is enough was not decided."
     least = with_unit(format_down(record["lower"]), record["unit"])
     return f"{first} of {enough} is enough for {wanted}; {least} is not, for any mechanism."
+
+
+def _target_words(record: dict[str, Any]) -> str:
+    """Write the target as it was given, or between what ends where the value is this float and no nearer decimal."""
+    target = float(record["target"])
+    if target == record["design"]["value"] and Fraction(repr(target)) != Fraction(target):
+        return given_decimal(target) or format_exactly(target)
+    return given_decimal(target) or repr(target)
 
 
 def smallest_text(record: dict[str, Any]) -> RenderableType:
@@ -479,10 +525,11 @@ def compared_words(record: dict[str, Any]) -> list[str]:
             f"{GUARANTEES[name]} {show_amount(level, record['unit'])}"
             for name, level in own["levels"].items()
         )
+        about = "" if record["about"] is None else "of the data: "
         name = visible(own["name"])
         told.append(
-            f"{name[:1].upper()}{name[1:]} {kept} ({levels}) and {verb} {_said(record, own['value'], bound=False)}{on}"
-            f"{share}."
+            f"{name[:1].upper()}{name[1:]} {kept} ({about}{levels}) and {verb} "
+            f"{_said(record, own['value'], bound=False)}{on}{share}."
         )
     return told
 

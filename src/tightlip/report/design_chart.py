@@ -30,6 +30,12 @@ GUARANTEES = {
 }
 
 
+def guarantee_name(record: dict[str, Any]) -> str:
+    """Name the guarantee whose level a record varies or found, and whose secret it is about."""
+    about = "" if record["about"] is None else " about the secret"
+    return f"{GUARANTEES[record['guarantee']]}{about}"
+
+
 def channel_chart(found: Design, width: int | str = WIDTH) -> Any:
     """Draw a mechanism as a heat map: a row for each secret, a column for each output; of many the likeliest."""
     altair = charting()
@@ -48,11 +54,16 @@ def channel_chart(found: Design, width: int | str = WIDTH) -> Any:
         for row in rows
         for column in sorted(columns.tolist())
     ]
+    noun = "secret" if found.secret is None else "data"
     axis = {"labelLimit": _LONGEST, "labelOverlap": True, "labelSeparation": 6}
     base = altair.Chart(altair.Data(values=values)).encode(
         x=altair.X("output:N", sort=None, title="output", axis=altair.Axis(labelAngle=0, **axis)),
-        y=altair.Y("secret:N", sort=None, title="secret", axis=altair.Axis(**axis)),
-        tooltip=["secret:N", "output:N", altair.Tooltip("words:N", title="probability")],
+        y=altair.Y("secret:N", sort=None, title=noun, axis=altair.Axis(**axis)),
+        tooltip=[
+            altair.Tooltip("secret:N", title=noun),
+            "output:N",
+            altair.Tooltip("words:N", title="probability"),
+        ],
     )
     scale = altair.Scale(domain=[0, 1], range=["#eef3fa", BLUE, "#12325e"])
     color = altair.Color("probability:Q", scale=scale, legend=altair.Legend(title="probability"))
@@ -60,16 +71,17 @@ def channel_chart(found: Design, width: int | str = WIDTH) -> Any:
     if max(len(rows), len(columns)) <= _NUMBERS:
         ink = altair.condition("datum.probability > 0.35", altair.value("white"), altair.value("#12325e"))
         layers.append(base.mark_text(fontSize=12).encode(text="words:N", color=ink))
-    title = altair.Title("The mechanism: P(output | secret)", subtitle=_left_out(found))
+    title = altair.Title(f"The mechanism: P(output | {noun})", subtitle=_left_out(found))
     height = min(max(34 * len(rows), 120), 640)
     return finish_chart(altair.layer(*layers, title=title), width=width, height=height)
 
 
 def _left_out(found: Design) -> list[str]:
     secrets, outputs = found.channel.shape
+    noun = "secret" if found.secret is None else "value"
     left = [
         several(count - _MOST, what)
-        for count, what in ((secrets, "more secret"), (outputs, "rarer output"))
+        for count, what in ((secrets, f"more {noun}"), (outputs, "rarer output"))
         if count > _MOST
     ]
     return [f"{' and '.join(left)} not drawn"] if left else []
@@ -96,7 +108,7 @@ def curve_chart(record: dict[str, Any], width: int | str = WIDTH) -> Any:
         title=altair.Title("What can be had at each level", subtitle=record["others"]),
         x=altair.X(
             "level:Q",
-            title=f"{GUARANTEES[record['guarantee']]} of at most (nats)",
+            title=f"{guarantee_name(record)} of at most (nats)",
             scale=altair.Scale(domain=[0, largest]),
         ),
         y=altair.Y(

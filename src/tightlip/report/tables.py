@@ -12,6 +12,7 @@ _WORDS = {  # columns of text, at the left; all others hold numbers
     "change",
     "column",
     "by",
+    "data",
     "decided by",
     "divergence",
     "found by",

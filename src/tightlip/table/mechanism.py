@@ -295,6 +295,11 @@ class RandomizedResponse(ColumnMechanism):
     @classmethod
     def read(cls, setting: Any) -> Self:
         """Read a level: a number of nats, or text like "log(3)", "3x" or "2 bits"."""
+        if isinstance(setting, str) and Path(setting.strip()).suffix.lower() == ".json":
+            raise InvalidInput(
+                f"{cls.key} must have a level, got the name of a file, {quoted(setting)}; "
+                f"write {quoted(f'{ChannelMechanism.key} {setting.strip()}')}."
+            )
         return cls(level(setting, cls.key))
 
     def setting(self) -> str | float:
