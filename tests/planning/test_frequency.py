@@ -380,3 +380,16 @@ def test_counts_that_contradict_the_channel_are_told():
     assert estimate_frequencies([100, 0], channel).intervals(method="asymptotic").note is not None
     assert estimate_frequencies([70, 30], channel).intervals().note is None
     assert estimate_frequencies([4, 0], channel).intervals().note is None  # so few may all say "+"
+
+
+def test_an_outcome_that_was_not_seen_and_decides_much_is_not_taken_for_certain():
+    small = Fraction(1, 10**6)
+    rows = [["3/4", "1/4", 0], ["1/4", "3/4", 0], ["1/2", "1/2", 0]]
+    rows = [[Fraction(entry) * (1 - 2 * small) for entry in row] for row in rows]
+    for row, rare in zip(rows, (small, small, 2 * small), strict=True):
+        row[2] = rare
+        row[0] += 2 * small - rare
+    channel = Channel(rows)
+    found = estimate_frequencies([500, 500, 0], channel)
+    # the third outcome alone tells the third secret: n times the variance is about q/(10⁻⁶)² = 10⁶
+    assert found.standard_errors[2] == pytest.approx(np.sqrt(1e6 / 1000), rel=0.5)

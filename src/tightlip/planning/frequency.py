@@ -89,9 +89,13 @@ class FrequencyEstimate(Shown, Tabled):
 
     @property
     def covariance(self) -> FloatArray:
-        """The estimated covariance matrix of p̂, with q estimated by the shares of outcomes; plain floats."""
-        shares = np.array(self._tallies, dtype=np.float64) / self.samples
-        return outcome_covariance(self._inverse, shares) / self.samples
+        """The estimated covariance matrix of p̂, with q estimated by the shares of outcomes; plain floats.
+
+        An outcome that is seen less often than the channel gives it for every secret counts as often as that: one that
+        was not seen, and decides much, is not taken for certain.
+        """
+        shares = np.maximum(np.array(self._tallies, dtype=np.float64) / self.samples, self._inverse.least)
+        return outcome_covariance(self._inverse, shares / shares.sum()) / self.samples
 
     @property
     def standard_errors(self) -> FloatArray:
@@ -344,11 +348,13 @@ class Inverse:
     weights : B, a row for each possible outcome; Fractions where the channel is exact
     possible : positions of those outcomes
     bias : for each secret, a bound on |E[estimate] − truth| from rounding; 0 where the channel is exact
+    least : how likely each possible outcome is at least, whatever the secret
     """
 
     weights: NDArray[Any]
     possible: NDArray[np.intp]
     bias: tuple[Fraction, ...]
+    least: FloatArray
 
     @property
     def floats(self) -> FloatArray:
@@ -375,10 +381,11 @@ def right_inverse(channel: Channel, reference: Prior | None = None) -> Inverse:
     )
     possible = np.flatnonzero(channel.peaks > 0)
     rows = dense(channel.matrix)[:, possible]
+    least = np.asarray(rows.min(axis=0), dtype=np.float64)
     if channel.is_exact:
-        return Inverse(_exact_weights(channel, rows, center), possible, (Fraction(0),) * channel.shape[0])
+        return Inverse(_exact_weights(channel, rows, center), possible, (Fraction(0),) * channel.shape[0], least)
     weights = _float_weights(channel, rows, center)
-    return Inverse(weights, possible, _bias(rows, weights))
+    return Inverse(weights, possible, _bias(rows, weights), least)
 
 
 def _exact_weights(channel: Channel, rows: NDArray[Any], center: Prior) -> NDArray[Any]:
