@@ -9,7 +9,7 @@ import pytest
 
 import tightlip as tl
 from tightlip.designs import compare, curve, design, smallest_budget
-from tightlip.errors import InvalidInput, InvalidPrior
+from tightlip.errors import InvalidInput, InvalidPrior, WrongType
 from tightlip.robust import PriorBall, PriorPolytope
 
 PRIOR = tl.Prior({"a": 0.5, "b": 0.3, "c": 0.2})
@@ -45,6 +45,7 @@ POLYTOPE = PriorPolytope([[1, 0, 0], [0, -1, 0]], ["3/5", "-1/10"], min_mass="1/
         ({"pml": 1.0, "loss": pd.DataFrame([[0, 1]] * 4, index=[*"abcd"])}, 'got "d"; rename it'),
         ({"pml": 1.0, "priors": 3, "loss": "hamming"}, "priors must be"),
         ({"pml": 1.0, "utility": "nonsense"}, "utility must be"),
+        ({"pml": 1.0, "utility": "mutual-information"}, 'write "mutual_information"'),
         ({"pml": 1.0, "secret": tl.Channel([[1, 0, 0], [0, 1, 0]]), "loss": "hamming"}, "secret"),
         (
             {
@@ -114,6 +115,20 @@ def test_huge_designs_are_refused_with_what_they_take():
     prior = tl.Prior.uniform(9000)
     with pytest.raises(InvalidInput, match=r"GB and [0-9]+ minutes"):
         design(prior, ldp=1.0, loss="hamming")
+
+
+@pytest.mark.parametrize(("utility", "secrets"), [("mutual_information", 3000), ("frequency_variance", 600)])
+def test_huge_designs_for_other_utilities_are_refused_too(utility, secrets):
+    with pytest.raises(InvalidInput, match=r"GB and [0-9]+ minutes"):
+        design(tl.Prior.uniform(secrets), ldp=1.0, utility=utility)
+
+
+def test_a_series_is_a_prior_and_a_list_is_none():
+    named = pd.Series({"a": 0.5, "b": 0.3, "c": 0.2})
+    assert design(named, ldp=1.0, loss="hamming").value == design(PRIOR, ldp=1.0, loss="hamming").value
+    for other in ([0.5, 0.3, 0.2], 5, None, "abc"):
+        with pytest.raises(WrongType, match="prior must be a Prior"):
+            design(other, ldp=1.0, loss="hamming")
 
 
 def test_labels_decide_not_positions():

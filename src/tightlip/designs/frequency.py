@@ -25,7 +25,7 @@ from tightlip.designs.information import MostInformation, extreme_columns, searc
 from tightlip.designs.linear import SCALE, Kernel, Problem, keeps, repaired, whole, whole_weights
 from tightlip.designs.listing import LISTED
 from tightlip.designs.tracing import monotone
-from tightlip.designs.utility import Found, Utility
+from tightlip.designs.utility import Found, Utility, require_room
 from tightlip.designs.weighing import WORTH, Weighed, weigh
 from tightlip.errors import CertificateInvalid, InvalidInput, SolverFailure
 from tightlip.model.labels import Labels
@@ -40,6 +40,7 @@ _BITS = (256, 1024, 4096)  # of the inverse in ball arithmetic: more where these
 _GREATEST = "closed form: greatest mechanism"
 _ENOUGH = 1e-3  # of tr J⁻¹: what a column may be worth beyond its price where not all are looked at
 _LOOSE = 3e-3  # and for a level of a curve: hardly seen in a picture
+_BYTES, _SECONDS = 90.0, 4e-5  # for each triple of secrets, as measured up to 200
 _TINY = 1e-9  # of a mass: lists know the columns of such a secret only roughly
 _CHI = MostInformation(CHI)
 
@@ -128,7 +129,9 @@ class FrequencyVariance(Utility):
         return -least
 
     def require(self, prior: Prior) -> None:
-        """Refuse masses whose lifts no float holds."""
+        """Refuse masses whose lifts no float holds, and products of columns that do not fit into memory."""
+        count = float(len(prior)) ** 3
+        require_room(f"{len(prior)} secrets", _BYTES * count, _SECONDS * count)
         _CHI.require(prior)
 
     def outputs(self, kernel: Kernel) -> Labels:

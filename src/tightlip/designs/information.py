@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any, Literal, cast, get_args
 
@@ -31,7 +32,7 @@ from tightlip.designs.pricing import Box, Cone, Floor, Peaks, Ratio, cones_of, l
 from tightlip.designs.searches import BoxSearch, FloorSearch, GeneralSearch, Listed, RatioSearch
 from tightlip.designs.subset_sums import search_grid
 from tightlip.designs.tracing import monotone, repaired_shares
-from tightlip.designs.utility import GREATEST, Found, Utility
+from tightlip.designs.utility import GREATEST, Found, Utility, require_room
 from tightlip.designs.vertices import vertices
 from tightlip.errors import CertificateInvalid, InvalidInput, InvalidPrior, SolverFailure, quoted
 from tightlip.model.labels import Labels
@@ -50,6 +51,7 @@ _EASE = Fraction(1, 1 << 42)  # of the level, for rounding
 _DEAREST = 1e100  # beyond it prices are not read
 _SMALLEST = Fraction(1, 10**100)  # of a mass; lifts are up to its reciprocal
 _LOOSE = 5e-3  # relative gap at which the search for a level of a curve ends: hardly seen in a picture
+_BYTES, _SECONDS = 1600.0, 6e-7  # for each pair and each triple of secrets, as measured up to 800
 _CUTS = 6  # times that a set of priors is described better; each searches anew
 
 _Pools = dict[tuple[tuple[str, ...], int], Mixture]
@@ -132,7 +134,9 @@ class MostInformation(Utility):
         return monotone(ends)
 
     def require(self, prior: Prior) -> None:
-        """Squares of lifts must be floats."""
+        """Squares of lifts must be floats, and the columns of the master program fit into memory."""
+        count = len(prior)
+        require_room(f"{count} secrets", _BYTES * float(count) ** 2, _SECONDS * float(count) ** 3)
         least = min(prior.exact().masses)
         if least < _SMALLEST:
             raise InvalidPrior(
@@ -166,9 +170,11 @@ class MostInformation(Utility):
 def read_information(name: object) -> MostInformation:
     """Read an information by its name."""
     if not isinstance(name, str) or name not in INFORMATIONS:
+        known = [*INFORMATIONS, "frequency_variance"]
+        near = get_close_matches(str(name).lower().replace("-", "_"), known, n=1)
         raise InvalidInput(
-            f"utility must be one of {', '.join(INFORMATIONS)} or frequency_variance, got {quoted(name)}; "
-            "choose one of them."
+            f"utility must be one of {', '.join(known)}, got {quoted(name)}; "
+            f"{f'write {quoted(near[0])}' if near else 'choose one of them'}."
         )
     return MostInformation(Information(cast(Name, name)))
 

@@ -302,12 +302,16 @@ class Linear(Utility):
 
 def require_size(secrets: int, outputs: int) -> None:
     """Refuse a design that does not fit, with what it would take, before anything of its size is made."""
-    memory = 8.0 * secrets * outputs * _ARRAYS
     seconds = _ROUNDS * 2.0 * secrets**2 * outputs * _BOUNDS / _FLOPS
+    require_room(f"{secrets} secrets and {outputs} outputs", 8.0 * secrets * outputs * _ARRAYS, seconds)
+
+
+def require_room(size: str, memory: float, seconds: float) -> None:
+    """Refuse a design that takes too many bytes, and say so and how long it would take."""
     if memory > _MOST_MEMORY:
         raise InvalidInput(
-            f"a design of {secrets} secrets and {outputs} outputs must fit into memory, got one that takes about "
-            f"{memory / 1e9:.0f} GB and {seconds / 60:.0f} minutes; merge secrets that are alike, or outputs."
+            f"a design of {size} must fit into memory, got one that takes about {memory / 1e9:.0f} GB and "
+            f"{seconds / 60:.0f} minutes; merge secrets that are alike, or outputs."
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -323,8 +323,11 @@ def as_prior(value: object, argument: str = "prior") -> Prior:
 
 
 def read_prior(value: object, argument: str = "prior") -> Prior:
-    """Read a prior, or a mapping from secrets to masses; masses without names are none."""
-    return Prior(value) if isinstance(value, Mapping) else as_prior(value, argument)
+    """Read a prior, or masses that bring names along, as a mapping or a Series does; masses without names are none."""
+    if isinstance(value, Prior) or split_labels(value, argument)[1] is None:
+        return as_prior(value, argument)
+    masses: Any = value
+    return Prior(masses)
 
 
 def _restore(labels: Labels, masses: NDArray[Any], exact: bool, adjustment: float) -> Prior:

@@ -383,7 +383,9 @@ def right_inverse(channel: Channel, reference: Prior | None = None) -> Inverse:
     rows = dense(channel.matrix)[:, possible]
     least = np.asarray(rows.min(axis=0), dtype=np.float64)
     if channel.is_exact:
-        return Inverse(_exact_weights(channel, rows, center), possible, (Fraction(0),) * channel.shape[0], least)
+        return Inverse(
+            _exact_weights(channel, rows, center), possible, (Fraction(0),) * channel.shape[0], least
+        )
     weights = _float_weights(channel, rows, center)
     return Inverse(weights, possible, _bias(rows, weights), least)
 
