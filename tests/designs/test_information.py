@@ -617,3 +617,43 @@ def test_random_sets_have_the_mass_that_is_asked_for():
     # each secret in about as many of them as the share says, and few sets alike
     assert len({row.tobytes() for row in inside}) > 200
     assert np.abs(inside.mean(axis=0) - share).max() < 0.25
+
+
+@pytest.mark.parametrize(
+    ("shares", "asked"),
+    [
+        ((6, 7, 4), {"lip": "4.7x", "maximal_leakage": "1.1x"}),
+        ((5, 8, 5), {"lip": "3.1x", "maximal_leakage": "1.4x"}),
+        ((2, 3, 3), {"pmc": "3x", "maximal_leakage": "1.2x"}),
+        ((1, 2, 4), {"ldp": "5x", "maximal_leakage": "1.3x"}),
+        ((5, 2), {"pml": "2.4x", "maximal_leakage": "1.5x"}),
+    ],
+)
+@pytest.mark.parametrize("name", NAMES)
+def test_maximal_leakage_beside_others_equals_the_program_over_a_grid(shares, asked, name):
+    """A column is a mixture of the extreme ones of the part in which its largest entry is where it is."""
+    p = np.array(shares) / sum(shares)
+    found = design(Prior.from_counts(shares, exact=True), utility=name, **asked)
+    found.verify()
+    assert found.gap <= 1e-8 * found.value
+    factor = {kind: float(level[:-1]) for kind, level in asked.items()}
+    steps = np.linspace(0, 1, 81)
+    grid = np.array(
+        [one for one in np.stack(np.meshgrid(*[steps] * len(p)), -1).reshape(-1, len(p)) if one.any()]
+    )
+    grid = grid / (grid @ p)[:, None]
+    low = max(1 / factor.get("lip", np.inf), 1 / factor.get("pmc", np.inf))
+    high = min(factor.get("lip", np.inf), factor.get("pml", np.inf))
+    kept = (grid >= low).all(axis=1) & (grid <= high).all(axis=1)
+    kept &= grid.min(axis=1) >= grid.max(axis=1) / factor.get("ldp", np.inf)
+    best = most_information(grid[kept], p, name, total=factor["maximal_leakage"])
+    assert best <= found.bound * (1 + 1e-9)
+    assert best >= 0.9 * found.value
+
+
+def test_maximal_leakage_beside_others_for_frequencies():
+    """Three secrets alike under LDP 1 and maximal leakage 0.4: what a local search over channels found is the best."""
+    found = design(Prior.uniform(3), ldp=1, maximal_leakage=0.4, utility="frequency_variance")
+    found.verify()
+    assert found.value == pytest.approx(6.590, abs=1e-3)
+    assert found.gap <= 1e-6 * found.value

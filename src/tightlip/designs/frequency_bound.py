@@ -47,6 +47,7 @@ from tightlip.designs.f_information import Information
 from tightlip.designs.guarantee import Guarantee, Ldp, Side, Vector, all_lifts, ratio
 from tightlip.designs.information import listings, upper_bound
 from tightlip.designs.listing import LISTED, Listing
+from tightlip.designs.pricing import beyond_peaks
 from tightlip.numeric.parse import FloatArray
 from tightlip.numeric.rounding import float_above, gamma, sum_down, sum_up, up
 
@@ -142,14 +143,10 @@ def _of_listed(masses: Vector, guarantees: Sequence[Guarantee], proof: Proof) ->
     found = []
     for listing, total in listings(masses, guarantees, CHI) if len(masses) <= LISTED else ():
         own = replace(listing, worths=_worths(listing, proof.matrix))
-        if total is None:
-            beyond = own.beyond(proof.prices)
-        else:
-            # what is scaled to 1/σ on a set counts as σ times that
-            shares = (1 + gamma(2 * len(masses) + 16)) / own.peaks
-            beyond = up(max(own.beyond(proof.prices, shares), 0.0) * total)
+        prices = proof.prices
+        beyond = own.beyond(prices) if total is None else up(beyond_peaks(own, prices) * total)
         if math.isfinite(beyond):
-            found.append(sum_up(np.append(proof.prices, beyond)))
+            found.append(sum_up(np.append(prices, beyond)))
     return found
 
 

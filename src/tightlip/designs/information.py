@@ -28,12 +28,22 @@ from tightlip.designs.guarantee import (
 )
 from tightlip.designs.linear import Kernel, Problem, keeps, repaired, shape_of, whole, whole_weights
 from tightlip.designs.listing import LISTED, Listing, list_corners
-from tightlip.designs.pricing import Box, Cone, Floor, Peaks, Ratio, cones_of, listing_of, multiplier
+from tightlip.designs.pricing import (
+    Box,
+    Cone,
+    Floor,
+    Peaks,
+    Ratio,
+    beyond_peaks,
+    cones_of,
+    listing_of,
+    multiplier,
+)
 from tightlip.designs.searches import BoxSearch, FloorSearch, GeneralSearch, Listed, RatioSearch
 from tightlip.designs.subset_sums import search_grid
 from tightlip.designs.tracing import monotone, repaired_shares
 from tightlip.designs.utility import GREATEST, Found, Utility, require_room
-from tightlip.designs.vertices import vertices
+from tightlip.designs.vertices import corners_of
 from tightlip.errors import CertificateInvalid, InvalidInput, InvalidPrior, SolverFailure, quoted
 from tightlip.model.labels import Labels
 from tightlip.model.prior import Prior
@@ -368,10 +378,11 @@ def _search(problem: Problem, utility: Information, masses: FloatArray) -> Searc
     if _is_cone(under_pml(problem.guarantees) or problem.guarantees, len(masses)):
         return _search_in(cones[-1], problem, utility, masses)
     rows = problem.rows(Side.INNER)
-    if len(masses) <= FEW and rows.most is None:
-        corners = vertices(rows, problem.masses)
+    if len(masses) <= FEW:
+        corners = corners_of(rows, problem.masses)
         if corners is not None:
-            return Listed(list_corners(corners, masses, utility), masses)
+            most = None if rows.most is None else float(rows.most)
+            return Listed(list_corners(corners, masses, utility), masses, most=most)
     parts = tuple(_search_in(cone, problem, utility, masses) for cone in cones)
     return GeneralSearch(shape_of(rows, len(masses)), utility, masses, parts)
 
@@ -475,9 +486,10 @@ def _bound_by(
     prices = np.where([mass == 0 for mass in masses], np.maximum(prices, 0.0), prices)
     cones = cones_of(guarantees, masses, Side.OUTER, Fraction(0))
     bounds = [cone.bound(masses, utility, prices) for cone in cones]
-    corners = _corners(masses, guarantees, utility)
+    corners, total = _corners(masses, guarantees, utility)
     if corners is not None:
-        bounds.append(sum_up(np.append(prices, corners.beyond(prices))))
+        rest = corners.beyond(prices) if total is None else up(beyond_peaks(corners, prices) * total)
+        bounds.append(sum_up(np.append(prices, rest)))
     return min((bound for bound in bounds if math.isfinite(bound)), default=math.inf)
 
 
@@ -492,17 +504,20 @@ def listings(
     for cone in cones_of(guarantees, masses, Side.OUTER, Fraction(0)):
         if not cone.silent:
             yield listing_of(cone, masses, utility), cone.total if isinstance(cone, Peaks) else None
-    corners = _corners(masses, guarantees, utility)
+    corners, total = _corners(masses, guarantees, utility)
     if corners is not None:
-        yield corners, None
+        yield corners, total
 
 
-def _corners(masses: Vector, guarantees: Sequence[Guarantee], utility: Information) -> Listing | None:
-    """List the extreme columns of several guarantees together, for few secrets."""
+def _corners(
+    masses: Vector, guarantees: Sequence[Guarantee], utility: Information
+) -> tuple[Listing | None, float | None]:
+    """List the extreme columns of several guarantees together, for few secrets, and what largest entries may sum to."""
     if len(masses) > FEW or _is_cone(guarantees, len(masses)):
-        return None
-    found = vertices(all_rows(guarantees, masses, Side.OUTER), masses)
-    return None if found is None else list_corners(found, np.array(masses, dtype=np.float64), utility)
+        return None, None
+    rows = all_rows(guarantees, masses, Side.OUTER)
+    found, total = corners_of(rows, masses), None if rows.most is None else float_above(rows.most)
+    return None if found is None else list_corners(found, np.array(masses, dtype=np.float64), utility), total
 
 
 def _is_cone(guarantees: Sequence[Guarantee], secrets: int) -> bool:

@@ -444,9 +444,12 @@ def multiplier(masses: Vector, utility: Information, prices: FloatArray) -> floa
     cone = Peaks(np.inf)
     if len(masses) > LISTED:
         return max(cone.knapsack_bound(masses, utility, prices), 0.0)
-    listed = listing_of(cone, masses, utility)
-    # what is scaled to 1/σ on a set counts as σ times that
-    return max(listed.beyond(prices, (1 + gamma(2 * len(masses) + 16)) / listed.peaks), 0.0)
+    return beyond_peaks(listing_of(cone, masses, utility), prices)
+
+
+def beyond_peaks(listed: Listing, prices: FloatArray) -> float:
+    """Find the λ ≥ 0 with which no listed column is worth more than its price and λ times its largest entry."""
+    return max(listed.beyond(prices, (1 + gamma(2 * len(prices) + 16)) / listed.peaks), 0.0)
 
 
 def _moved(kinds: Sequence[tuple[Curve, int | None]], masses: FloatArray, prices: FloatArray) -> FloatArray:

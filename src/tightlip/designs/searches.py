@@ -44,11 +44,12 @@ class Listed(Search):
     listing: Listing
     masses: FloatArray
     cone: Cone | None = None
+    most: float | None = None
 
     @property
     def total(self) -> float | None:
         """What a bound on largest entries allows."""
-        return self.cone.total if isinstance(self.cone, Peaks) else None
+        return self.cone.total if isinstance(self.cone, Peaks) else self.most
 
     def refit(self, columns: FloatArray) -> FloatArray:
         """Take the same sets."""

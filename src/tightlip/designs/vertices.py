@@ -7,11 +7,38 @@ corner lies on all bounds that both lie on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 
 from tightlip.designs.guarantee import Rows, Vector
 
 _MOST = 400  # corners; checking edges takes their number cubed
+
+
+@lru_cache(maxsize=8)  # each proof and each search asks for them again
+def corners_of(rows: Rows, masses: Vector) -> Sequence[Vector] | None:
+    """List the extreme columns of a cone as `vertices` does; under a bound on the sum of largest entries, of its parts.
+
+    In a part the same entry is the largest, so that what a column counts is linear: it is a mixture of the part's
+    extreme columns that counts no more than they do. None also where another number is bounded than largest entries.
+    """
+    if rows.most is None:
+        return vertices(rows, masses)
+    if any(own.own and (own.own != 1 or own.floor or any(own.row)) for own in rows.upper):
+        return None
+    found: dict[Vector, None] = {}
+    for peak in range(len(masses)):
+        others = [other for other in range(len(masses)) if other != peak]
+        largest = tuple(
+            tuple(Fraction((at == peak) - (at == other)) for at in range(len(masses))) for other in others
+        )
+        part = vertices(replace(rows, positive=largest + rows.positive), masses)
+        if part is None:
+            return None
+        found.update(dict.fromkeys(part))
+    return tuple(found)
 
 
 def vertices(rows: Rows, masses: Vector) -> list[Vector] | None:
