@@ -295,3 +295,13 @@ def test_no_output_is_hardly_ever_published(counts, asked):
     peaks = np.asarray(found.channel.floats).max(axis=0)
     assert ((peaks == 0) | (peaks > 1e-5)).all()
     assert found.gap <= 1e-7 * found.value
+
+
+def test_small_designs_have_simple_numbers():
+    """Of several optima a vertex: here every secret names one of the two likeliest, truly with probability 3/4."""
+    found = design(
+        tl.Prior.from_counts([2890, 2261, 1170, 493, 310, 92, 84], exact=True), ldp="3x", loss="hamming"
+    )
+    published = np.asarray(found.channel.floats)
+    assert published.shape[1] == 2
+    assert np.abs(np.abs(published - 0.5) - 0.25).max() < 1e-9

@@ -49,7 +49,6 @@ ROOM = Fraction(
 )  # for measuring with floats: more than the roundings of sums over thousands of secrets
 _CLEAN = (1e-7, 1e-9, 1e-11, 0.0)  # entries below are nothing, if that costs no gain worth mentioning
 _WORTH = 2e-8  # of the gain: what a cleaner channel may cost
-_EARLY = 1e-7  # of the gain: a gap beyond which a small program is solved in another way
 _HINT = 1e-5  # of a row: an output that is never more likely is hardly published
 _TRIES = 3  # of leaving such outputs out
 _OPEN = 1e-6  # of the gain: a gap beyond which other prices are tried
@@ -144,14 +143,13 @@ def find(problem: Problem) -> tuple[Problem, Kernel, Prices]:
     outer = problem.rows(Side.OUTER)
     prices = repair_prices(problem, bounding, gains)
     kernel = _repair_channel(problem, optimum.columns, float(prices.bound(outer)))
-    if prices.bound(outer) - kernel.gain(problem) > _EARLY * abs(prices.bound(outer)):
-        # rounding ended the interior point early
-        with suppress(SolverFailure):
-            other = repair_prices(problem, _written_out(problem, gains, Side.OUTER), gains)
-            prices = min(prices, other, key=lambda own: own.bound(outer))
-            columns = _written_out(problem, gains, Side.INNER).columns
-            other_kernel = _repair_channel(problem, columns, float(prices.bound(outer)))
-            kernel = max(kernel, other_kernel, key=lambda own: own.gain(problem))
+    with suppress(SolverFailure):
+        # rounding may have ended the interior point early; and a vertex is cleaner than a point in the middle of optima
+        other = repair_prices(problem, _written_out(problem, gains, Side.OUTER), gains)
+        prices = min(prices, other, key=lambda own: own.bound(outer))
+        columns = _written_out(problem, gains, Side.INNER).columns
+        vertex = _repair_channel(problem, columns, float(prices.bound(outer)))
+        kernel = vertex if _as_good(problem, vertex, kernel, float(prices.bound(outer))) else kernel
     kernel = _without_hints(problem, kernel, gains, float(prices.bound(outer)))
     if prices.bound(outer) - kernel.gain(problem) > _OPEN * abs(prices.bound(outer)):
         # at levels so small or so large that rounding leaves the solver little, nothing or the truth is nearly the best
@@ -190,12 +188,17 @@ def _without_hints(problem: Problem, kernel: Kernel, gains: FloatArray, bound: f
         columns = np.zeros(gains.shape)
         columns[used] = _vertex(problem, gains[used]).columns
         found = _repair_channel(problem, columns, bound)
-        if found.gain(problem) < min(
-            kernel.gain(problem), Fraction(bound) - Fraction(_WORTH) * abs(Fraction(bound))
-        ):
+        if not _as_good(problem, found, kernel, bound):
             break
         kernel = found
     return kernel
+
+
+def _as_good(problem: Problem, kernel: Kernel, other: Kernel, bound: float) -> bool:
+    """Whether a channel gains as much as another, or lacks nothing worth mentioning of a bound."""
+    return kernel.gain(problem) >= min(
+        other.gain(problem), Fraction(bound) - Fraction(_WORTH) * abs(Fraction(bound))
+    )
 
 
 def _solve(problem: Problem, gains: FloatArray, side: Side) -> Optimum:

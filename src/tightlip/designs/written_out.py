@@ -13,8 +13,8 @@ from tightlip.designs.interior import Optimum, Shape
 from tightlip.numeric.linear_program import minimise
 from tightlip.numeric.parse import FloatArray
 
-MOST = 4_000
-"""Rows of bounds; a program of more takes the simplex method seconds."""
+MOST = 2_000
+"""Rows of bounds; a program of more takes the simplex method longer than an interior point."""
 
 _TOLERANCE = 1e-10  # the smallest that HiGHS takes
 
