@@ -13,7 +13,9 @@ from tightlip.auditing.joint import Terms
 from tightlip.auditing.recount import recount
 from tightlip.errors import InvalidInput
 from tightlip.ledger.together import measure_together
-from tightlip.table import Policy, Released, Secret
+from tightlip.table import Policy, RandomizedResponse, Released, Secret, Suppress
+from tightlip.table.policy import undrawn
+from tightlip.table.publish import publish
 
 ROWS = pd.DataFrame(
     {
@@ -56,12 +58,12 @@ def test_audit_is_exact_about_what_is_drawn_of_a_secret():
     assert tl.audit(ROWS, policy=named).views["ill"].worst.leakage.ratio == expected
 
 
-def test_recodings_of_a_column_that_is_both_are_of_both():
+def test_a_recoding_of_a_column_that_is_both_is_of_what_is_released():
     groups = {"flu": "ill", "cold": "ill", "none": "well", "n/a": "well"}
     channel = tl.Channel([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["ill", "well"], outputs=["ill", "well"])
     found = tl.audit(ROWS, secret="ill", release="ill", mapping={"ill": groups}, randomize={"ill": channel})
     odds = {"ill": {0: Fraction(3, 4), 1: Fraction(1, 4)}, "well": {0: Fraction(1, 4), 1: Fraction(3, 4)}}
-    expected = worst_lift(lambda row: groups[row.ill], lambda row: odds[groups[row.ill]])
+    expected = worst_lift(lambda row: row.ill, lambda row: odds[groups[row.ill]])
     assert found.views["ill"].worst.leakage.ratio == expected
 
 
@@ -144,3 +146,42 @@ def test_what_is_drawn_of_a_secret_is_not_compared_with_the_table(tmp_path):
     tl.release(tmp_path / "people.csv", plan, tmp_path / "out.csv")
     with pytest.raises(InvalidInput, match="drawn by chance"):
         recount(tl.load(tmp_path / "out.csv.receipt.json"), tl.open_table(tmp_path / "people.csv"))
+
+
+def test_what_is_not_drawn_yet_is_not_published(tmp_path):
+    plan = Policy("ill", undrawn([Released("ill", mechanism=CHANNEL)]))
+    with pytest.raises(InvalidInput, match='must have the mechanism of "ill", got none yet'):
+        publish(tl.open_table(ROWS), plan, tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_mechanism_that_is_said_elsewhere_is_one():
+    expected = (
+        tl.audit(ROWS, secret="ill", release="ill", randomize={"ill": CHANNEL}).views["ill"].worst.leakage
+    )
+    for given in (
+        {"secret": "ill", "release": [Released("ill")]},
+        {"secret": "ill", "policy": Policy("sex", ["ill"])},
+        {"secret": "ill", "release": ["ill"], "policy": Policy("sex", ["ill"])},
+    ):
+        found = tl.audit(ROWS, randomize={"ill": CHANNEL}, **given)
+        assert found.views["ill"].worst.leakage == expected
+
+
+def test_a_mechanism_that_has_nothing_to_draw_from(tmp_path):
+    """Of one value randomised response draws nothing; words, receipts and files are right all the same."""
+    plan = Policy("ill", [Released("ill", Suppress(), RandomizedResponse(1.0))])
+    assert "neighbour" in str(tl.protect(ROWS, policy=plan, budget="2x", seconds=5))
+    ROWS.to_csv(tmp_path / "people.csv", index=False)
+    tl.release(tmp_path / "people.csv", plan, tmp_path / "out.csv")
+    with pytest.raises(InvalidInput, match="a secret column through a mechanism"):
+        recount(tl.load(tmp_path / "out.csv.receipt.json"), tl.open_table(tmp_path / "people.csv"))
+    with pytest.raises(InvalidInput, match="with_secret must not be set where a secret column is released"):
+        tl.release(ROWS, plan, tmp_path / "both.csv", with_secret=True)
+
+
+def test_a_ledger_recodes_what_is_released(tmp_path):
+    groups = {"flu": "ill", "cold": "ill", "none": "well", "n/a": "well"}
+    with tl.Ledger.create(tmp_path / "own.ledger", ROWS, secret="ill", budget="9x") as ledger:
+        plan = ledger.plan(["ill"], mapping={"ill": groups}, randomize={"ill": 1.0})
+        assert ledger.what_if(ROWS, plan)[-1].kept

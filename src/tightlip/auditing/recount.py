@@ -122,6 +122,11 @@ def _require_comparable(receipt: Receipt, table: Table) -> Path:
             "table must not be given for a release drawn by chance: what it leaks is in the probabilities, which two "
             "files do not tell; leave it out, and audit the policy."
         )
+    if {*receipt.asked["secret"]} & {item["column"] for item in receipt.asked["release"]}:
+        raise InvalidInput(
+            "table must not be given for a release of a secret column through a mechanism; leave it out, and audit the "
+            "policy."
+        )
     if table.in_order().ordered_by is None:
         raise InvalidInput(
             f"{table.name} must have an order of rows, to compare them one by one; use its file."

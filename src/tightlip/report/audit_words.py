@@ -321,7 +321,7 @@ def no_lead_words(reason: str, run: str) -> str:
     """Say why it was not tried what protecting the table would keep."""
     return {
         "sample": "What protecting row by row would keep is not worked out for a sample.",
-        "noise": "Without noise, tightlip protect finds the truthful release that keeps most detail under the budget.",
+        "noise": "tightlip protect publishes what is drawn, and the other columns as finely as the budget then allows.",
         "local": "The plan has a recoding of its own for each row; protect the table again for this budget.",
         "failed": f"What protecting row by row would keep was not found out here. To try it, run: {run}",
         "large": f"Protecting row by row keeps most detail; the table is too large to try it here. Run: {run}",

@@ -221,7 +221,8 @@ def reader_words(found: Protection, worst: Finding, *, with_secret: bool) -> str
 
 def neighbour_words(found: Protection, worst: Finding) -> str:
     """Say whether somebody who knows the person's own columns is covered."""
-    columns = join_names([name for name in found.counted.columns if name not in found.counted.secret_columns])
+    others = [name for name in found.counted.columns if name not in found.counted.secret_columns]
+    columns = join_names(others) if others else "columns"
     who = (
         f"The neighbour knows somebody's own {columns} exactly, and {_secret(found)} is published beside the released "
         "columns."

@@ -106,7 +106,7 @@ def planned(
         mapping={"job": "jobs.csv:2"} or {"job": {"nurse": "care"}}, suppress=["name"], randomize={"sex": "log(3)"}
         or {"sex": channel} or {"sex": "channel mechanism.json"};
         several of one column are in a row, whatever the policy has of it; of a column that is secret and released,
-        which must be randomised, they are of both
+        which must be randomised, they are of what is released
     flag : what stands before a keyword in messages
 
     Raises
@@ -120,7 +120,7 @@ def planned(
     """
     named = [] if release is None else list_columns(release)
     drawn = _pairs(recodings.get("randomize"), f"{flag}randomize")
-    plan = _columns(secret, None if release is None else [_to_draw(one, drawn) for one in named], policy)
+    plan = _columns(secret, release, policy, drawn)
     fixed = {item.column for item in named if isinstance(item, Released) and item.recoding != Keep()}
     require_keywords(planned, recodings, _RECODINGS)
     plan = _recoded(plan, {key: given for key, given in recodings.items() if given is not None}, flag, fixed)
@@ -157,12 +157,15 @@ def require_keywords(call: Callable[..., Any], given: Collection[str], known: Co
             raise TypeError(f"{call.__name__}() got an unexpected keyword argument {keyword!r}{hint}")
 
 
-def _columns(secret: Any, release: Any, policy: Policy | None) -> Policy:
-    """The policy with more columns, or a new one of them; without scales, which new recodings may come with."""
+def _columns(secret: Any, release: Any, policy: Policy | None, drawn: Collection[str]) -> Policy:
+    """The policy with more columns, or a new one of them; without scales, which new recodings may come with.
+
+    Mechanisms of the columns in `drawn` are said elsewhere.
+    """
     if policy is None:
         if secret is None or release is None:
             raise InvalidInput("secret and release must both be given, or a policy; name the columns.")
-        return Policy(secret, release)
+        return Policy(secret, [_to_draw(_released(one), drawn) for one in list_columns(release)])
     if not isinstance(policy, Policy):
         raise WrongType(f"policy must be a Policy, got {quoted(policy)}; use Policy.from_toml(path).")
     secrets = {item.column: item for item in policy.secrets}
@@ -170,22 +173,26 @@ def _columns(secret: Any, release: Any, policy: Policy | None) -> Policy:
         secrets[item.column] = _joined(secrets[item.column], item) if item.column in secrets else item
     released = {item.column: item for item in policy.release}
     for one in () if release is None else list_columns(release):
-        new = one if isinstance(one, Released) else Released(one)
-        released[new.column] = released.get(new.column, new) if isinstance(one, str | Undrawn) else new
+        new = _released(one)
+        released[new.column] = released.get(new.column, new) if isinstance(one, str) else new
     if policy.local is not None and {*released.values()} != {*policy.release}:
         raise _refuse_local("release")
     return replace(
         policy,
         secret=(*secrets,),
         secrets=(*secrets.values(),),
-        release=(*released.values(),),
+        release=tuple(_to_draw(item, drawn) for item in released.values()),
         scales=Scales(),
     )
 
 
-def _to_draw(one: str | Released, drawn: Collection[str]) -> str | Released:
-    """A column whose mechanism is said elsewhere; it may be secret too."""
-    return Undrawn(one) if isinstance(one, str) and one in drawn else one
+def _released(one: Any) -> Released:
+    return one if isinstance(one, Released) else Released(one)
+
+
+def _to_draw(item: Released, drawn: Collection[str]) -> Released:
+    """A column, which may be secret too where its mechanism is said elsewhere."""
+    return Undrawn(item.column, item.recoding) if item.mechanism is None and item.column in drawn else item
 
 
 def _joined(old: Secret, new: Secret) -> Secret:
@@ -223,11 +230,10 @@ def _recoded(plan: Policy, given: Mapping[str, Any], flag: str, fixed: Collectio
     )
     for column, own in settings.items():
         with _named(f"{' and '.join(words[column])} of column {quoted(column)}"):
+            # of a column that is secret too, what is released
             if column in release:
                 release[column] = _recode_released(release[column], own)
-                # of a column that is secret too, a recoding is of both
-                own = {key: value for key, value in own.items() if key not in MECHANISMS}
-            if column in secrets and own:
+            else:
                 secrets[column] = _recode_secret(secrets[column], own)
     return replace(plan, secrets=tuple(secrets.values()), release=tuple(release.values()))
 

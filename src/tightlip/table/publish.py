@@ -44,7 +44,7 @@ from tightlip.table.kinds import Kind
 from tightlip.table.local import Cell
 from tightlip.table.mechanism import ColumnChannel, Value
 from tightlip.table.outputs import Output, output_of
-from tightlip.table.policy import Policy, require_known
+from tightlip.table.policy import Policy, Undrawn, require_known
 from tightlip.table.rereading import Codes, Digests, Outcomes, not_as_decided
 from tightlip.table.rows import join_groups, stream
 from tightlip.table.source import Table
@@ -175,6 +175,16 @@ class _Plan:
         counts, triple_of = cells_of_groups(groups, replace(policy, min_count=None), max_cells)
         parts = parts_of(policy, counts)
         secret = policy.secret if flag(with_secret, "with_secret") else ()
+        for item in policy.release:
+            if isinstance(item, Undrawn):
+                raise InvalidInput(
+                    f"release must have the mechanism of {quoted(item.column)}, got none yet; use the plan that has it."
+                )
+            if item.column in secret:
+                raise InvalidInput(
+                    f"with_secret must not be set where a secret column is released, got {quoted(item.column)}; the "
+                    "file would have two columns of that name: leave it out."
+                )
         if secret and not all(part.deterministic for part in parts):
             raise InvalidInput(
                 "with_secret must not be set for a random release, of which each row would show what was published for "
