@@ -637,7 +637,7 @@ def test_maximal_leakage_beside_others_equals_the_program_over_a_grid(shares, as
     found.verify()
     assert found.gap <= 1e-8 * found.value
     factor = {kind: float(level[:-1]) for kind, level in asked.items()}
-    steps = np.linspace(0, 1, 81)
+    steps = np.linspace(0, 1, 31)
     grid = np.array(
         [one for one in np.stack(np.meshgrid(*[steps] * len(p)), -1).reshape(-1, len(p)) if one.any()]
     )
