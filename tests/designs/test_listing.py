@@ -10,7 +10,7 @@ from design_oracle import NAMES, counts
 from tightlip import log_of
 from tightlip.designs.f_information import Information
 from tightlip.designs.guarantee import Alip, FloorPml, Ldp, Side, all_rows
-from tightlip.designs.listing import list_corners
+from tightlip.designs.listing import Patterns, list_corners, sets_of, sums_of
 from tightlip.designs.pricing import Peaks, cones_of, multiplier
 from tightlip.designs.vertices import vertices
 from tightlip.numeric.ball import ball
@@ -83,6 +83,32 @@ def test_all_extreme_columns_are_listed(kind):
         for corner in vertices(all_rows(guarantees_of(kind), masses, Side.INNER), masses):
             far = np.abs(listing.columns - np.array(corner, dtype=float)) - 4 * listing.stray
             assert (far <= 1e-12 * listing.columns.max()).all(axis=1).any(), corner
+
+
+def test_sums_over_sets_are_those_of_the_sets():
+    values = np.random.default_rng(3).integers(-99, 99, 7).astype(float)
+    for size in (0, 1, 7):
+        assert sums_of(values[:size]).tolist() == (sets_of(size) @ values[:size]).tolist()
+
+
+@pytest.mark.parametrize("kind", GUARANTEES)
+def test_columns_are_used_as_they_would_be_written_out(kind):
+    masses = counts(5, 8)
+    (cone,) = cones_of(guarantees_of(kind), masses, Side.INNER, Fraction(0))
+    listing = cone.listing(np.array(masses, dtype=float), Information("hellinger"))
+    patterns, columns = listing.entries, listing.columns
+    assert isinstance(patterns, Patterns)
+    assert columns.shape == (len(patterns), 5) == (len(listing.worths), 5)
+    assert (columns <= listing.most).all()
+    prices = np.random.default_rng(4).standard_normal(5)
+    assert patterns @ prices == pytest.approx(columns @ prices, rel=1e-12, abs=1e-12)
+    assert listing.peaks == pytest.approx(columns.max(axis=1), rel=1e-15)
+    some = np.arange(len(patterns))[1::3]
+    assert (
+        patterns[some].tolist()
+        == columns[some].tolist()
+        == patterns.among(some)[np.arange(len(some))].tolist()
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -58,14 +58,13 @@ class Information:
         [1.0, 0.0, 4.0]
         """
         if self.name == "mutual_information":
-            # six roundings of at most 4 units each, times 2⁷ lost at |d| = 1/64: below 2⁻⁴²
-            large = np.where(d > -1, d, 0.0)
-            found = np.where(d > -1, (1 + large) * np.log1p(large) - d, 1.0)
-            near = np.abs(d) < _NEAR
+            # six roundings of at most 4 units each, times 2⁷ lost at |d| = 1/64: below 2⁻⁴²; less than 2⁻⁴⁷ at −1
+            large = np.maximum(d, _LEAST)
+            found = (1 + large) * np.log1p(large) - d
+            near = (np.abs(d) < _NEAR) & (d != 0)
             if near.any():
-                small = np.where(near, d, 0.0)
-                series = np.polynomial.polynomial.polyval(-small, _SERIES) * small * small
-                found = np.where(near, series, found)
+                small = d[near]
+                found[near] = np.polynomial.polynomial.polyval(-small, _SERIES) * small * small
             return found
         if self.name == "chi_squared":
             return np.asarray(d * d)

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,32 +30,94 @@ _STRAY = 8 * UNIT  # more than the rounding of a few numbers below 2
 
 
 @dataclass(frozen=True, eq=False)
+class Patterns:
+    """Columns of sets, which are written out only when asked for: there are many, and few are needed.
+
+    Attributes
+    ----------
+    secrets : how many there are
+    sets : of each column the place of its set among `sets_of`
+    low, rise : each entry is `low`, and on the set it is more by `rise`
+    between, inner : of one secret off the set the entry is more by `inner`
+    """
+
+    secrets: int
+    sets: NDArray[np.intp]
+    low: FloatArray
+    rise: FloatArray
+    between: NDArray[np.intp]
+    inner: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.sets)
+
+    def __getitem__(self, places: NDArray[Any]) -> FloatArray:
+        sets = sets_of(self.secrets)[self.sets[places]]
+        columns = self.low[places, None] + self.rise[places, None] * sets
+        columns[np.arange(len(columns)), self.between[places]] += self.inner[places]
+        return np.asarray(columns)
+
+    def __matmul__(self, prices: FloatArray) -> FloatArray:
+        on_sets = sums_of(prices)[self.sets]
+        return np.asarray(self.low * prices.sum() + self.rise * on_sets + self.inner * prices[self.between])
+
+    @property
+    def peaks(self) -> FloatArray:
+        """The largest entry of each."""
+        # the empty set comes first
+        return self.low + np.maximum(np.where(self.sets > 0, self.rise, 0.0), self.inner)
+
+    def among(self, kept: NDArray[Any]) -> Patterns:
+        """Leave out columns."""
+        rest = self.sets[kept], self.low[kept], self.rise[kept], self.between[kept], self.inner[kept]
+        return Patterns(self.secrets, *rest)
+
+
+@dataclass(frozen=True, eq=False)
 class Listing:
     """Extreme columns of a cone with p·v = 1.
 
     Attributes
     ----------
-    columns : a row for each, in floats
+    entries : the columns in floats, or what they are made of
     worths : more than each is worth
     stray : more than an entry is off, for each secret
+    most : no less than any entry, for each secret
     """
 
-    columns: FloatArray
+    entries: Patterns | FloatArray
     worths: FloatArray
     stray: FloatArray
+    most: FloatArray
+
+    @cached_property
+    def columns(self) -> FloatArray:
+        """Write them out, a row for each."""
+        return self.entries[np.arange(len(self.worths))]
 
     @cached_property
     def peaks(self) -> FloatArray:
         """The largest entry of each."""
-        return np.asarray(self.columns.max(axis=1))
+        return self.entries.peaks if isinstance(self.entries, Patterns) else self.entries.max(axis=1)
+
+    @cached_property
+    def _errors(self) -> FloatArray:
+        """How far a product with a price is off, for a unit of each price."""
+        slack = gamma(len(self.most) + 8)
+        return np.asarray((self.stray + slack * self.most) * (1 + slack))
+
+    def lacks(self, prices: FloatArray) -> FloatArray:
+        """Compute what each column lacks of its price."""
+        return np.asarray(self.entries @ prices - self.worths)
+
+    def raised(self, worths: FloatArray, prices: FloatArray) -> FloatArray:
+        """Bound what columns are worth beyond their prices, as computed, from above."""
+        margin = float(np.abs(prices) @ self._errors)
+        return np.nextafter(worths + _STRAY * (np.abs(worths) + margin) + margin, np.inf)
 
     def beyond(self, prices: FloatArray, weights: FloatArray | float = 1.0) -> float:
         """Bound what a column is worth beyond its price, times a weight of at most 1, from above."""
-        size = np.abs(prices)
-        margin = float(size @ (self.stray + gamma(len(prices) + 4) * np.abs(self.columns).max(axis=0)))
-        margin *= 1 + gamma(len(prices) + 8)
-        found = self.worths - self.columns @ prices + margin
-        return float(np.nextafter(((found + _STRAY * (np.abs(found) + margin)) * weights).max(), np.inf))
+        return float(np.nextafter((self.raised(-self.lacks(prices), prices) * weights).max(), np.inf))
 
 
 @cache
@@ -65,11 +128,32 @@ def sets_of(count: int) -> FloatArray:
     return found
 
 
+def sums_of(values: FloatArray) -> FloatArray:
+    """Sum values over all sets, in the order of `sets_of`; each sum goes on from one of a value less."""
+    found = np.zeros(2 ** len(values))
+    for place, value in enumerate(values.tolist()):
+        np.add(found[: 1 << place], value, out=found[1 << place : 2 << place])
+    return found
+
+
+@cache
+def _outside(count: int) -> NDArray[np.bool_]:
+    """Tell for each set which secrets are not in it."""
+    return np.asarray(sets_of(count) == 0)
+
+
 @cache
 def _left_out(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """List all pairs of a set, by its place among `sets_of`, and a secret that is not in it."""
-    places, secrets = np.nonzero(sets_of(count) == 0)
+    places, secrets = np.nonzero(_outside(count))
     return places, secrets
+
+
+def _most(masses: FloatArray, upper: float = np.inf) -> FloatArray:
+    """Bound entries of columns with p·v = 1 and v ≤ upper, for each secret."""
+    found = np.full(len(masses), upper)
+    np.minimum(found, (1 + _STRAY) / np.where(masses > 0, masses, 1.0), out=found, where=masses > 0)
+    return found
 
 
 def list_box(ends: tuple[float, float], share: float, masses: FloatArray, utility: Information) -> Listing:
@@ -78,67 +162,86 @@ def list_box(ends: tuple[float, float], share: float, masses: FloatArray, utilit
     `share` is the mass at the upper end if no entry is between, (1 − lower)/(upper − lower), correctly rounded.
     """
     (lower, upper), secrets, span = ends, len(masses), ends[1] - ends[0]
-    sums, off = sets_of(secrets) @ masses, _STRAY * (len(masses) + 2)
+    sums, off = sums_of(masses), _STRAY * (len(masses) + 2)
     light = np.flatnonzero((sums <= share + 2 * off) & (sums >= share - masses.max() - 2 * off))
-    sets, left = sets_of(secrets)[light], share - sums[light]
-    fits = (sets == 0) & (left[:, None] <= masses + 2 * off) & (masses > 0)
-    places, between = np.nonzero(fits)
-    sums, left, mass = sums[light][places], left[places], masses[between]
-    every = np.arange(len(places))
-    columns = lower + span * sets[places]
-    columns[every, between] = lower + span * np.clip(left / mass, 0.0, 1.0)
+    left = share - sums[light]
+    room = np.where(masses > 0, masses + 2 * off, -np.inf)
+    places, between = np.nonzero(_outside(secrets)[light] & (left[:, None] <= room))
+    sets, left, mass = light[places], left[places], masses[between]
+    sums, part = sums[sets], left / mass
+    columns = Patterns(
+        secrets,
+        sets,
+        np.full(len(sets), lower),
+        np.full(len(sets), span),
+        between,
+        span * np.clip(part, 0.0, 1.0),
+    )
     # a convex function of an entry that is known within an interval is largest at its ends
-    entries = lower + span * np.clip(np.stack([left - off, left + off]) / mass, 0.0, 1.0)
-    entries = np.clip(entries + _STRAY * (1 + upper) * np.array([[-1.0], [1.0]]), lower, upper)
-    worth = utility.excess_up(entries - 1, entries).max(axis=0)
-    at = np.array(ends)
-    low, high = utility.excess_up(at - 1, at)
+    error, wide = off / mass, _STRAY * (1 + upper)
+    below = lower - wide + span * np.clip(part - error, 0.0, 1.0)
+    above = lower + wide + span * np.clip(part + error, 0.0, 1.0)
+    entries = np.clip(np.concatenate([below, above, ends]), lower, upper)
+    worth = utility.excess_up(entries - 1, entries)
+    low, high = worth[-2:]
+    worth = np.maximum(worth[: len(part)], worth[len(part) : -2])
     worths = (sums + off) * high + np.maximum(1 - sums - mass + off, 0.0) * low + mass * (1 + _STRAY) * worth
-    stray = _STRAY * (1 + upper) + np.minimum(2 * off * span / np.where(masses > 0, masses, np.inf), span)
-    return Listing(columns, worths * (1 + _STRAY), stray)
+    stray = wide + np.minimum(2 * off * span / np.where(masses > 0, masses, np.inf), span)
+    return Listing(columns, worths * (1 + _STRAY), stray, _most(masses, upper))
 
 
 def list_sets(curve: Curve, masses: FloatArray, size: int | None = None) -> Listing:
     """List columns with `high` on a set, of a size or any but the empty one, and `low` off it."""
-    sets = sets_of(len(masses))[1:]
-    sets = sets[sets @ masses > 0] if size is None else sets[sets.sum(axis=1) == size]
-    sums, slack = sets @ masses, gamma(2 * len(masses) + 16)
-    columns = (curve.low + (curve.high - curve.low) * sets) / curve.total(sums)[:, None]
+    sums, slack = sums_of(masses), gamma(2 * len(masses) + 16)
+    kept = sums > 0 if size is None else sets_of(len(masses)).sum(axis=1) == size
+    sets, sums, none = np.flatnonzero(kept), sums[kept], np.zeros(int(kept.sum()))
+    total = curve.total(sums)
+    columns = Patterns(
+        len(masses),
+        sets,
+        curve.low / total,
+        (curve.high - curve.low) / total,
+        none.astype(np.intp),
+        none,
+    )
     # masses are sums of what is not negative: their relative error is small
     worths = curve.ceiling(sums, slack * sums, np.zeros(1))[0]
     worths = worths / (curve.total(sums * (1 - slack)) * (1 - _STRAY)) * (1 + _STRAY)
-    return Listing(columns, worths, slack * columns.max(axis=0))
+    most = _most(masses, curve.high / float(total.min(initial=np.inf)))
+    return Listing(columns, worths, slack * most, most)
 
 
 def list_halves(ends: tuple[float, float], masses: FloatArray, utility: Information) -> Listing:
     """List columns with an upper end on a set, and off it one number between the lower end and 1, all alike."""
-    (lower, upper), sets = ends, sets_of(len(masses))[1:-1]
-    sums, off = sets @ masses, _STRAY * (len(masses) + 2)
-    sets, sums = sets[sums < 1 - 2 * off], sums[sums < 1 - 2 * off]
+    (lower, upper), off = ends, _STRAY * (len(masses) + 2)
+    sums = sums_of(masses)
+    # the empty set comes first, the whole last
+    sets = 1 + np.flatnonzero(sums[1:-1] < 1 - 2 * off)
+    sums = sums[sets]
     below, error = (1 - upper * sums) / (1 - sums), 4 * off * upper / (1 - sums)
     kept = below >= lower - error
     sets, sums, below, error = sets[kept], sums[kept], below[kept], error[kept]
-    columns = np.where(sets > 0, upper, below[:, None])
+    none = np.zeros(len(sets))
+    columns = Patterns(len(masses), sets, below, upper - below, none.astype(np.intp), none)
     entries = np.clip(np.stack([below - error, below + error]), 0.0, upper)
     worth = utility.excess_up(entries - 1, entries).max(axis=0)
     high = utility.excess_up(np.array([upper - 1]), np.array([upper]))
     worths = (sums + off) * high + (1 - sums + off) * worth
-    return Listing(columns, worths * (1 + _STRAY), np.full(len(masses), error.max(initial=0.0)))
+    stray = np.full(len(masses), error.max(initial=0.0))
+    return Listing(columns, worths * (1 + _STRAY), stray, np.full(len(masses), upper))
 
 
 def list_remainders(full: int, rest: float, masses: FloatArray, utility: Information) -> Listing:
     """List columns with 1 on a set of a size, a remainder on one more secret, 0 elsewhere; scaled."""
-    places, between = _left_out(len(masses))
-    fits = sets_of(len(masses)).sum(axis=1)[places] == full
-    sets, between = sets_of(len(masses))[places[fits]], between[fits]
-    every, slack = np.arange(len(sets)), gamma(2 * len(masses) + 16)
-    sums, mass = sets @ masses, masses[between]
+    sets, between = _left_out(len(masses))
+    fits = sets_of(len(masses)).sum(axis=1)[sets] == full
+    sets, between = sets[fits], between[fits]
+    slack = gamma(2 * len(masses) + 16)
+    sums, mass = sums_of(masses)[sets], masses[between]
     totals = sums + rest * mass
     kept = totals > 0
     sets, between, sums, mass, totals = sets[kept], between[kept], sums[kept], mass[kept], totals[kept]
-    every = np.arange(len(sets))
-    columns = sets / totals[:, None]
-    columns[every, between] = rest / totals
+    columns = Patterns(len(masses), sets, 0 * totals, 1 / totals, between, rest / totals)
     # entries are moved away from 1, where f is least; without a set there is none of the first kind
     ends = np.stack([1 / np.where(sums > 0, totals, 1.0), rest / totals])
     moved = ends * (1 + np.where(ends > 1, 4, -4) * slack)
@@ -146,7 +249,8 @@ def list_remainders(full: int, rest: float, masses: FloatArray, utility: Informa
     zero = utility.excess_up(np.array([-1.0]))
     off = _STRAY * (len(masses) + 2)
     worths = sums * high + mass * inner + np.maximum(1 - sums - mass + off, 0.0) * zero
-    return Listing(columns, worths * (1 + 4 * slack), 2 * slack * columns.max(axis=0, initial=0.0))
+    most = _most(masses, float(ends.max(initial=1.0)))
+    return Listing(columns, worths * (1 + 4 * slack), 2 * slack * most, most)
 
 
 def list_corners(
@@ -156,13 +260,24 @@ def list_corners(
     columns = np.array(corners, dtype=np.float64)
     lifts = np.array([[float(entry - 1) for entry in corner] for corner in corners])
     worths = utility.excess_up(lifts, columns) @ masses * (1 + gamma(len(masses) + 8))
-    return Listing(columns, worths, _STRAY * columns.max(axis=0))
+    most = columns.max(axis=0)
+    return Listing(columns, worths, _STRAY * most, most)
 
 
 def join(listings: Sequence[Listing]) -> Listing:
-    """Look through several lists as one."""
+    """Look through several lists of sets as one."""
+    every = [own.entries for own in listings if isinstance(own.entries, Patterns)]
+    columns = Patterns(
+        every[0].secrets,
+        np.concatenate([own.sets for own in every]),
+        np.concatenate([own.low for own in every]),
+        np.concatenate([own.rise for own in every]),
+        np.concatenate([own.between for own in every]),
+        np.concatenate([own.inner for own in every]),
+    )
     return Listing(
-        np.concatenate([own.columns for own in listings]),
+        columns,
         np.concatenate([own.worths for own in listings]),
         np.max([own.stray for own in listings], axis=0),
+        np.max([own.most for own in listings], axis=0),
     )

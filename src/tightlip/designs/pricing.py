@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -67,6 +67,7 @@ from tightlip.designs.guarantee import (
 from tightlip.designs.listing import (
     LISTED,
     Listing,
+    Patterns,
     join,
     list_box,
     list_halves,
@@ -353,9 +354,10 @@ class Both(Cone):
         boxes = {Box(lower, min(upper, up(factor * lower))), Box(least, upper)}
         found += [box.listing(masses, utility) for box in boxes if not box.silent]
         stairs = self.ratio.listing(masses, utility)
-        fits = (stairs.columns <= upper * (1 + _NEARLY)).all(axis=1)
-        fits &= (stairs.columns >= lower * (1 - _NEARLY)).all(axis=1)
-        found.append(Listing(stairs.columns[fits], stairs.worths[fits], stairs.stray))
+        fits = np.asarray(stairs.columns.max(axis=1) <= upper * (1 + _NEARLY))
+        fits &= stairs.columns.min(axis=1) >= lower * (1 - _NEARLY)
+        assert isinstance(stairs.entries, Patterns)
+        found.append(replace(stairs, entries=stairs.entries.among(fits), worths=stairs.worths[fits]))
         return join(found)
 
     def refit(self, columns: FloatArray, masses: FloatArray) -> FloatArray:
@@ -587,8 +589,9 @@ def cones_of(guarantees: Sequence[Guarantee], masses: Vector, side: Side, room: 
                 if all(mass or not other for mass, other in zip(masses, member, strict=True)):
                     most = max(other / mass for mass, other in zip(masses, member, strict=True) if mass)
                     upper = min(upper, ratio(own.epsilon, side, room) * most)
-        elif isinstance(own, Ldp) and ratio(own.epsilon, side, room) < _FLAT:
-            others.append(Ratio(float_above(ratio(own.epsilon, side, room))))
+        elif isinstance(own, Ldp):
+            factor = float_above(ratio(own.epsilon, side, room))
+            others += [Ratio(factor)] if factor < _FLAT else []
         elif isinstance(own, FloorPml):
             others.append(Floor(ratio(own.epsilon, side, room), own.min_mass))
         elif isinstance(own, MaximalLeakage | Envelope):

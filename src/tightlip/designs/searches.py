@@ -57,15 +57,17 @@ class Listed(Search):
 
     def _lacks(self, prices: FloatArray) -> FloatArray:
         """Compute what each column lacks of its price."""
-        columns = self.listing.columns
-        lacks = columns @ prices[: columns.shape[1]] - self.listing.worths
+        lacks = self.listing.lacks(prices[: len(self.masses)])
         return lacks if self.total is None else lacks + prices[-1] * self.listing.peaks
 
     def _best(self, lacks: FloatArray, each: int) -> FloatArray:
         """Take the columns that lack least: so many for each secret."""
-        columns = self.listing.columns
-        count = each * columns.shape[1]
-        return columns[np.argpartition(lacks, count)[:count]] if count < len(lacks) else columns
+        count = each * len(self.masses)
+        return (
+            self.listing.entries[np.argpartition(lacks, count)[:count]]
+            if count < len(lacks)
+            else self.listing.columns
+        )
 
     def start(self, prices: FloatArray, draws: np.random.Generator) -> FloatArray:
         """Begin with those that are near to a guess of prices."""
