@@ -58,20 +58,15 @@ def greatest(problem: Problem, side: Side = Side.INNER) -> list[Vector] | None:
     if not isinstance(own, Alip) or own.about is not None:
         return None
     if own.upper is None:
-        share = rows.lower[0][0] / masses[0]
-        return [
-            tuple(share * mass + (1 - share) * (place == secret) for place in range(len(masses)))
-            for secret, mass in enumerate(masses)
-        ]
-    factor = rows.upper[0].row[0] / masses[0]
-    if own.lower is None and factor * (1 - min(masses)) <= 1:
-        return [
-            tuple(
-                factor * mass if place != secret else 1 - factor * (1 - mass) for place in range(len(masses))
-            )
-            for secret, mass in enumerate(masses)
-        ]
-    return None
+        row = rows.lower[0]
+    elif own.lower is None and rows.upper[0].row[0] * (1 - min(masses)) <= masses[0]:
+        row = rows.upper[0].row
+    else:
+        return None
+    rest, count = 1 - row[0] / masses[0], len(masses)
+    return [
+        (same,) * secret + (same + rest,) + (same,) * (count - 1 - secret) for secret, same in enumerate(row)
+    ]
 
 
 def _two_secrets(rows: Rows) -> list[Vector] | None:

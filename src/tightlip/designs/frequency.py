@@ -121,12 +121,11 @@ class FrequencyVariance(Utility):
             )
         if len(masses) == 1:
             return 0.0
-        least = least_variance(masses, guarantees, Proof.of(proof))
         columns = greatest(_problem(masses, guarantees, Fraction(0)), Side.OUTER)
         if columns is not None:
             # every channel is a post-processing of this one, from which nothing can be estimated better
-            least = max(least, variance(masses, Kernel(*whole(np.array(columns, dtype=object))))[0])
-        return -least
+            return -variance(masses, Kernel(*whole(np.array(columns, dtype=object))))[0]
+        return -least_variance(masses, guarantees, Proof.of(proof))
 
     def require(self, prior: Prior) -> None:
         """Refuse masses whose lifts no float holds, and products of columns that do not fit into memory."""
@@ -173,25 +172,20 @@ def variance(masses: Vector, kernel: Kernel) -> tuple[float, float]:
 
 def _variance(masses: Vector, kernel: Kernel, bits: int) -> tuple[float, float]:
     """Compute it with so many bits."""
-    from flint import arb_mat, ctx
+    from flint import arb, arb_mat, ctx
 
     size, (shares, unit) = len(masses), whole(np.array(masses, dtype=object))
     totals = kernel.weights @ shares
     weights, totals = kernel.weights[totals > 0], totals[totals > 0].tolist()
     with ctx.workprec(bits):
         # k kᵀ/q with k = weights/scale and q = total/(unit·scale); no term is negative, so hardly a digit is lost
-        columns = arb_mat(len(weights), size, [ball(entry) for entry in weights.ravel().tolist()])
-        scaled = arb_mat(
-            len(weights),
-            size,
-            [
-                ball(Fraction(entry * unit, total * kernel.scale))
-                for column, total in zip(weights.tolist(), totals, strict=True)
-                for entry in column
-            ],
-        )
+        columns = [[arb(entry) for entry in column] for column in weights.tolist()]
+        factors = [ball(Fraction(unit, total * kernel.scale)) for total in totals]
+        scaled = [
+            [factor * entry for entry in column] for factor, column in zip(factors, columns, strict=True)
+        ]
         try:
-            inverse = (columns.transpose() * scaled).inv()
+            inverse = (arb_mat(columns).transpose() * arb_mat(scaled)).inv()
         except ZeroDivisionError:
             return 0.0, np.inf
         found = sum((inverse[place, place] for place in range(size)), ball(0)) - ball(
