@@ -29,6 +29,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from math import lcm
 
 import numpy as np
@@ -57,7 +58,7 @@ _MET = 1e-9  # of the probability: how much an added prior may lack before the n
 _NEWTON = 200  # steps to the least shift of prices; it takes as many as entries change sides, a few
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Problem:
     """What is to be designed: prior p, gains g (a row for each secret, a column for each output), and guarantees.
 
@@ -71,7 +72,15 @@ class Problem:
 
     def rows(self, side: Side) -> Rows:
         """Write the cone of allowed columns."""
-        return all_rows(self.guarantees, self.masses, side, self.room if side is Side.INNER else Fraction(0))
+        return self._inner if side is Side.INNER else self._outer
+
+    @cached_property
+    def _inner(self) -> Rows:
+        return all_rows(self.guarantees, self.masses, Side.INNER, self.room)
+
+    @cached_property
+    def _outer(self) -> Rows:
+        return all_rows(self.guarantees, self.masses, Side.OUTER)
 
     @property
     def silent(self) -> bool:
@@ -87,7 +96,8 @@ class Problem:
 
     def refine(self, weights: Whole) -> Problem:
         """Add the bounds of guarantees that decide about these columns."""
-        return replace(self, guarantees=tuple(own.refine(weights.tolist()) for own in self.guarantees))
+        refined = tuple(own.refine(weights.tolist()) for own in self.guarantees)
+        return self if refined == self.guarantees else replace(self, guarantees=refined)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
