@@ -19,7 +19,7 @@ import tightlip as tl
 from tightlip.designs.guarantee import Alip, FloorPml, Guarantee, Ldp, Vector
 from tightlip.designs.information import Information, find, information, upper_bound
 from tightlip.designs.linear import ROOM
-from tightlip.designs.pricing import listing_of
+from tightlip.designs.pricing import _listing_of
 
 UTILITY = Information("mutual_information")
 
@@ -56,7 +56,7 @@ def curves() -> None:
         for name in ("pml", "lip", "ldp", "pmc", "maximal_leakage"):
             start = time.process_time()
             for _ in range(4 if secrets < 15 else 1):
-                listing_of.cache_clear()
+                _listing_of.cache_clear()
                 tl.design(known, utility="mutual_information", **{name: 1.0})
             one = (time.process_time() - start) / (4 if secrets < 15 else 1)
             start = time.process_time()

@@ -245,6 +245,19 @@ def test_what_a_lift_near_one_allows_is_rounded_up():
         assert Fraction(Information("total_variation").largest_lift(lift)) >= 1 - 1 / exact
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_too_small_for_a_float_is_rounded_up(name):
+    for d in (1e-170, -1e-170, 3e-162, 1e-155, 5e-324, -0.25, 0.0):
+        u, least = 1 + Fraction(d), Fraction(Information(name).excess_up(np.array([d])).item())
+        exact = {"chi_squared": Fraction(d) ** 2, "total_variation": abs(Fraction(d)) / 2}
+        # u log u − u + 1 ≥ d²/2 − d³/6 and (√u − 1)² ≥ d²/4 − d³/8
+        series = {"mutual_information": (2, 6), "hellinger": (4, 8)}
+        if name in series:
+            square, cube = series[name]
+            exact[name] = Fraction(d) ** 2 / square - Fraction(d) ** 3 / cube if u != 1 else Fraction(0)
+        assert least >= exact[name]
+
+
 GUARANTEES = {
     "PML": (Alip(None, 0.8),),
     "PMC": (Alip(0.8, None),),

@@ -34,6 +34,7 @@ _WORDS = {
 _NEAR = (
     1 / 64
 )  # below it nine terms of the series are exact to 2⁻⁵⁴, above it u log u − u + 1 loses at most 7 bits
+_TINY = 1e-300
 _LEAST = 2.0**-53 - 1  # where slopes end that are infinite at −1
 _SERIES = [1 / ((power + 1) * (power + 2)) for power in range(9)]
 
@@ -74,7 +75,8 @@ class Information:
 
     def excess_up(self, d: FloatArray, u: FloatArray | None = None) -> FloatArray:
         """Bound f(1 + d) from above."""
-        return np.nextafter(self.excess(d, u) * (1 + 2 * ERROR), np.inf)
+        # what is added is more than rounding takes away from numbers that are too small for a relative error
+        return np.asarray(self.excess(d, u) * (1 + 2 * ERROR) + _TINY)
 
     def slope(self, d: FloatArray) -> FloatArray:
         """Compute f′(1 + d), one of its values where f has a kink, and a finite one where it is infinite."""

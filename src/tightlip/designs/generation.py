@@ -71,9 +71,9 @@ class Search(ABC):
         flips = flips.reshape(-1, columns.shape[1])
         return self.refit(flips[flips.any(axis=1)])
 
-    @abstractmethod
     def carried(self, columns: FloatArray, prices: FloatArray, draws: np.random.Generator) -> FloatArray:
         """Make more columns to begin with of those of a stricter level, or of its prices."""
+        return self.start(prices, draws)
 
     @abstractmethod
     def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
@@ -110,11 +110,6 @@ def generate(
 ) -> Mixture:
     """Find the best mixture of columns up to a relative gap, from random ones or from what a stricter level left."""
     width = len(masses) + (search.total is not None)
-    if before is not None and len(before.trend[-1]) != width:
-        before = None  # a level before had a total, or had none
-    followed = None if before is None else _followed(search, utility, masses, before, close)
-    if followed is not None:
-        return followed
     draws, secrets, master = np.random.default_rng(0), len(masses), _Master(utility, masses, search.total)
     guess = np.zeros(width)
     guess[:secrets] = known.prices
@@ -126,8 +121,8 @@ def generate(
         begin = search.carried(before.pool, guess, draws)
         master.add(np.concatenate([np.ones((1, secrets)), search.refit(before.pool), begin]))
     best, bound, tries, gaps = None, known.bound, 0, []
-    # where sets are listed rounds are quick, and under a total few levels are solved
-    quick = before is None or search.exact or search.total is not None
+    # under a total few levels are solved
+    quick = before is None or search.total is not None
     rounds = search.rounds if quick else _FOLLOWED if search.exhaustive else _CLIMBED
     for _ in range(rounds):
         value, prices = master.solve()
@@ -159,29 +154,20 @@ def generate(
     return Mixture(*master.mixture(), own, master.nearest(prices), value, trend)
 
 
-def _followed(
-    search: Search, utility: Information, masses: FloatArray, before: Mixture, close: float
-) -> Mixture | None:
-    """Take the sets of a stricter level, if shares and prices that fit them are close enough; without a program."""
-    if not search.exact:
-        return None
-    columns, secrets = search.refit(before.columns), len(masses)
-    entries, limits = columns, np.ones(secrets)
-    if search.total is not None:
-        entries = np.concatenate([columns, columns.max(axis=1, keepdims=True)], axis=1)
-        limits = np.append(limits, search.total)
-    shares: Any = np.linalg.lstsq(entries.T, limits, rcond=None)[0]
-    if shares.min() < 0 or np.abs(entries.T @ shares - limits).max() > _TIGHT:
-        return None
-    worths = utility.of_columns(columns, masses)
-    value = float(worths @ shares)
-    guess = value * before.next_prices()
-    prices = guess + np.linalg.lstsq(entries, worths - entries @ guess, rcond=None)[0]
-    if prices @ limits + search.price(prices)[1] - value > close * value:
-        return None
-    return Mixture(
-        columns, shares, [prices[:secrets]], before.pool, value, (*before.trend[-1:], _unit(prices, value))
-    )
+def entries_of(columns: FloatArray, total: float | None) -> FloatArray:
+    """Write what columns put into the rows of the program: one for each secret, and one for their largest entries.
+
+    A column of nothing is what a total leaves over.
+    """
+    if total is None:
+        return columns
+    peaks = columns.max(axis=1, keepdims=True)
+    return np.concatenate([columns, np.where(peaks > 0, peaks, 1.0)], axis=1)
+
+
+def limits_of(masses: FloatArray, total: float | None) -> FloatArray:
+    """Write what the rows sum to."""
+    return np.ones(len(masses)) if total is None else np.append(np.ones(len(masses)), total)
 
 
 def _unit(prices: FloatArray, value: float) -> FloatArray:
@@ -212,19 +198,16 @@ class _Master:
         self._solver.setOptionValue("simplex_strategy", 4)
         self._columns, self._shares, self._unit = np.zeros((0, len(masses))), np.zeros(0), 0.0
         self._known: set[bytes] = set()
-        self._total, self.limits = total, np.ones(len(masses))
+        self._total, self.limits = total, limits_of(masses, total)
         nothing = np.array([], dtype=np.int32), np.array([])
         for _ in masses:
             self._solver.addRow(1.0, 1.0, 0, *nothing)
         if total is not None:
             self._solver.addRow(0.0, total, 0, *nothing)
-            self.limits = np.append(self.limits, total)
 
     def entries(self, columns: FloatArray) -> FloatArray:
         """Write what columns put into the rows of the program."""
-        if self._total is None:
-            return columns
-        return np.concatenate([columns, columns.max(axis=1, keepdims=True)], axis=1)
+        return entries_of(columns, self._total)
 
     def add(self, columns: FloatArray, *, basic: bool = False) -> None:
         """Add columns that are not there yet; the first ones may be a basis to begin with."""

@@ -40,6 +40,7 @@ from tightlip.designs.pricing import (
     multiplier,
 )
 from tightlip.designs.searches import BoxSearch, FloorSearch, GeneralSearch, Listed, RatioSearch
+from tightlip.designs.simplex import follow
 from tightlip.designs.subset_sums import search_grid
 from tightlip.designs.tracing import monotone, repaired_shares
 from tightlip.designs.utility import GREATEST, Found, Utility, require_room
@@ -233,31 +234,33 @@ def _find(
 
 def _level(problem: Problem, utility: Information, pools: _Pools) -> tuple[float, float]:
     """Bound the best I_f from both sides, roughly, in floats with roundings on the safe side."""
-    one_cone = len(problem.masses) > 1 and _is_cone(problem.guarantees, len(problem.masses))
+    masses = problem.masses
+    one_cone = len(masses) > 1 and _is_cone(problem.guarantees, len(masses))
     found = _in_cone(problem, utility, pools) if one_cone else _generated(problem, utility, pools, _LOOSE)
     worth = max((_worth(found.problem, utility, one) for one in found.channels), default=0.0)
     bound = found.known.bound
     if not bound - worth <= _LOOSE * bound < math.inf:
         # of each search the prices that promise most: a proof takes as long as a pricing, or longer
         for one in (*found.channels, *found.others):
-            own = _bound_by(problem.masses, found.problem.guarantees, utility, one.prices[0])
-            bound = min(bound, own)
+            bound = min(
+                bound, _bound_by(masses, found.problem.guarantees, found.cones, utility, one.prices[0])
+            )
     if not bound - worth <= _LOOSE * bound < math.inf:
-        bound = min(bound, chords(problem.masses, problem.guarantees, utility).bound)
+        bound = min(bound, chords(masses, problem.guarantees, utility).bound)
     return worth, max(bound, worth)
 
 
 def _in_cone(problem: Problem, utility: Information, pools: _Pools) -> _Generated:
     """Generate columns of the one cone there is, for channels and bounds alike: what roundings forbid is repaired."""
     masses, p = problem.masses, np.array([float(mass) for mass in problem.masses])
-    (cone,) = cones_of(problem.guarantees, masses, Side.OUTER, Fraction(0))
-    known = Ceiling(np.inf, 0 * p)
+    cones = cones_of(problem.guarantees, masses, Side.OUTER, Fraction(0))
+    (cone,), known = cones, Ceiling(np.inf, 0 * p)
     if len(p) > LISTED:
         known = Ceiling(cone.plain(utility), 0 * p)
         own = chords(masses, problem.guarantees, utility)
         known = own._replace(bound=min(own.bound, known.bound))
     mixture = _mixture(_search_in(cone, problem, utility, p), utility, p, known, pools, ((), 0), _LOOSE)
-    return _Generated(problem, known, [] if mixture is None else [mixture], [])
+    return _Generated(problem, known, [] if mixture is None else [mixture], [], cones)
 
 
 def _concave_levels(problems: Sequence[Problem], utility: Information) -> list[tuple[float, float]]:
@@ -271,14 +274,15 @@ def _concave_levels(problems: Sequence[Problem], utility: Information) -> list[t
     inner = [min(one.rows(Side.INNER).most or secrets, secrets) for one in problems]
     outer = [float_above(min(one.rows(Side.OUTER).most or secrets, secrets)) for one in problems]
     bounds = [utility.largest_lift(most) for most in outer]
-    pools: _Pools = {}
+    pools: list[_Pools] = [{} for _ in range(count + 1)]  # the last one is empty, where the first level looks
     worths = [0.0] * count
     for place in (*range(0, count, 2), *range(1, count, 2)):
         if place % 2:
             worths[place] = _mixed(inner[place - 1 : place + 2], worths[place - 1 : place + 2])
             if bounds[place] - worths[place] <= _LOOSE * bounds[place]:
                 continue
-        for one in _in_cone(problems[place], utility, pools).channels:
+        pools[place] = dict(pools[place - 1] or pools[place - 2])
+        for one in _in_cone(problems[place], utility, pools[place]).channels:
             worths[place] = max(worths[place], _worth(problems[place], utility, one))
             slope = multiplier(problems[place].masses, utility, one.prices[0])
             start = sum_up(one.prices[0])
@@ -299,13 +303,14 @@ def _mixed(totals: Sequence[Fraction], worths: Sequence[float]) -> float:
 class _Generated:
     """Mixtures: those that are channels, others whose prices may prove these good; a bound that needs no prices.
 
-    The problem has sets of priors as the channels need them.
+    The problem has sets of priors as the channels need them; the cones contain all that it allows.
     """
 
     problem: Problem
     known: Ceiling
     channels: list[Mixture]
     others: list[Mixture]
+    cones: list[Cone]
 
 
 def _columns(mixture: Mixture) -> FloatArray:
@@ -318,9 +323,9 @@ def _generated(problem: Problem, utility: Information, pools: _Pools, close: flo
     kinds = tuple(own.key for own in problem.guarantees)
     if problem.silent or len(p) == 1:
         nothing = Ceiling(upper_bound(problem.masses, problem.guarantees, utility, 0 * p), 0 * p)
-        return _Generated(problem, nothing, [], [])
+        return _Generated(problem, nothing, [], [], [])
     problem = _refined(problem)
-    found = _Generated(problem, chords(problem.masses, problem.guarantees, utility), [], [])
+    found = _Generated(problem, chords(problem.masses, problem.guarantees, utility), [], [], [])
     for cut in range(_CUTS):
         # with a little more room than asked for, rounding needs no repair, and what is never said stays so
         eased = replace(found.problem, room=problem.room + _EASE)
@@ -337,11 +342,10 @@ def _generated(problem: Problem, utility: Information, pools: _Pools, close: flo
         if refined.guarantees == found.problem.guarantees:
             break
         found = replace(found, problem=refined)
+    found = replace(found, cones=cones_of(found.problem.guarantees, problem.masses, Side.OUTER, Fraction(0)))
     if not eased.silent and not _is_cone(problem.guarantees, len(p)):
         # a bound is by cones that contain what is allowed: prices are those of the best channels of each
-        for place, cone in enumerate(
-            cones_of(found.problem.guarantees, problem.masses, Side.OUTER, Fraction(0)), 1
-        ):
+        for place, cone in enumerate(found.cones, 1):
             one = _search_in(cone, eased, utility, p)
             mixture = _mixture(one, utility, p, found.known, pools, (kinds, place), close)
             found.others.extend([] if mixture is None else [mixture])
@@ -358,8 +362,11 @@ def _mixture(
     close: float,
 ) -> Mixture | None:
     """Generate columns from the mixture under a key, and leave the next one there; None where the solver fails."""
+    before, found = pools.get(key), None
+    if isinstance(search, Listed) and before is not None:
+        found, before = follow(search, utility, masses, before, close), None
     try:
-        found = generate(search, utility, masses, known, before=pools.get(key), close=close)
+        found = found or generate(search, utility, masses, known, before=before, close=close)
     except SolverFailure:
         return None
     pools[key] = found
@@ -473,18 +480,25 @@ def upper_bound(
     if len(masses) == 1:
         return 0.0
     guarantees = [own.refine([[1] * len(masses)]) for own in guarantees]
-    bounds = [chords(masses, guarantees, utility).bound, _bound_by(masses, guarantees, utility, prices)]
+    cones = cones_of(guarantees, masses, Side.OUTER, Fraction(0))
+    bounds = [
+        chords(masses, guarantees, utility).bound,
+        _bound_by(masses, guarantees, cones, utility, prices),
+    ]
     return max(min(bound for bound in bounds if math.isfinite(bound)), 0.0)
 
 
 def _bound_by(
-    masses: Vector, guarantees: Sequence[Guarantee], utility: Information, prices: FloatArray
+    masses: Vector,
+    guarantees: Sequence[Guarantee],
+    cones: Sequence[Cone],
+    utility: Information,
+    prices: FloatArray,
 ) -> float:
     """Bound I_f by prices: for each cone that contains what is allowed, and for few secrets for all together."""
     # any prices prove something, but not if they overflow; secrets without mass are never worth a negative price
     prices = np.clip(np.nan_to_num(prices), -_DEAREST, _DEAREST)
     prices = np.where([mass == 0 for mass in masses], np.maximum(prices, 0.0), prices)
-    cones = cones_of(guarantees, masses, Side.OUTER, Fraction(0))
     bounds = [cone.bound(masses, utility, prices) for cone in cones]
     corners, total = _corners(masses, guarantees, utility)
     if corners is not None:

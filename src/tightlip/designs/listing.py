@@ -58,8 +58,15 @@ class Patterns:
         return np.asarray(columns)
 
     def __matmul__(self, prices: FloatArray) -> FloatArray:
-        on_sets = sums_of(prices)[self.sets]
-        return np.asarray(self.low * prices.sum() + self.rise * on_sets + self.inner * prices[self.between])
+        found = self.low * prices.sum() + self.rise * sums_of(prices).take(self.sets)
+        if self._two_valued:
+            return np.asarray(found)
+        return np.asarray(found + self.inner * prices.take(self.between))
+
+    @cached_property
+    def _two_valued(self) -> bool:
+        """Whether no column has an entry between."""
+        return not self.inner.any()
 
     @property
     def peaks(self) -> FloatArray:
@@ -110,14 +117,12 @@ class Listing:
         """Compute what each column lacks of its price."""
         return np.asarray(self.entries @ prices - self.worths)
 
-    def raised(self, worths: FloatArray, prices: FloatArray) -> FloatArray:
-        """Bound what columns are worth beyond their prices, as computed, from above."""
-        margin = float(np.abs(prices) @ self._errors)
-        return np.nextafter(worths + _STRAY * (np.abs(worths) + margin) + margin, np.inf)
-
     def beyond(self, prices: FloatArray, weights: FloatArray | float = 1.0) -> float:
         """Bound what a column is worth beyond its price, times a weight of at most 1, from above."""
-        return float(np.nextafter((self.raised(-self.lacks(prices), prices) * weights).max(), np.inf))
+        found, margin = -self.lacks(prices), float(np.abs(prices) @ self._errors)
+        # rounding these sums takes away less than the stray part
+        raised = found + _STRAY * (np.abs(found) + margin) + margin
+        return float(np.nextafter((raised * weights).max(), np.inf))
 
 
 @cache
@@ -129,23 +134,22 @@ def sets_of(count: int) -> FloatArray:
 
 
 def sums_of(values: FloatArray) -> FloatArray:
-    """Sum values over all sets, in the order of `sets_of`; each sum goes on from one of a value less."""
-    found = np.zeros(2 ** len(values))
-    for place, value in enumerate(values.tolist()):
-        np.add(found[: 1 << place], value, out=found[1 << place : 2 << place])
-    return found
+    """Sum values over all sets, in the order of `sets_of`: of both halves of the secrets, then of all pairs of sets."""
+    half = len(values) // 2
+    first, second = sets_of(half) @ values[:half], sets_of(len(values) - half) @ values[half:]
+    return np.add.outer(second, first).ravel()
 
 
 @cache
 def _outside(count: int) -> NDArray[np.bool_]:
-    """Tell for each set which secrets are not in it."""
-    return np.asarray(sets_of(count) == 0)
+    """Tell for each secret in which sets it is not."""
+    return np.ascontiguousarray(sets_of(count).T == 0)
 
 
 @cache
 def _left_out(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """List all pairs of a set, by its place among `sets_of`, and a secret that is not in it."""
-    places, secrets = np.nonzero(_outside(count))
+    secrets, places = np.nonzero(_outside(count))
     return places, secrets
 
 
@@ -166,7 +170,8 @@ def list_box(ends: tuple[float, float], share: float, masses: FloatArray, utilit
     light = np.flatnonzero((sums <= share + 2 * off) & (sums >= share - masses.max() - 2 * off))
     left = share - sums[light]
     room = np.where(masses > 0, masses + 2 * off, -np.inf)
-    places, between = np.nonzero(_outside(secrets)[light] & (left[:, None] <= room))
+    fits = _outside(secrets).take(light, axis=1) & (left <= room[:, None])
+    between, places = np.divmod(np.flatnonzero(fits), max(len(light), 1))
     sets, left, mass = light[places], left[places], masses[between]
     sums, part = sums[sets], left / mass
     columns = Patterns(

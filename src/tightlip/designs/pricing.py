@@ -136,9 +136,13 @@ class Cone(ABC):
         return sum_up(np.append(own, self.beyond(masses, utility, own)))
 
 
-@lru_cache(maxsize=4)
 def listing_of(cone: Cone, masses: Vector, utility: Information) -> Listing:
-    """List the extreme columns once for all prices that are tried in a row."""
+    """List the extreme columns once for all prices that are tried in a row; those of any total are the same."""
+    return _listing_of(Peaks(np.inf) if isinstance(cone, Peaks) else cone, masses, utility)
+
+
+@lru_cache(maxsize=4)
+def _listing_of(cone: Cone, masses: Vector, utility: Information) -> Listing:
     return cone.listing(np.array([float(mass) for mass in masses]), utility)
 
 

@@ -73,14 +73,20 @@ class Listed(Search):
         """Begin with those that are near to a guess of prices."""
         return self._best(self._lacks(prices), _BEGIN)
 
-    def carried(self, columns: FloatArray, prices: FloatArray, draws: np.random.Generator) -> FloatArray:
-        """Begin with those that are near to the prices of a stricter level."""
-        return self.start(prices, draws)
-
     def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
         """Look through all of them."""
         lacks = self._lacks(prices)
         return self._best(lacks, _EACH), -float(lacks.min())
+
+    def best(self, prices: FloatArray) -> tuple[FloatArray, float, float]:
+        """Find the column that is worth most beyond its price, what it is worth, and how much beyond."""
+        lacks = self._lacks(prices)
+        place = int(lacks.argmin())
+        return (
+            self.listing.entries[np.array([place])][0],
+            float(self.listing.worths[place]),
+            -float(lacks[place]),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
