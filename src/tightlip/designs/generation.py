@@ -110,6 +110,11 @@ def generate(
 ) -> Mixture:
     """Find the best mixture of columns up to a relative gap, from random ones or from what a stricter level left."""
     width = len(masses) + (search.total is not None)
+    if before is not None and len(before.trend[-1]) != width:
+        before = None  # a level before had a total, or had none
+    taken = None if before is None else _taken(search, utility, masses, known, before, close)
+    if taken is not None:
+        return taken
     draws, secrets, master = np.random.default_rng(0), len(masses), _Master(utility, masses, search.total)
     guess = np.zeros(width)
     guess[:secrets] = known.prices
@@ -149,9 +154,28 @@ def generate(
     else:
         value, prices = master.solve()
     proofs = [own for own in (best, prices) if own is not None]
-    trend = (*(() if before is None else before.trend[-1:]), _unit(proofs[0], value))
+    trend = (*(() if before is None else before.trend[-1:]), unit_prices(proofs[0], value))
     own = [one[:secrets] for one in proofs]
     return Mixture(*master.mixture(), own, master.nearest(prices), value, trend)
+
+
+def _taken(
+    search: Search, utility: Information, masses: FloatArray, known: Ceiling, before: Mixture, close: float
+) -> Mixture | None:
+    """Take the sets of a stricter level, if they make a channel near enough to what is known to bound all.
+
+    Under LDP they always make one: shares a_S ≥ 0 with Σ a_S 1_S = c have Σ a_S (1 + (t − 1) 1_S) constant for every t.
+    """
+    if search.total is not None:
+        return None
+    columns = search.refit(before.columns)
+    shares: Any = np.linalg.lstsq(columns.T, np.ones(len(masses)), rcond=None)[0]
+    value = float(utility.of_columns(columns, masses) @ shares)
+    if shares.min() < 0 or known.bound - value > close * known.bound:
+        return None
+    if np.abs(columns.T @ shares - 1).max() > _TIGHT:
+        return None
+    return before._replace(columns=columns, shares=shares, value=value)
 
 
 def entries_of(columns: FloatArray, total: float | None) -> FloatArray:
@@ -170,7 +194,7 @@ def limits_of(masses: FloatArray, total: float | None) -> FloatArray:
     return np.ones(len(masses)) if total is None else np.append(np.ones(len(masses)), total)
 
 
-def _unit(prices: FloatArray, value: float) -> FloatArray:
+def unit_prices(prices: FloatArray, value: float) -> FloatArray:
     """Take prices for a unit of what is reached; nothing where that is nothing, but for roundings."""
     return prices / value if 0 < np.abs(prices).sum() <= _DEAR * value else np.zeros_like(prices)
 

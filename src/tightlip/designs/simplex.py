@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from tightlip.designs.f_information import Information
-from tightlip.designs.generation import Mixture, entries_of, limits_of
+from tightlip.designs.generation import Mixture, entries_of, limits_of, unit_prices
 from tightlip.designs.searches import Listed
 from tightlip.numeric.parse import FloatArray
 
@@ -129,7 +129,8 @@ def _climbed(search: Listed, basis: _Basis, masses: FloatArray, close: float) ->
             bound, proof = float(prices @ basis.limits + beyond), prices[: len(masses)] + beyond * masses
         if bound - value <= close * bound:
             used = (basis.shares > 0) & basis.columns.any(axis=1)
-            return Mixture(basis.columns[used], basis.shares[used], [proof], basis.columns, value, ())
+            trend = (unit_prices(prices, value),)
+            return Mixture(basis.columns[used], basis.shares[used], [proof], basis.columns, value, trend)
         basis.enter(column, worth)
         if not basis.feasible:
             return None
