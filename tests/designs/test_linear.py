@@ -1,5 +1,6 @@
 """Linear designs against the program written out, in every guarantee and several together."""
 
+import json
 from fractions import Fraction
 
 import numpy as np
@@ -157,10 +158,37 @@ def test_every_part_of_a_proof_counts():
         assert not proves(problem, Prices(**parts))
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [None, "nan", float("nan"), float("inf"), True, [0.5], 10**400],
+    ids=lambda entry: repr(entry)[:8],
+)
+@pytest.mark.parametrize(
+    "asked", [{"loss": "hamming"}, {"utility": "mutual_information"}, {"utility": "frequency_variance"}]
+)
+def test_a_proof_has_numbers_only(asked, entry, tmp_path):
+    found = design(tl.Prior(["1/2", "3/10", "1/5"]), ldp=0.5, **asked)
+    place = tmp_path / "proof.json"
+    found.save(place)
+    record = json.loads(place.read_text())
+    for key in record["proof"]:
+        changed = json.loads(place.read_text())
+        part = changed["proof"][key]
+        while isinstance(part, list) and part and isinstance(part[-1], list):
+            part = part[-1]
+        if not isinstance(part, list):
+            changed["proof"][key] = entry
+        elif part:
+            part[-1] = entry
+        else:
+            continue
+        (tmp_path / "changed.json").write_text(json.dumps(changed))
+        with pytest.raises((CertificateInvalid, tl.errors.InvalidInput), match=r"finite|JSON|too large"):
+            tl.load(tmp_path / "changed.json")
+
+
 @pytest.mark.parametrize("change", ["weights", "claim", "proof", "guarantees", "scale", "utility", "prior"])
 def test_a_changed_file_is_refused(change, tmp_path):
-    import json
-
     found = design(tl.Prior(["1/2", "3/10", "1/5"]), ldp=0.5, loss="hamming")
     place = tmp_path / "proof.json"
     found.save(place)
@@ -203,8 +231,6 @@ def test_no_price_proves_less_than_a_channel_gains():
 
 def _forged(found, change):
     """Write a certificate, change it and give it the hash that fits."""
-    import json
-
     record = json.loads(found.certificate.to_json())
     change(record)
     about = {key: record[key] for key in ("prior", "secrets", "guarantees", "utility")}

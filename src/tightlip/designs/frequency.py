@@ -25,7 +25,7 @@ from tightlip.designs.information import MostInformation, extreme_columns, searc
 from tightlip.designs.linear import SCALE, Kernel, Problem, keeps, repaired, whole, whole_weights
 from tightlip.designs.listing import LISTED
 from tightlip.designs.tracing import monotone
-from tightlip.designs.utility import Found, Utility, require_room
+from tightlip.designs.utility import Found, Utility, read_proof, require_room
 from tightlip.designs.weighing import WORTH, Weighed, weigh
 from tightlip.errors import CertificateInvalid, InvalidInput, SolverFailure
 from tightlip.model.labels import Labels
@@ -152,7 +152,8 @@ class FrequencyVariance(Utility):
 
     def proof_from_dict(self, record: dict[str, Any]) -> FloatArray:
         """Read what `proof_to_dict` gave."""
-        return np.array([record["secrets"], record["weights"], *record["matrix"]], dtype=np.float64)
+        prices, weights = (read_proof(record[name], name, 1) for name in ("secrets", "weights"))
+        return np.vstack([prices, weights, read_proof(record["matrix"], "matrix", 2)])
 
 
 def variance(masses: Vector, kernel: Kernel) -> tuple[float, float]:

@@ -43,7 +43,7 @@ from tightlip.designs.searches import BoxSearch, FloorSearch, GeneralSearch, Lis
 from tightlip.designs.simplex import follow
 from tightlip.designs.subset_sums import search_grid
 from tightlip.designs.tracing import monotone, repaired_shares
-from tightlip.designs.utility import GREATEST, Found, Utility, require_room
+from tightlip.designs.utility import GREATEST, Found, Utility, read_proof, require_room
 from tightlip.designs.vertices import corners_of
 from tightlip.errors import CertificateInvalid, InvalidInput, InvalidPrior, SolverFailure, quoted
 from tightlip.model.labels import Labels
@@ -175,7 +175,7 @@ class MostInformation(Utility):
 
     def proof_from_dict(self, record: dict[str, Any]) -> FloatArray:
         """Read what `proof_to_dict` gave."""
-        return np.array(record["secrets"], dtype=np.float64)
+        return read_proof(record["secrets"], "secrets", 1)
 
 
 def read_information(name: object) -> MostInformation:

@@ -11,6 +11,7 @@ output for each guess and no more.
 
 from __future__ import annotations
 
+import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -18,7 +19,6 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fractions import Fraction
 from itertools import combinations
-from math import comb
 from operator import mul
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -50,7 +50,7 @@ from tightlip.model.labels import (
 )
 from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_about
-from tightlip.numeric.parse import number
+from tightlip.numeric.parse import FloatArray, number
 from tightlip.numeric.rounding import float_above, float_below
 
 LEAST_LOSS = "least loss of a mechanism"
@@ -292,12 +292,27 @@ class Linear(Utility):
 
     def proof_from_dict(self, record: dict[str, Any]) -> Prices:
         """Read what `proof_to_dict` gave."""
-        outputs = self.matrix.shape[1]
-        parts = (
-            np.array(record[name], dtype=np.float64).reshape(outputs, -1)
-            for name in ("upper", "lower", "positive")
+        upper, lower, positive = (
+            read_proof(record[name], name, 2) for name in ("upper", "lower", "positive")
         )
-        return Prices(np.array(record["secrets"], dtype=np.float64), float(record["total"]), *parts)
+        secrets, total = read_proof(record["secrets"], "secrets", 1), read_proof(record["total"], "total", 0)
+        return Prices(secrets, total.item(), upper, lower, positive)
+
+
+def read_proof(values: Any, what: str, axes: int) -> FloatArray:
+    """Read numbers of a proof from JSON values: one, a list or a matrix; what is no finite number is refused.
+
+    >>> read_proof([1, 0.5], "secrets", 1).tolist()
+    [1.0, 0.5]
+    """
+    found = np.array(values, dtype=object)
+    wrong = [one for one in found.ravel().tolist() if type(one) not in (int, float) or not math.isfinite(one)]
+    if wrong or found.ndim != axes:
+        shape = ("a number", "a list of numbers", "a matrix of numbers")[axes]
+        raise ValueError(
+            f"{what} of a proof must be {shape}, all finite" + (f", got {quoted(wrong[0])}" if wrong else "")
+        )
+    return found.astype(np.float64)
 
 
 def require_size(secrets: int, outputs: int) -> None:
@@ -385,10 +400,10 @@ def _top(size: int, argument: str, secrets: Labels, outputs: Iterable[Label] | N
         raise InvalidInput(
             f"{argument} top-k must have a k of at most {len(secrets)}, the number of secrets, got {size}; lower it."
         )
-    if comb(len(secrets), size) > _MOST_SETS:
+    if math.comb(len(secrets), size) > _MOST_SETS:
         raise InvalidInput(
-            f"{argument} top-{size} must have at most {_MOST_SETS} sets of secrets, got {comb(len(secrets), size)} of "
-            f"{len(secrets)} secrets; choose a k with fewer sets."
+            f"{argument} top-{size} must have at most {_MOST_SETS} sets of secrets, got "
+            f"{math.comb(len(secrets), size)} of {len(secrets)} secrets; choose a k with fewer sets."
         )
     sets = list(combinations(range(len(secrets)), size))
     hits = np.array(
