@@ -180,6 +180,57 @@ def test_bad_secrets(capsys, here, text, words):
     )
 
 
+PRIORS = "prior,c,a,b\nlast year,0.1,0.6,0.3\neven,1/3,1/3,1/3\n"
+
+
+def test_priors_of_a_list(capsys, here):
+    (here / "priors.csv").write_text(PRIORS)
+    priors = [tl.Prior(own, ["a", "b", "c"]) for own in (["0.6", "0.3", "0.1"], ["1/3", "1/3", "1/3"])]
+    best = tl.design(tl.Prior(PRIOR), pml="0.3", priors=tl.robust.PriorList(priors), loss="hamming")
+    words = ["clinic.json", "--priors", "priors.csv", "--loss", "hamming"]
+    record = json.loads(run(capsys, *words, "--pml", "0.3", "--json", "--certificate", "proof.json")[1])
+    assert record["value"] == best.value
+    assert record["guarantees"][0]["words"] == "PML of at most 0.3 nats for every prior of the set"
+    assert run(capsys, *words, "--pml", "0.3")[0] == 0
+    assert main(["verify", "proof.json"]) == 0
+    told = run(capsys, *words, "--pml", "0.3,1", "--curve")[1]
+    assert "at 2 levels of PML for every prior of the set" in told
+    enough = run(capsys, *words, "--smallest", "pml", "--at-most", "0.2", "--quiet")[1]
+    assert "nats for every prior of the set is enough" in enough
+    assert "--priors must stand beside --pml, got no --pml" in refused(capsys, *words, "--ldp", "1")
+    said = refused(capsys, *words, "--pml", "1", "--min-mass", "0.1")
+    assert "at most one of --min-mass, --priors and --secret, got --min-mass and --priors" in said
+    said = refused(capsys, *words, "--pml", "1", "--out", "priors.csv", "--force")
+    assert "is the priors, which is read" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("prior,a,b\nx,0.5,0.5\n", 'and a row for each prior, got none for "c"'),
+        ("prior,a,b,c\n", "got no rows"),
+        ("prior,a,b,c\nx,0.5,0.3\n", "row 2 must have a number for each of 3 outputs, got 2"),
+        ("prior,a,b,c\nx,0.5,0.3,0.1\n", "must have a distribution in each row"),
+        ("prior,a,b,c\nx,0.5,0.5,0\n", "got 0 for c in priors[0]"),
+    ],
+)
+def test_bad_priors(capsys, here, text, words):
+    (here / "priors.csv").write_text(text)
+    assert words in refused(
+        capsys, *["clinic.json", "--pml", "1", "--priors", "priors.csv", "--loss", "hamming"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("least", "scope"), [("0.1", "every prior with masses of at least 1/10"), ("0", "every prior")]
+)
+def test_a_level_says_of_which_priors_it_is(capsys, least, scope):
+    words = ["clinic.json", "--min-mass", least, "--loss", "hamming"]
+    assert f"levels of PML for {scope}:" in run(capsys, *words, "--pml", "0.3,1", "--curve")[1]
+    said = run(capsys, *words, "--smallest", "pml", "--at-most", "0.2", "--quiet")[1]
+    assert f"nats for {scope} is enough" in said
+
+
 def test_a_target_in_bits(capsys):
     words = [
         "clinic.json",

@@ -17,12 +17,14 @@ from tightlip.cli.design_options import (
     as_options,
     is_file,
     read_guarantees,
+    read_priors,
     read_secret,
     read_target,
     read_utility,
     refuse_target,
     require_guarantee,
     require_one_utility,
+    require_pml,
 )
 from tightlip.cli.output import print_json, print_text, stage_bar
 from tightlip.errors import InvalidInput
@@ -69,6 +71,14 @@ def design(
         str | None,
         typer.Option(
             "--min-mass", metavar="MASS", help="With --pml: for every prior whose masses are at least this."
+        ),
+    ] = None,
+    priors: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --pml: for every prior of a .csv file, with the secrets in its first row and a prior in each "
+            "further one, behind its name.",
         ),
     ] = None,
     secret: Annotated[
@@ -144,19 +154,23 @@ def design(
     levels |= {"maximal_leakage": maximal_leakage, "envelope": envelope}
     if smallest is not None and curve:
         raise InvalidInput("--curve must not be given with --smallest; drop one of them.")
-    kept = read_guarantees(levels, min_mass, curve=curve)
+    kept = read_guarantees(levels, curve=curve)
+    require_pml({"min_mass": min_mass, "priors": priors}, kept, smallest)
     if smallest is None:
         require_guarantee(kept)
         refuse_target(at_most, at_least)
     files = {_MECHANISM: out, _PROOF: certificate, _PICTURE: chart}
-    _check_files(
-        files, {"the channel file": channel, "the secret": secret}, good_for, one=kept.single, force=force
-    )
+    sources = {"the channel file": channel, "the priors": priors, "the secret": secret}
+    _check_files(files, sources, good_for, one=kept.single, force=force)
     work = [_SEARCHING] if smallest is not None else [_TRACING] * curve + [_DESIGNING] * kept.single
     with stage_bar([_READING, *work, _WRITING]) as tell:
         tell(_READING)
         given = read_prior_file(channel)
         try:
+            if min_mass is not None:
+                kept.asked["min_mass"] = min_mass
+            if priors is not None:
+                kept.asked["priors"] = read_priors(priors, given.prior.labels)
             if secret is not None:
                 kept.asked["secret"] = read_secret(secret, kept, smallest, given.prior.labels)
             asked = read_utility(*good_for, given.prior.labels)

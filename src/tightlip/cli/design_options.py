@@ -13,6 +13,8 @@ from tightlip.designs.frequency import NAME as VARIANCE
 from tightlip.errors import InvalidInput, quoted
 from tightlip.model.channel import Channel
 from tightlip.model.labels import Labels
+from tightlip.model.prior import Prior
+from tightlip.model.prior_set import PriorList
 from tightlip.numeric.display import format_about
 from tightlip.numeric.parse import number
 from tightlip.numeric.quantity import exact_level, nats_of_bits
@@ -75,7 +77,7 @@ def option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def read_guarantees(given: Mapping[str, str | None], min_mass: str | None, *, curve: bool) -> Guarantees:
+def read_guarantees(given: Mapping[str, str | None], *, curve: bool) -> Guarantees:
     """Read the guarantees; several levels of one of them are for a trade-off."""
     asked: dict[str, Any] = {}
     several: dict[str, list[str]] = {}
@@ -90,10 +92,6 @@ def read_guarantees(given: Mapping[str, str | None], min_mass: str | None, *, cu
         asked[name] = tuple(parts) if name in _PAIRS else parts[0]
         if name in _LEVELS:
             several[name] = parts
-    if min_mass is not None:
-        if "pml" not in asked:
-            raise InvalidInput("--min-mass must stand beside --pml, got no --pml; write --pml 1 too.")
-        asked["min_mass"] = min_mass
     return _vary(asked, several, curve=curve)
 
 
@@ -115,6 +113,21 @@ def _vary(asked: dict[str, Any], levels: dict[str, list[str]], *, curve: bool) -
     return Guarantees(asked, name, tuple(levels[name]))
 
 
+def require_pml(given: Mapping[str, object], guarantees: Guarantees, smallest: str | None) -> None:
+    """Refuse options that say of which priors PML is, where there is none."""
+    for name, value in given.items():
+        if value is not None and "pml" not in {*guarantees.asked, smallest}:
+            raise InvalidInput(f"{option(name)} must stand beside --pml, got no --pml; write --pml 1 too.")
+
+
+def read_priors(path: Path, labels: Labels) -> PriorList:
+    """Read a list of priors: a .csv file with the secrets in its first row, and a row for each prior."""
+    from tightlip.model.matrix_file import read_conditional_file
+
+    rows = read_conditional_file(path, labels, "--priors", "prior").matrix
+    return PriorList([Prior(row, labels) for row in rows.tolist()])
+
+
 def read_secret(path: Path, guarantees: Guarantees, smallest: str | None, labels: Labels) -> Channel:
     """Read P(x | s): a .csv file, or a channel file whose outputs are the prior's labels."""
     from tightlip.model.matrix_file import read_conditional_file
@@ -125,7 +138,7 @@ def read_secret(path: Path, guarantees: Guarantees, smallest: str | None, labels
             "a secret: write --pml 1 too."
         )
     if is_file(str(path)):
-        return read_conditional_file(path, labels, "--secret")
+        return read_conditional_file(path, labels, "--secret", "value s")
     return read_channel_file(path).channel
 
 
@@ -199,4 +212,6 @@ def as_options(error: InvalidInput) -> str:
     message = str(error)
     for python, written in _IN_PYTHON.items():
         message = message.replace(python, written)
+    if message.startswith("pml must have at most one of"):
+        message = re.sub(r"\b(min_mass|priors|secret)\b", lambda found: option(found[0]), message)
     return re.sub(r"\bwrite (pml|ldp|pmc|lip)=", r"write --\1 ", message)

@@ -126,6 +126,11 @@ class Guarantee(ABC):
     def words(self) -> str:
         """Say the bound in words."""
 
+    @property
+    def scope(self) -> str:
+        """Say of which priors or which secret its level is, to stand behind its name; nothing where it goes without."""
+        return ""
+
     @abstractmethod
     def against(self) -> str:
         """Say whom it protects against."""
@@ -283,7 +288,12 @@ class Alip(Guarantee):
             at = _nats(self.upper) if same else f"{_nats(self.lower)} below and {_nats(self.upper)} above"
         else:
             name, at = next((name, _nats(own)) for name, own in levels.items() if own is not None)
-        return f"{name} of at most {at}" + ("" if self.about is None else " about the secret")
+        return f"{name} of at most {at}{self.scope}"
+
+    @property
+    def scope(self) -> str:
+        """Say that it is about another secret."""
+        return "" if self.about is None else " about the secret"
 
     def against(self) -> str:
         """Say whom it protects against."""
@@ -367,7 +377,12 @@ class FloorPml(Levelled):
 
     def words(self) -> str:
         """Say the bound in words."""
-        return f"PML of at most {_nats(self.epsilon)} for every prior with masses of at least {_exactly(self.min_mass)}"
+        return f"PML of at most {_nats(self.epsilon)}{self.scope}"
+
+    @property
+    def scope(self) -> str:
+        """Say of which priors it is."""
+        return f" for every prior with masses of at least {_exactly(self.min_mass)}"
 
     def against(self) -> str:
         """Say whom it protects against."""
@@ -431,7 +446,12 @@ class SetPml(Levelled):
 
     def words(self) -> str:
         """Say the bound in words."""
-        return f"PML of at most {_nats(self.epsilon)} for every prior of the set"
+        return f"PML of at most {_nats(self.epsilon)}{self.scope}"
+
+    @property
+    def scope(self) -> str:
+        """Say of which priors it is."""
+        return " for every prior of the set"
 
     def against(self) -> str:
         """Say whom it protects against."""
@@ -584,6 +604,20 @@ class Envelope(Guarantee):
 def secret_of(guarantees: Sequence[Guarantee]) -> Channel | None:
     """Return P(x | s) of the secret s that a guarantee is about; None where all are about x, which is released."""
     return next((own.about for own in guarantees if isinstance(own, Alip) and own.about is not None), None)
+
+
+def named(guarantees: Sequence[Guarantee], name: str) -> tuple[Guarantee, Level, str]:
+    """Find the guarantee that an argument gave, its level, and of which priors or which secret it is.
+
+    PML for every prior, whatever its masses, is LDP, and stands first.
+    """
+    for own in guarantees:
+        level = own.level_named(name)
+        if level is not None:
+            return own, level, own.scope
+    level = guarantees[0].level_named("ldp")
+    assert level is not None, name
+    return guarantees[0], level, " for every prior"
 
 
 def all_rows(

@@ -9,7 +9,7 @@ from typing import Any
 from tightlip.arguments import choice, listed
 from tightlip.designs.extremes import extremes
 from tightlip.designs.frequency import NAME, FrequencyVariance
-from tightlip.designs.guarantee import Guarantee, Level, secret_of
+from tightlip.designs.guarantee import Guarantee, Level, named, secret_of
 from tightlip.designs.result import Design
 from tightlip.designs.run import Task, read_task, read_utility
 from tightlip.designs.utility import Utility
@@ -55,6 +55,7 @@ class DesignCurve(Charted, Tabled):
     utility : what mechanisms are good for
     others : guarantees that hold at every level
     points : by rising level; both ends are sound at each
+    scope : of which priors or which secret the guarantee is, in words; empty where it goes without saying
     secret : P(x | s) of the secret s that the guarantee is about, where x is only the data; otherwise None
     """
 
@@ -62,6 +63,7 @@ class DesignCurve(Charted, Tabled):
     utility: Utility
     others: tuple[Guarantee, ...]
     points: tuple[DesignPoint, ...]
+    scope: str = ""
     secret: Channel | None = None
 
     @property
@@ -71,9 +73,10 @@ class DesignCurve(Charted, Tabled):
 
     def __repr__(self) -> str:
         low, high = self.points[0], self.points[-1]
+        levels = f"{level_exactly(low.level)} to {level_exactly(high.level)} nats"
         return (
             f"DesignCurve({self.utility.words()} {low.value:.6g} to {high.value:.6g} at {len(self.points)} levels of "
-            f"{self.guarantee}, {level_exactly(low.level)} to {level_exactly(high.level)} nats; within {self.gap:.2g})"
+            f"{self.guarantee}{self.scope}, {levels}; within {self.gap:.2g})"
         )
 
 
@@ -166,7 +169,7 @@ def curve(prior: Prior, **asked: Any) -> DesignCurve:
         raise InvalidInput(f"{name} must have levels, got an empty list; write {name}=[0.5, 1, 2].")
     first = read_task(prior, **{**asked, name: wanted[0]})
     tasks = [first, *(first.under(**{**asked, name: level}) for level in wanted[1:])]
-    varied = [_level_of(task, name) for task in tasks]
+    varied = [named(task.guarantees, name)[1] for task in tasks]
     order = sorted(range(len(tasks)), key=lambda place: float(varied[place]))
     return _trace(name, [varied[place] for place in order], [tasks[place] for place in order])
 
@@ -180,9 +183,9 @@ def _trace(name: str, levels: list[Level], tasks: list[Task]) -> DesignCurve:
         DesignPoint(level, sign * worth + 0.0, sign * bound + 0.0)
         for level, (worth, bound) in zip(levels, ends, strict=True)
     ]
-    varied = [own for own in first.guarantees if own.level_named(name) is not None]
-    others = tuple(own for own in first.guarantees if own not in varied)
-    return DesignCurve(name, first.utility, others, tuple(points), secret_of(varied))
+    varied, _, scope = named(first.guarantees, name)
+    others = tuple(own for own in first.guarantees if own is not varied)
+    return DesignCurve(name, first.utility, others, tuple(points), scope, secret_of([varied]))
 
 
 def smallest_budget(
@@ -365,12 +368,3 @@ def _target(utility: Utility, asked: Mapping[str, Any], **given: Any) -> float:
 
 def _reaches(utility: Utility, value: float, target: float) -> bool:
     return value <= target if utility.minimised else value >= target
-
-
-def _level_of(task: Task, name: str) -> Level:
-    """Return the level that a task has for a guarantee of that name."""
-    for own in task.guarantees:
-        found = own.level_named(name)
-        if found is not None:
-            return found
-    raise AssertionError(name)

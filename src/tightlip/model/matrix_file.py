@@ -62,8 +62,8 @@ def read_matrix_file(path: Path, secrets: Labels, argument: str) -> MatrixFile:
     return MatrixFile(rows, [secrets[known[text]] if text in known else text for text in outputs])
 
 
-def read_conditional_file(path: Path, outputs: Labels, argument: str) -> Channel:
-    """Read P(x | s): a column for each x, in any order, and a row for each value of s, whatever they are called.
+def read_conditional_file(path: Path, outputs: Labels, argument: str, what: str) -> Channel:
+    """Read P(x | s): a column for each x, in any order, and a row for each s, whatever they are called.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def read_conditional_file(path: Path, outputs: Labels, argument: str) -> Channel
         lacking = f"none for {quoted(show(missing[0]))}" if missing else "no rows"
         raise InvalidInput(
             f"{name} must have a column for each of {several(len(outputs), 'secret')} of the prior, and a row for each "
-            f"value s, got {lacking}; add it."
+            f"{what}, got {lacking}; add it."
         )
     rows = [
         (cells[0] if cells else "", _numbers(cells, columns, f"{name} row {line}")) for line, cells in lines

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from tightlip.designs.comparison import ComparedMechanism, DesignComparison
 from tightlip.designs.extremes import extremes
-from tightlip.designs.guarantee import secret_of
+from tightlip.designs.guarantee import named, secret_of
 from tightlip.designs.result import Design
 from tightlip.designs.tradeoff import DesignCurve, SmallestBudget
 from tightlip.designs.utility import GREATEST_GAIN, LEAST_LOSS, Utility
@@ -383,6 +383,7 @@ def curve_record(found: DesignCurve, unit: Unit) -> dict[str, Any]:
         "unit": unit,
         "kind": found.utility.kind,
         "guarantee": found.guarantee,
+        "scope": found.scope,
         "about": secret_json(found.secret),
         "level_unit": "nats",
         "utility": _utility_json(found.utility, unit),
@@ -437,11 +438,12 @@ def curve_text(record: dict[str, Any]) -> RenderableType:
 def smallest_record(found: SmallestBudget, unit: Unit) -> dict[str, Any]:
     """Record the least level at which a target is reached, between two proved ends, and the mechanism there."""
     lower, upper = Nats(found.lower, rounding="down"), Nats(found.upper)
-    own = [one for one in found.design.guarantees if one.level_named(found.guarantee) is not None]
+    own, _, scope = named(found.design.guarantees, found.guarantee)
     return {
         "unit": unit,
         "guarantee": found.guarantee,
-        "about": secret_json(secret_of(own)),
+        "scope": scope,
+        "about": secret_json(secret_of([own])),
         "target": _target_json(found, unit),
         "lower": value_json(lower, unit),
         "upper": value_json(upper, unit),
@@ -473,8 +475,7 @@ def smallest_headline(record: dict[str, Any]) -> str:
     wanted = f"{a_or_an(made['utility']['words'])} of {side} {_with_unit(made, _target_words(record))}"
     if not record["upper"]:
         return f"Releasing nothing has {wanted} already: no {name} is needed."
-    about = "" if record["about"] is None else " about the secret"
-    enough = with_unit(format_up(record["upper"]), record["unit"]) + about
+    enough = with_unit(format_up(record["upper"]), record["unit"]) + record["scope"]
     if record["refuted"] is None:
         return f"{first} of {enough} is enough for {wanted}; what less is enough was not decided."
     least = with_unit(format_down(record["lower"]), record["unit"])

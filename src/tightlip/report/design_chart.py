@@ -31,9 +31,8 @@ GUARANTEES = {
 
 
 def guarantee_name(record: dict[str, Any]) -> str:
-    """Name the guarantee whose level a record varies or found, and whose secret it is about."""
-    about = "" if record["about"] is None else " about the secret"
-    return f"{GUARANTEES[record['guarantee']]}{about}"
+    """Name the guarantee whose level a record varies or found, and of which priors or which secret it is."""
+    return f"{GUARANTEES[record['guarantee']]}{record['scope']}"
 
 
 def channel_chart(found: Design, width: int | str = WIDTH) -> Any:
