@@ -97,6 +97,12 @@ class Listing:
     stray: FloatArray
     most: FloatArray
 
+    @property
+    def patterns(self) -> Patterns:
+        """The sets that the columns are made of, where they are."""
+        assert isinstance(self.entries, Patterns)
+        return self.entries
+
     @cached_property
     def columns(self) -> FloatArray:
         """Write them out, a row for each."""
@@ -271,7 +277,7 @@ def list_corners(
 
 def join(listings: Sequence[Listing]) -> Listing:
     """Look through several lists of sets as one."""
-    every = [own.entries for own in listings if isinstance(own.entries, Patterns)]
+    every = [own.patterns for own in listings]
     columns = Patterns(
         every[0].secrets,
         np.concatenate([own.sets for own in every]),

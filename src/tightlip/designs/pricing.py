@@ -67,7 +67,6 @@ from tightlip.designs.guarantee import (
 from tightlip.designs.listing import (
     LISTED,
     Listing,
-    Patterns,
     join,
     list_box,
     list_halves,
@@ -360,8 +359,7 @@ class Both(Cone):
         stairs = self.ratio.listing(masses, utility)
         fits = np.asarray(stairs.columns.max(axis=1) <= upper * (1 + _NEARLY))
         fits &= stairs.columns.min(axis=1) >= lower * (1 - _NEARLY)
-        assert isinstance(stairs.entries, Patterns)
-        found.append(replace(stairs, entries=stairs.entries.among(fits), worths=stairs.worths[fits]))
+        found.append(replace(stairs, entries=stairs.patterns.among(fits), worths=stairs.worths[fits]))
         return join(found)
 
     def refit(self, columns: FloatArray, masses: FloatArray) -> FloatArray:
