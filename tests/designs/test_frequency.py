@@ -161,7 +161,7 @@ def test_totals_have_two_sound_ends(asked):
 
 @pytest.mark.parametrize("asked", [{"ldp": 1.0}, {"pml": 1.0}])
 def test_many_secrets_are_nearly_exact(asked):
-    prior = tl.Prior.from_counts(np.random.default_rng(0).integers(1, 400, size=15).tolist())
+    prior = tl.Prior.from_counts(np.random.default_rng(0).integers(1, 400, size=18).tolist())
     found = design(prior, utility="frequency_variance", **asked)
     found.verify()
     assert found.relative_gap <= 0.01

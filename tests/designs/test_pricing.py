@@ -1,4 +1,4 @@
-"""Bounds on what a column is worth beyond its price, against all extreme columns of fifteen secrets."""
+"""Knapsacks' bounds on what a column is worth beyond its price, against all extreme columns of fifteen secrets."""
 
 import math
 from fractions import Fraction
@@ -18,7 +18,7 @@ from tightlip.designs.subset_sums import (
     tuned,
 )
 
-SECRETS = 15  # more than are listed, so that grids decide
+SECRETS = 15
 NAMES = ("mutual_information", "chi_squared", "hellinger", "total_variation")
 SETS = ((np.arange(2**SECRETS)[:, None] >> np.arange(SECRETS)) & 1).astype(float)
 
@@ -65,7 +65,7 @@ def test_box(name, ends):
                 fits = (columns[:, between] >= low - 1e-12) & (columns[:, between] <= high + 1e-12)
                 if fits.any():
                     best = max(best, worth(np.maximum(columns[fits], 0.0), p, name, prices))
-            bound = Box(low, high).beyond(masses, Information(name), prices)
+            bound = Box(low, high).knapsack_bound(masses, Information(name), prices)
             assert best - 1e-12 <= bound
             assert bound <= best + (1e-7 if exact else 1e-4) * (1 + abs(best))
 
@@ -79,10 +79,10 @@ def test_ratio(name, factor):
         for prices in price_vectors(p, draws):
             own = cone.moved(masses, Information(name), prices)
             best = worth(1 + (factor - 1) * SETS, p, name, own)
-            bound = cone.beyond(masses, Information(name), own)
+            bound = cone.knapsack_bound(masses, Information(name), own)
             assert best - 1e-12 <= bound
             assert bound <= best + (1e-9 if exact else 1e-4) * (1 + abs(best))
-            assert worth(1 + (factor - 1) * SETS, p, name, prices) - 1e-12 <= cone.beyond(
+            assert worth(1 + (factor - 1) * SETS, p, name, prices) - 1e-12 <= cone.knapsack_bound(
                 masses, Information(name), prices
             )
 
@@ -132,7 +132,7 @@ def test_floor(name, min_mass):
         for prices in price_vectors(p, draws):
             own = cone.moved(masses, Information(name), prices)
             best = max(worth(one, p, name, own) for one in columns)
-            bound = cone.beyond(masses, Information(name), own)
+            bound = cone.knapsack_bound(masses, Information(name), own)
             assert best - 1e-12 <= bound
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from tightlip.designs.chords import Ceiling, chords
 from tightlip.designs.closed import cyclic, greatest
-from tightlip.designs.f_information import ERROR, Curve, Information, Name
+from tightlip.designs.f_information import ERROR, Information, Name
 from tightlip.designs.generation import CLOSE, Mixture, Search, generate
 from tightlip.designs.guarantee import (
     Alip,
@@ -29,19 +29,15 @@ from tightlip.designs.guarantee import (
 from tightlip.designs.linear import Kernel, Problem, keeps, repaired, shape_of, whole, whole_weights
 from tightlip.designs.listing import LISTED, Listing, list_corners
 from tightlip.designs.pricing import (
-    Box,
     Cone,
-    Floor,
     Peaks,
-    Ratio,
     beyond_peaks,
     cones_of,
     listing_of,
     multiplier,
 )
-from tightlip.designs.searches import BoxSearch, FloorSearch, GeneralSearch, Listed, RatioSearch
+from tightlip.designs.searches import GeneralSearch, Listed, knapsack_search
 from tightlip.designs.simplex import follow
-from tightlip.designs.subset_sums import search_grid
 from tightlip.designs.tracing import monotone, repaired_shares
 from tightlip.designs.utility import GREATEST, Found, Utility, read_proof, require_room
 from tightlip.designs.vertices import corners_of
@@ -422,14 +418,7 @@ def _search_in(cone: Cone, problem: Problem, utility: Information, masses: Float
     """Find columns of a cone: among all extreme ones where secrets are few, by knapsacks otherwise."""
     if len(masses) <= LISTED:
         return Listed(listing_of(cone, problem.masses, utility), masses, cone)
-    if isinstance(cone, Box):
-        return BoxSearch(cone, utility, masses, search_grid(problem.masses, float(cone.share)))
-    if isinstance(cone, Floor):
-        most = max(size for size, _ in cone.kinds(len(masses)))
-        return FloorSearch(cone, utility, masses, search_grid(problem.masses, float(most) / 10))
-    assert isinstance(cone, Ratio | Peaks)
-    curve = Curve(utility, 1.0, cone.factor) if isinstance(cone, Ratio) else Curve(utility, 0.0, 1.0)
-    return RatioSearch(cone, curve, masses, search_grid(problem.masses, 1.0))
+    return knapsack_search(cone, problem.masses, utility)
 
 
 def _worth(problem: Problem, utility: Information, mixture: Mixture) -> float:

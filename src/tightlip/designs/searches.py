@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from tightlip.designs.f_information import Curve, Information
 from tightlip.designs.generation import Search
+from tightlip.designs.guarantee import Vector
 from tightlip.designs.interior import Shape
 from tightlip.designs.listing import Listing
 from tightlip.designs.pricing import Box, Cone, Floor, Peaks, Ratio, critical, relaxed_worth
-from tightlip.designs.subset_sums import Grid, Knapsack, chosen, chosen_by_size, sampled, tuned
+from tightlip.designs.subset_sums import Grid, Knapsack, chosen, chosen_by_size, sampled, search_grid, tuned
 from tightlip.numeric.linear_program import _pass_program as pass_program
 from tightlip.numeric.linear_program import new_solver, run
 from tightlip.numeric.parse import FloatArray
@@ -32,6 +33,7 @@ _CLIMBS, _STEPS = 24, 8  # from so many secrets, with so many tangents
 _SWAPS = 8  # of secrets of a set, one after the other
 _EACH = 3  # columns for each secret that a pricing of those that are listed adds; more make programs slow
 _BEGIN = 8  # columns for each secret, of those that are listed, to begin with; as many as one program takes at once
+_NEARLY = 0.7  # of the largest profit; less writes out columns that are not used, more looks through lists more often
 _TIES = 1e-3  # of an entry: what is drawn at random between secrets that a column treats alike
 
 
@@ -78,15 +80,12 @@ class Listed(Search):
         lacks = self._lacks(prices)
         return self._best(lacks, _EACH), -float(lacks.min())
 
-    def best(self, prices: FloatArray) -> tuple[FloatArray, float, float]:
-        """Find the column that is worth most beyond its price, what it is worth, and how much beyond."""
+    def nearest(self, prices: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+        """Find columns that are nearly the best, what they are worth, and what the best is worth beyond its price."""
         lacks = self._lacks(prices)
-        place = int(lacks.argmin())
-        return (
-            self.listing.entries[np.array([place])][0],
-            float(self.listing.worths[place]),
-            -float(lacks[place]),
-        )
+        least = float(lacks.min())
+        places = np.flatnonzero(lacks <= max(_NEARLY * least, least / _NEARLY))
+        return self.listing.entries[places], self.listing.worths[places], -least
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -495,3 +494,16 @@ class FloorSearch(Search):
             inside[own[place // len(other)]], inside[other[place % len(other)]] = False, True
         raw = np.where(inside, 1.0, curve.low)
         return np.asarray(raw / (raw @ p))[None, :]
+
+
+def knapsack_search(cone: Cone, masses: Vector, utility: Information) -> Search:
+    """Look for columns of a cone by knapsacks, which are told apart by the masses of their sets."""
+    p = np.array([float(mass) for mass in masses])
+    if isinstance(cone, Box):
+        return BoxSearch(cone, utility, p, search_grid(masses, float(cone.share)))
+    if isinstance(cone, Floor):
+        most = max(size for size, _ in cone.kinds(len(masses)))
+        return FloorSearch(cone, utility, p, search_grid(masses, float(most) / 10))
+    assert isinstance(cone, Ratio | Peaks)
+    curve = Curve(utility, 1.0, cone.factor) if isinstance(cone, Ratio) else Curve(utility, 0.0, 1.0)
+    return RatioSearch(cone, curve, p, search_grid(masses, 1.0))

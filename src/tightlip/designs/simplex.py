@@ -4,8 +4,9 @@
 
 A basis B has as many independent columns as there are rows. Its shares are λ = B⁻¹1 and its prices w = B⁻¹φ_B; the
 column that is worth most beyond its price enters, the one whose share is used up first leaves. A level has nearly the
-columns of the one before, so there are few steps, and each of them inverts a small matrix and looks through the list:
-less than a solver takes to be asked. Where this fails, `generation` begins anew.
+columns of the one before, so there are few steps, and each of them inverts a small matrix: less than a solver takes to
+be asked. The list is looked through for some columns at once, and again when none of those seen is worth much more.
+Where this fails, `generation` begins anew.
 
 With a total, Σ_i λ_i max v_i ≤ T, there is a row more, and what the total leaves over is a column too: of nothing.
 """
@@ -21,6 +22,7 @@ from tightlip.numeric.parse import FloatArray
 
 _STEPS = 200  # from one level to the next, some tens being the rule; then a solver takes less time
 _GAIN = 1e-4  # of the value, below which sets of the level before are left for all others
+_LEFT = 0.3  # of the largest profit in the list, below which no more columns that were seen enter
 _STRAY = 1e-9  # of a share that roundings may have made negative
 _PIVOT = 1e-11  # of a share for a unit of another column: what roundings leave of 0
 
@@ -59,15 +61,19 @@ class _Basis:
         """Whether it is a channel's."""
         return bool(self.shares.min() >= -_STRAY)
 
+    def entries(self, columns: FloatArray) -> FloatArray:
+        """Write what columns put into the rows of the program."""
+        return entries_of(columns, self._total)
+
     def exchange(self, leaves: int, column: FloatArray, worth: float) -> None:
         """Put a column in the place of another."""
         self.columns[leaves], self.worths[leaves] = column, worth
-        self._rows[leaves] = entries_of(column[None, :], self._total)[0]
+        self._rows[leaves] = self.entries(column[None, :])[0]
         self._solve()
 
     def enter(self, column: FloatArray, worth: float) -> None:
         """Put a column in the place of the one whose share it uses up first."""
-        taken = entries_of(column[None, :], self._total)[0] @ self._inverse
+        taken = self.entries(column[None, :])[0] @ self._inverse
         places = np.flatnonzero(taken > _PIVOT)
         if not len(places):
             raise np.linalg.LinAlgError("shares of columns must sum to 1.")
@@ -109,21 +115,17 @@ def _begin(search: Listed, utility: Information, masses: FloatArray, columns: Fl
     except np.linalg.LinAlgError:
         pass
     basis = _Basis(columns, worths, None)
-    for _ in range(_STEPS):
-        beyond = gains - fitted @ basis.prices
-        place = int(beyond.argmax())
-        if beyond[place] <= _GAIN * basis.value:
-            break
-        basis.enter(fitted[place], gains[place])
+    _enter(basis, fitted, gains, _GAIN * basis.value)
     return basis if basis.feasible else None
 
 
 def _climbed(search: Listed, basis: _Basis, masses: FloatArray, close: float) -> Mixture | None:
     """Let the best columns enter until prices prove that not much is left to gain."""
     bound, proof = np.inf, masses
+    seen, gains = np.zeros((0, len(masses))), np.zeros(0)
     for _ in range(_STEPS):
         value, prices = basis.value, basis.prices
-        column, worth, beyond = search.best(prices)
+        columns, worths, beyond = search.nearest(prices)
         if prices @ basis.limits + beyond < bound:
             # p·v = 1: with so much more of the prior nothing is worth more than its price
             bound, proof = float(prices @ basis.limits + beyond), prices[: len(masses)] + beyond * masses
@@ -131,7 +133,19 @@ def _climbed(search: Listed, basis: _Basis, masses: FloatArray, close: float) ->
             used = (basis.shares > 0) & basis.columns.any(axis=1)
             trend = (unit_prices(prices, value),)
             return Mixture(basis.columns[used], basis.shares[used], [proof], basis.columns, value, trend)
-        basis.enter(column, worth)
+        seen, gains = np.concatenate([columns, seen]), np.concatenate([worths, gains])
+        _enter(basis, seen, gains, _LEFT * beyond)
         if not basis.feasible:
             return None
     return None
+
+
+def _enter(basis: _Basis, columns: FloatArray, worths: FloatArray, least: float) -> None:
+    """Let columns enter, the best one first, until none is worth more than so much beyond its price."""
+    entries = basis.entries(columns)
+    for _ in range(_STEPS):
+        beyond = worths - entries @ basis.prices
+        place = int(beyond.argmax())
+        if beyond[place] <= least:
+            break
+        basis.enter(columns[place], worths[place])
