@@ -670,6 +670,36 @@ def test_maximal_leakage_beside_others_equals_the_program_over_a_grid(shares, as
     assert best >= 0.9 * found.value
 
 
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"lip": 1.5, "maximal_leakage": 0.8},
+        {"pmc": 1.0, "maximal_leakage": 0.5},
+        {"ldp": 2.0, "maximal_leakage": 0.4},
+        {"pml": 1.5, "ldp": 2.5, "maximal_leakage": 0.5},
+        {"alip": (0.4, 1.2), "ldp": 1.5, "maximal_leakage": 0.6},
+    ],
+)
+def test_maximal_leakage_beside_others_meets_its_bound(asked, name):
+    from tightlip.designs import curve
+
+    prior = Prior.from_counts([1, 40, 9, 3, 22, 7, 7, 5, 100], exact=True)
+    found = design(prior, utility=name, **asked)
+    found.verify()
+    assert found.relative_gap < 1e-7
+    for own in asked:
+        assert found.value <= design(prior, utility=name, **{own: asked[own]}).bound
+    for own in asked:
+        if own == "alip":
+            continue
+        levels = sorted({0.1, 0.3, asked[own], 2.2, 4.0})
+        points = curve(prior, utility=name, **{**asked, own: levels}).points
+        assert all(point.bound - point.value <= 0.01 * point.bound for point in points)
+        assert points[levels.index(asked[own])].value <= found.bound
+        assert found.value <= points[levels.index(asked[own])].bound
+
+
 def test_maximal_leakage_beside_others_for_frequencies():
     """Three secrets alike under LDP 1 and maximal leakage 0.4: what a local search over channels found is the best."""
     found = design(Prior.uniform(3), ldp=1, maximal_leakage=0.4, utility="frequency_variance")

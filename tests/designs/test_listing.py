@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from design_oracle import NAMES, counts
+from design_oracle import NAMES, counts, most_information
 from tightlip import log_of
 from tightlip.designs.f_information import Information
-from tightlip.designs.guarantee import Alip, FloorPml, Ldp, Side, all_rows
+from tightlip.designs.guarantee import Alip, FloorPml, Ldp, MaximalLeakage, Side, all_rows
 from tightlip.designs.listing import Patterns, list_corners, sets_of, sums_of
 from tightlip.designs.pricing import Peaks, cones_of, multiplier
-from tightlip.designs.vertices import vertices
+from tightlip.designs.vertices import corners_of, vertices
 from tightlip.numeric.ball import ball
 
 GUARANTEES = {
@@ -157,6 +157,51 @@ def test_ratios_beside_boxes_of_all_kinds(seed):
         )
         for cone in cones:
             assert best <= arb(cone.beyond(masses, Information(name), prices))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_totals_beside_boxes_and_ratios_of_all_kinds(seed):
+    """The multiplier of a total is that of the extreme columns of its parts, and so is the optimum."""
+    draws = np.random.default_rng(seed)
+    size = int(draws.integers(2, 6))
+    raw = [
+        Fraction(int(one)) for one in draws.choice([1, 2, 3, 7, 10**6] if seed % 3 else [1, 2, 3, 7], size)
+    ]
+    masses = tuple(one / sum(raw) for one in raw)
+    p = np.array(masses, dtype=float)
+    lower, upper, ratio = (
+        log_of(1 + Fraction(int(one), 4) * Fraction(10) ** int(draws.integers(-2, 2)))
+        for one in draws.integers(1, 20, 3)
+    )
+    most = log_of(1 + (size - 1) * Fraction(int(draws.integers(1, 20)), 20))
+    sides = [(None, upper), (lower, None), (lower, upper), (lower, lower)][seed % 4]
+    guarantees = [(Alip(*sides),), (Ldp(ratio),), (Ldp(ratio), Alip(*sides))][int(draws.integers(3))]
+    guarantees = (MaximalLeakage(most), *guarantees)
+    rows = all_rows(guarantees, masses, Side.INNER)
+    corners = corners_of(rows, masses)
+    (cone,) = cones_of(guarantees, masses, Side.INNER, Fraction(0))
+    if cone.silent or rows.most is None:
+        return
+    rare = min(p) < 1e-3
+    for name in NAMES:
+        for spread in (0.0, 0.1, 3.0):
+            prices = spread * p * draws.standard_normal(size)
+            best = max(
+                (
+                    (exact_worth(corner, masses, name) - paid(corner, prices)) / ball(max(corner))
+                    for corner in corners
+                ),
+                key=lambda own: float(own.mid()),
+            )
+            found = multiplier(masses, Information(name), prices, cone)
+            assert best <= arb(found)
+            assert found <= max(float(best), 0.0) + (1e-5 if rare else 1e-9) * (1 + spread + abs(float(best)))
+        if rare:
+            continue  # the program over floats has no digits for those
+        listing, total = cone.listing(p, Information(name)), float(rows.most)
+        known = most_information([[float(one) for one in corner] for corner in corners], masses, name, total)
+        listed = most_information(listing.columns, masses, name, total)
+        assert listed == pytest.approx(known, rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", NAMES)

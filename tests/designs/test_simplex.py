@@ -4,12 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 
-from design_oracle import NAMES, counts
+from design_oracle import NAMES, counts, most_information
 from tightlip.designs.chords import Ceiling
 from tightlip.designs.f_information import Information
-from tightlip.designs.generation import Mixture, entries_of, generate, limits_of
+from tightlip.designs.generation import Mixture, entries_of, generate
 from tightlip.designs.guarantee import Alip, FloorPml, Ldp, MaximalLeakage, Side
 from tightlip.designs.pricing import cones_of, listing_of, multiplier
 from tightlip.designs.searches import Listed
@@ -23,6 +22,10 @@ KINDS = {
     "LDP and PML": lambda level: (Ldp(2 * level), Alip(None, level)),
     "floor": lambda level: (FloorPml(level, Fraction(1, 60)),),
     "maximal leakage": lambda level: (MaximalLeakage(level),),
+    "LDP and maximal leakage": lambda level: (Ldp(level), MaximalLeakage(0.3)),
+    "maximal leakage and LIP": lambda level: (MaximalLeakage(level), Alip(1.2, 1.2)),
+    "PML and maximal leakage": lambda level: (Alip(None, level), MaximalLeakage(0.4)),
+    "LDP, PMC and maximal leakage": lambda level: (Ldp(2 * level), Alip(1.0, None), MaximalLeakage(level)),
 }
 CLOSE = 1e-3
 
@@ -38,10 +41,7 @@ def begin(search, utility):
 
 
 def best_of_all(search, utility):
-    columns, limits = search.listing.columns, limits_of(search.masses, search.total)
-    worths = utility.of_columns(columns, search.masses)
-    found = linprog(-worths, A_eq=entries_of(columns, search.total).T, b_eq=limits, method="highs")
-    return -found.fun
+    return most_information(search.listing.columns, search.masses, utility.name, search.total)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -68,7 +68,7 @@ def test_levels_are_followed_up_to_the_gap(kind, name):
             if search.total is None:
                 bound = prices.sum() + search.listing.beyond(prices)
             else:
-                bound = prices.sum() + search.total * multiplier(masses, utility, prices)
+                bound = prices.sum() + search.total * multiplier(masses, utility, prices, search.cone)
             assert best * (1 - 1e-9) <= bound <= best * (1 + 2 * CLOSE) + 1e-12
     assert followed >= 20
 

@@ -377,16 +377,17 @@ def _refined(problem: Problem) -> Problem:
 
 def _search(problem: Problem, utility: Information, masses: FloatArray) -> Search:
     """Choose where columns come from: the cone's own sets, all extreme columns, or any cone's tangents."""
-    cones = _cones(problem)
-    if _is_cone(under_pml(problem.guarantees) or problem.guarantees, len(masses)):
-        return _search_in(cones[-1], problem, utility, masses)
+    guarantees = under_pml(problem.guarantees) or problem.guarantees
+    if _is_cone(guarantees, len(masses)):
+        (cone,) = cones_of(guarantees, problem.masses, Side.INNER, problem.room)
+        return _search_in(cone, problem, utility, masses)
     rows = problem.rows(Side.INNER)
     if len(masses) <= FEW:
         corners = corners_of(rows, problem.masses)
         if corners is not None:
             most = None if rows.most is None else float(rows.most)
             return Listed(list_corners(corners, masses, utility), masses, most=most)
-    parts = tuple(_search_in(cone, problem, utility, masses) for cone in cones)
+    parts = tuple(_search_in(cone, problem, utility, masses) for cone in _cones(problem))
     return GeneralSearch(shape_of(rows, len(masses)), utility, masses, parts)
 
 
@@ -525,7 +526,12 @@ def _corners(
 
 def _is_cone(guarantees: Sequence[Guarantee], secrets: int) -> bool:
     """Whether what is allowed is one of the cones whose extreme columns are known."""
-    others = [own for own in guarantees if not (isinstance(own, Alip) and own.about is None)]
-    if len(others) == 1 and isinstance(others[0], Ldp) and secrets <= LISTED:
+    others = [type(own) for own in guarantees if not (isinstance(own, Alip) and own.about is None)]
+    if secrets <= LISTED and others in (
+        [Ldp],
+        [MaximalLeakage],
+        [Ldp, MaximalLeakage],
+        [MaximalLeakage, Ldp],
+    ):
         return True
-    return not others or (len(guarantees) == 1 and isinstance(others[0], Ldp | FloorPml | MaximalLeakage))
+    return not others or (len(guarantees) == 1 and others[0] in (Ldp, FloorPml, MaximalLeakage))

@@ -222,24 +222,28 @@ def list_sets(curve: Curve, masses: FloatArray, size: int | None = None) -> List
     return Listing(columns, worths, slack * most, most)
 
 
-def list_halves(ends: tuple[float, float], masses: FloatArray, utility: Information) -> Listing:
-    """List columns with an upper end on a set, and off it one number between the lower end and 1, all alike."""
-    (lower, upper), off = ends, _STRAY * (len(masses) + 2)
+def list_halves(end: float, limit: float, masses: FloatArray, utility: Information) -> Listing:
+    """List columns with an end on a set, and off it one number, all alike, that is no further from 1 than a limit."""
+    count, slack = len(masses), gamma(2 * len(masses) + 16)
     sums = sums_of(masses)
-    # the empty set comes first, the whole last
-    sets = 1 + np.flatnonzero(sums[1:-1] < 1 - 2 * off)
-    sums = sums[sets]
-    below, error = (1 - upper * sums) / (1 - sums), 4 * off * upper / (1 - sums)
-    kept = below >= lower - error
-    sets, sums, below, error = sets[kept], sums[kept], below[kept], error[kept]
+    # the whole set comes last, which leaves nothing; a set and what is off it stand at opposite places
+    sums, rest = sums[:-1], sums[:0:-1]
+    other = end + (1 - end) / np.where(rest > 0, rest, 1.0)
+    error = slack * (end + abs(1 - end) / np.where(rest > 0, rest, 1.0))
+    kept = (rest > 0) & ((other <= limit + error) if end < 1 else (other >= limit - error))
+    sets = np.flatnonzero(kept)
+    sums, rest, other, error = sums[sets], rest[sets], other[sets], error[sets]
     none = np.zeros(len(sets))
-    columns = Patterns(len(masses), sets, below, upper - below, none.astype(np.intp), none)
-    entries = np.clip(np.stack([below - error, below + error]), 0.0, upper)
-    worth = utility.excess_up(entries - 1, entries).max(axis=0)
-    high = utility.excess_up(np.array([upper - 1]), np.array([upper]))
-    worths = (sums + off) * high + (1 - sums + off) * worth
-    stray = np.full(len(masses), error.max(initial=0.0))
-    return Listing(columns, worths * (1 + _STRAY), stray, np.full(len(masses), upper))
+    columns = Patterns(count, sets, other, end - other, none.astype(np.intp), none)
+    # a convex function of a number that is known within an interval is largest at its ends
+    ends = np.maximum(np.stack([other - error, other + error]), 0.0)
+    worth = utility.excess_up(ends - 1, ends).max(axis=0)
+    own = utility.excess_up(np.array([end - 1]), np.array([end]))
+    # where a secret is off the set, so is its mass, which bounds how far the number is off
+    own_stray = slack * (end + abs(1 - end) / np.where(masses > 0, masses, np.nan))
+    stray = np.fmin(own_stray, error.max(initial=0.0)) + _STRAY * end
+    most = _most(masses, max(end, limit) * (1 + 4 * slack))
+    return Listing(columns, (sums * own + rest * worth) * (1 + slack), stray, most)
 
 
 def list_remainders(full: int, rest: float, masses: FloatArray, utility: Information) -> Listing:

@@ -11,7 +11,8 @@ A convex function is largest at extreme columns, and these are sets of secrets:
     Floor   (ε, c)-PML             1 on s ≤ 1/(tc) secrets, (1/t − cs)/(1 − cs) elsewhere, then scaled; where that
                                    would be negative, 1 on ⌊1/(tc)⌋ of them, the remainder on one, 0 elsewhere
     Both    Box and Ratio          as for one of them, or hi on S and one number off it
-    Peaks   Σ_y max_x k_xy ≤ T     1 on S, 0 off it (maximal leakage)
+    Peaks   Σ_y max_x k_xy ≤ T     1 on S, 0 off it (maximal leakage); within another cone also what is extreme
+                                   there, and one number on S and lo off it
 
 *Box.* Let m = (1 − lo)/(hi − lo), σ = p(S), j the entry between, τ = m − σ ∈ [0, p_j]. With a_x = p_x (f(hi) − f(lo)) −
 (hi − lo) w_x and any β, the value is
@@ -35,6 +36,11 @@ min(hi, tb): t on S and 1 off it, scaled, or hi on S and (1 − hi σ)/(1 − σ
 *Peaks.* Columns k ≥ 0 with a number m ≥ max k of their own are mixtures of (1_S, 1), and Σ_x p_x q f(k_x/q) is convex
 and homogeneous in k: a channel is worth no more than its mixture, Σ_S a_S F(σ_S) with Σ_S a_S 1_S = 1 and Σ_S a_S ≤ T.
 With λ ≥ 0 and λ ≥ F(σ_S) − w(S) for all S that is at most Σ_S a_S (w(S) + λ) ≤ Σ_x w_x + λT. So λ takes α's place.
+
+*Peaks within a cone.* The same holds with the extreme (v, m) of m ≥ max v and the cone's bounds: n + 1 numbers in a
+box, n + 2 with b as before. All but one are fixed by bounds that are equalities, the last one by the scale. If no entry
+is between m and the least one, one bound more is: m = hi and m = tb are extreme in the cone, a least entry of lo is
+not, nor the constant column. If one entry is between, two are, and the column is extreme in the cone.
 
 Where secrets are few, all extreme columns are looked through (`listing`).
 """
@@ -137,7 +143,7 @@ class Cone(ABC):
 
 def listing_of(cone: Cone, masses: Vector, utility: Information) -> Listing:
     """List the extreme columns once for all prices that are tried in a row; those of any total are the same."""
-    return _listing_of(Peaks(np.inf) if isinstance(cone, Peaks) else cone, masses, utility)
+    return _listing_of(replace(cone, total=np.inf) if isinstance(cone, Peaks) else cone, masses, utility)
 
 
 @lru_cache(maxsize=4)
@@ -156,6 +162,11 @@ class Box(Cone):
     def silent(self) -> bool:
         """Nothing is below 1, or nothing above it."""
         return self.lower >= 1 or self.upper <= 1
+
+    @property
+    def lowest(self) -> tuple[float, float]:
+        """The least entry there is, and how large others may be beside it."""
+        return self.lower, self.upper
 
     @property
     def share(self) -> Fraction:
@@ -353,14 +364,20 @@ class Both(Cone):
         """List what is extreme at both ends of the least entry, and between them."""
         (lower, upper), factor = (self.box.lower, self.box.upper), self.ratio.factor
         least = max(lower, down(upper / factor))
-        found = [list_halves((least, upper), masses, utility)]
+        found = [list_halves(upper, least, masses, utility)]
         boxes = {Box(lower, min(upper, up(factor * lower))), Box(least, upper)}
         found += [box.listing(masses, utility) for box in boxes if not box.silent]
         stairs = self.ratio.listing(masses, utility)
-        fits = np.asarray(stairs.columns.max(axis=1) <= upper * (1 + _NEARLY))
-        fits &= stairs.columns.min(axis=1) >= lower * (1 - _NEARLY)
+        # but for the constant column, which is listed already
+        fits = np.asarray(stairs.peaks <= upper * (1 + _NEARLY))
+        fits &= stairs.patterns.low >= lower * (1 - _NEARLY)
         found.append(replace(stairs, entries=stairs.patterns.among(fits), worths=stairs.worths[fits]))
         return join(found)
+
+    @property
+    def lowest(self) -> tuple[float, float]:
+        """The least entry there is, and how large others may be beside it."""
+        return self.box.lower, min(self.box.upper, up(self.ratio.factor * self.box.lower))
 
     def refit(self, columns: FloatArray, masses: FloatArray) -> FloatArray:
         """Take them as they are."""
@@ -407,21 +424,29 @@ def _beyond(
 
 @dataclass(frozen=True, slots=True)
 class Peaks(Cone):
-    """Columns of all kinds, with largest entries that sum to at most a total over a channel."""
+    """Columns with largest entries that sum to at most a total over a channel; for few secrets also within a cone."""
 
     total: float
+    within: Box | Ratio | Both | None = None
 
     @property
     def silent(self) -> bool:
         """Largest entries sum to more than 1 unless all columns are constant."""
-        return self.total <= 1
+        return self.total <= 1 or (self.within is not None and self.within.silent)
 
     def listing(self, masses: FloatArray, utility: Information) -> Listing:
-        """List all sets, with 1 on them and 0 off them, scaled."""
-        return list_sets(Curve(utility, 0.0, 1.0), masses)
+        """List all sets, with 1 on them and 0 off them, scaled; within a cone what is extreme, and sets with lo off."""
+        if self.within is None:
+            return list_sets(Curve(utility, 0.0, 1.0), masses)
+        found = [self.within.listing(masses, utility)]
+        if not isinstance(self.within, Ratio):
+            found.append(list_halves(*self.within.lowest, masses, utility))
+        return join(found)
 
     def refit(self, columns: FloatArray, masses: FloatArray) -> FloatArray:
         """Take the same sets."""
+        if self.within is not None:
+            return self.within.refit(columns, masses)
         return _scaled_sets(columns > 0, 0.0, 1.0, masses)
 
     def knapsack_bound(self, masses: Vector, utility: Information, prices: FloatArray) -> float:
@@ -435,7 +460,7 @@ class Peaks(Cone):
         """Bound I_f by Σw + λT, and by what f allows where the mean of largest lifts is T."""
         if self.silent:
             return 0.0
-        rest = up(multiplier(masses, utility, prices) * self.total)
+        rest = up(multiplier(masses, utility, prices, self) * self.total)
         return min(sum_up(np.append(prices, rest)), self.plain(utility))
 
     def plain(self, utility: Information) -> float:
@@ -443,9 +468,10 @@ class Peaks(Cone):
         return utility.largest_lift(self.total)
 
 
-def multiplier(masses: Vector, utility: Information, prices: FloatArray) -> float:
+def multiplier(
+    masses: Vector, utility: Information, prices: FloatArray, cone: Peaks = Peaks(np.inf)
+) -> float:
     """Find the λ ≥ 0 of prices, which proves Σw + λT for every total T; rounded up."""
-    cone = Peaks(np.inf)
     if len(masses) > LISTED:
         return max(cone.knapsack_bound(masses, utility, prices), 0.0)
     return beyond_peaks(listing_of(cone, masses, utility), prices)
@@ -601,12 +627,18 @@ def cones_of(guarantees: Sequence[Guarantee], masses: Vector, side: Side, room: 
             # no more than all secrets' largest entries, which are 1
             others += [] if total is None else [Peaks(float_above(min(total, Fraction(len(masses)))))]
     upper = min(upper, lower + (1 - lower) / least)
-    if others and not lower and upper == 1 / least:
-        return others
-    box = Box(float_below(lower), float_above(upper))
+    boxes = (
+        [] if others and not lower and upper == 1 / least else [Box(float_below(lower), float_above(upper))]
+    )
     if len(masses) > LISTED:
-        return [box, *others]
-    # of several ratios each with the box; other cones stand beside it
-    both = [Both(box, own) for own in others if isinstance(own, Ratio)]
-    rest = [own for own in others if not isinstance(own, Ratio)]
-    return [*both, *rest] if both else [box, *rest]
+        return [*boxes, *others]
+    # each ratio with the box, and all of that within a total; other cones stand beside it
+    found: list[Box | Ratio | Both] = list(boxes)
+    ratios = [own for own in others if isinstance(own, Ratio)]
+    if ratios:
+        found = [Both(box, own) for own in ratios for box in boxes] or list(ratios)
+    rest = [own for own in others if isinstance(own, Floor)]
+    totals = [own.total for own in others if isinstance(own, Peaks)]
+    if totals:
+        return [*([Peaks(min(totals), own) for own in found] or [Peaks(min(totals))]), *rest]
+    return [*found, *rest]

@@ -91,6 +91,9 @@ def _completed(mixture: Mixture, total: float | None) -> FloatArray:
     if len(mixture.pool) == mixture.pool.shape[1] + (total is not None):
         return mixture.pool
     columns, pool = mixture.columns, entries_of(mixture.pool, total)
+    if total is not None and mixture.trend[-1][-1] <= _STRAY and len(columns) < pool.shape[1]:
+        # a total without a price left something over
+        columns = np.concatenate([columns, np.zeros((1, columns.shape[1]))])
     while len(columns) < pool.shape[1]:
         span = np.linalg.qr(entries_of(columns, total).T)[0]
         rest = pool - pool @ span @ span.T
@@ -100,41 +103,43 @@ def _completed(mixture: Mixture, total: float | None) -> FloatArray:
 
 def _begin(search: Listed, utility: Information, masses: FloatArray, columns: FloatArray) -> _Basis | None:
     """Make a channel of columns of a stricter level, which are allowed, and worth more where their sets fit better."""
-    worths = utility.of_columns(columns, masses) * columns.any(axis=1)
-    if search.total is not None:
-        basis = _Basis(columns, worths, search.total)
-        if not basis.feasible:
-            basis.leave_over()
-        return basis if basis.feasible else None
-    fitted = search.refit(columns)
+    something = columns.any(axis=1)
+    fitted = search.refit(columns[something])
     gains = utility.of_columns(fitted, masses)
-    try:
-        basis = _Basis(fitted, gains, None)
-        if basis.feasible:
-            return basis
-    except np.linalg.LinAlgError:
-        pass
-    basis = _Basis(columns, worths, None)
-    _enter(basis, fitted, gains, _GAIN * basis.value)
+    if search.total is None:
+        try:
+            better = _Basis(fitted, gains, None)
+            if better.feasible:
+                return better
+        except np.linalg.LinAlgError:
+            pass
+    basis = _Basis(columns, utility.of_columns(columns, masses) * something, search.total)
+    if search.total is not None and not basis.feasible:
+        basis.leave_over()
+    if basis.feasible:
+        _enter(basis, fitted, gains, _GAIN * basis.value)
     return basis if basis.feasible else None
 
 
 def _climbed(search: Listed, basis: _Basis, masses: FloatArray, close: float) -> Mixture | None:
     """Let the best columns enter until prices prove that not much is left to gain."""
     bound, proof = np.inf, masses
-    seen, gains = np.zeros((0, len(masses))), np.zeros(0)
+    # the first column is what may be left over of a total: nothing
+    seen = np.zeros((0 if search.total is None else 1, len(masses)))
+    gains = np.zeros(len(seen))
     for _ in range(_STEPS):
         value, prices = basis.value, basis.prices
         columns, worths, beyond = search.nearest(prices)
-        if prices @ basis.limits + beyond < bound:
+        left_over = 0.0 if search.total is None else max(-float(prices[-1]), 0.0)
+        if not left_over and prices @ basis.limits + beyond < bound:
             # p·v = 1: with so much more of the prior nothing is worth more than its price
             bound, proof = float(prices @ basis.limits + beyond), prices[: len(masses)] + beyond * masses
-        if bound - value <= close * bound:
+        if bound - value <= close * bound < np.inf:
             used = (basis.shares > 0) & basis.columns.any(axis=1)
             trend = (unit_prices(prices, value),)
             return Mixture(basis.columns[used], basis.shares[used], [proof], basis.columns, value, trend)
         seen, gains = np.concatenate([columns, seen]), np.concatenate([worths, gains])
-        _enter(basis, seen, gains, _LEFT * beyond)
+        _enter(basis, seen, gains, _LEFT * max(beyond, left_over))
         if not basis.feasible:
             return None
     return None
