@@ -700,6 +700,16 @@ def test_maximal_leakage_beside_others_meets_its_bound(asked, name):
         assert found.value <= points[levels.index(asked[own])].bound
 
 
+@pytest.mark.parametrize("asked", [{"pmc": 1.0}, {"lip": 2.0}, {"pml": 8.0}, {"ldp": 2.0}])
+def test_a_secret_of_one_in_millions_leaves_the_bound_as_it_is(asked):
+    for shares in ([10**9, 10**8, 5, 1], [10**6] * 5 + [1]):
+        found = design(
+            Prior.from_counts(shares, exact=True), utility="chi_squared", maximal_leakage=0.3, **asked
+        )
+        found.verify()
+        assert found.relative_gap < 1e-6
+
+
 def test_maximal_leakage_beside_others_for_frequencies():
     """Three secrets alike under LDP 1 and maximal leakage 0.4: what a local search over channels found is the best."""
     found = design(Prior.uniform(3), ldp=1, maximal_leakage=0.4, utility="frequency_variance")

@@ -204,6 +204,36 @@ def test_totals_beside_boxes_and_ratios_of_all_kinds(seed):
         assert listed == pytest.approx(known, rel=1e-6, abs=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_totals_are_sound_where_secrets_are_rare_and_levels_extreme(seed):
+    """Columns of 10⁹ beside 1 leave no digits for what is subtracted carelessly."""
+    draws = np.random.default_rng(seed)
+    size = int(draws.integers(2, 5))
+    raw = [Fraction(10) ** int(one) for one in draws.choice([0, 6, 9, 12, 15], size)]
+    raw[0] = Fraction(3)
+    masses = tuple(one / sum(raw) for one in raw)
+    p = np.array(masses, dtype=float)
+    lower, upper = (
+        log_of(1 + Fraction(int(one), 4) * Fraction(10) ** int(draws.integers(-9, 12)))
+        for one in draws.integers(1, 20, 2)
+    )
+    guarantees = (
+        MaximalLeakage(log_of(1 + Fraction(size - 1, 3))),
+        Alip(lower, None if seed % 2 else upper),
+    )
+    rows = all_rows(guarantees, masses, Side.INNER)
+    corners = corners_of(rows, masses)
+    (cone,) = cones_of(guarantees, masses, Side.INNER, Fraction(0))
+    assert isinstance(cone, Peaks)
+    for name in NAMES:
+        for spread in (0.1, 3.0):
+            prices = spread * p * draws.standard_normal(size)
+            found = multiplier(masses, Information(name), prices, cone)
+            for corner in corners:
+                worth = exact_worth(corner, masses, name) - paid(corner, prices)
+                assert worth / ball(max(corner)) <= arb(found)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_multiplier_covers_every_set(name):
     """λ ≥ F(σ) − w(S), F(σ) = σ Σ_x p_x f(1_S/σ)."""

@@ -37,7 +37,8 @@ class Patterns:
     ----------
     secrets : how many there are
     sets : of each column the place of its set among `sets_of`
-    low, rise : each entry is `low`, and on the set it is more by `rise`
+    low, rise : each entry is `low`, and on the set it is more by `rise`, which is not negative: what is subtracted
+        from a large number would be off by a part of that
     between, inner : of one secret off the set the entry is more by `inner`
     """
 
@@ -172,7 +173,9 @@ def list_box(ends: tuple[float, float], share: float, masses: FloatArray, utilit
     `share` is the mass at the upper end if no entry is between, (1 − lower)/(upper − lower), correctly rounded.
     """
     (lower, upper), secrets, span = ends, len(masses), ends[1] - ends[0]
-    sums, off = sums_of(masses), _STRAY * (len(masses) + 2)
+    # masses of sets up to the share are off by a part of it
+    sums, slack = sums_of(masses), _STRAY * (len(masses) + 2)
+    off = slack * share
     light = np.flatnonzero((sums <= share + 2 * off) & (sums >= share - masses.max() - 2 * off))
     left = share - sums[light]
     room = np.where(masses > 0, masses + 2 * off, -np.inf)
@@ -189,16 +192,18 @@ def list_box(ends: tuple[float, float], share: float, masses: FloatArray, utilit
         span * np.clip(part, 0.0, 1.0),
     )
     # a convex function of an entry that is known within an interval is largest at its ends
-    error, wide = off / mass, _STRAY * (1 + upper)
-    below = lower - wide + span * np.clip(part - error, 0.0, 1.0)
-    above = lower + wide + span * np.clip(part + error, 0.0, 1.0)
+    most = _most(masses, upper)
+    error, wide = off / mass, _STRAY * (1 + most)
+    below = lower - wide[between] + span * np.clip(part - error, 0.0, 1.0)
+    above = lower + wide[between] + span * np.clip(part + error, 0.0, 1.0)
     entries = np.clip(np.concatenate([below, above, ends]), lower, upper)
     worth = utility.excess_up(entries - 1, entries)
     low, high = worth[-2:]
     worth = np.maximum(worth[: len(part)], worth[len(part) : -2])
-    worths = (sums + off) * high + np.maximum(1 - sums - mass + off, 0.0) * low + mass * (1 + _STRAY) * worth
+    worths = sums * (1 + slack) * high + np.maximum(1 - sums - mass + slack, 0.0) * low
+    worths = worths + mass * (1 + _STRAY) * worth
     stray = wide + np.minimum(2 * off * span / np.where(masses > 0, masses, np.inf), span)
-    return Listing(columns, worths * (1 + _STRAY), stray, _most(masses, upper))
+    return Listing(columns, worths * (1 + _STRAY), stray, most)
 
 
 def list_sets(curve: Curve, masses: FloatArray, size: int | None = None) -> Listing:
@@ -234,7 +239,8 @@ def list_halves(end: float, limit: float, masses: FloatArray, utility: Informati
     sets = np.flatnonzero(kept)
     sums, rest, other, error = sums[sets], rest[sets], other[sets], error[sets]
     none = np.zeros(len(sets))
-    columns = Patterns(count, sets, other, end - other, none.astype(np.intp), none)
+    low, larger = (end, 2**count - 1 - sets) if end < 1 else (other, sets)
+    columns = Patterns(count, larger, low + none, np.abs(end - other), none.astype(np.intp), none)
     # a convex function of a number that is known within an interval is largest at its ends
     ends = np.maximum(np.stack([other - error, other + error]), 0.0)
     worth = utility.excess_up(ends - 1, ends).max(axis=0)
