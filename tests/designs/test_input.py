@@ -189,6 +189,14 @@ def test_a_target_that_conflicts_names_the_guarantee_and_the_distance():
         smallest_budget(PRIOR, "pml", pml=1.0, loss="hamming", loss_at_most=0.3)
 
 
+@pytest.mark.parametrize("beside", [{"min_mass": 0.05}, {"priors": PriorBall(PRIOR, 0.1)}])
+def test_a_conflict_with_pml_of_many_priors_is_told_of_pml(beside):
+    with pytest.raises(InvalidInput, match=r"under pml .*away; loosen pml"):
+        smallest_budget(PRIOR, "ldp", pml=0.1, loss="hamming", loss_at_most=0.05, **beside)
+    with pytest.raises(InvalidInput, match=r"under ldp .*away; loosen ldp"):
+        smallest_budget(PRIOR, "pml", ldp=0.1, loss="hamming", loss_at_most=0.05, **beside)
+
+
 def test_a_target_that_only_the_truth_reaches_is_said_to_be_so():
     with pytest.raises(InvalidInput) as told:
         smallest_budget(PRIOR, "ldp", loss="hamming", loss_at_most=0)
@@ -254,6 +262,19 @@ def test_smallest_budget_is_the_inverse_of_design():
             continue
         found = smallest_budget(PRIOR, name, loss="hamming", loss_at_most=value)
         assert found.upper == pytest.approx(0.4, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["pml", "ldp", "lip"])
+@pytest.mark.parametrize("envelope", [(1, 0.1), (0.3, 0.2)])
+def test_an_envelope_beside_a_curve_loosens_no_bound(name, envelope):
+    levels = [0.2, 0.5, 1.0]
+    plain = curve(PRIOR, loss="hamming", **{name: levels}).points
+    beside = curve(PRIOR, loss="hamming", envelope=envelope, **{name: levels}).points
+    for level, one, other in zip(levels, plain, beside, strict=True):
+        made = design(PRIOR, loss="hamming", envelope=envelope, **{name: level})
+        assert other.bound >= one.bound * (1 - 2e-3)
+        assert made.bound * (1 - 2e-3) <= other.bound <= made.value
+        assert made.bound <= other.value
 
 
 @pytest.mark.parametrize("name", ["pml", "ldp", "pmc", "lip", "maximal_leakage"])

@@ -83,6 +83,12 @@ class Problem:
         return all_rows(self.guarantees, self.masses, Side.OUTER)
 
     @property
+    def of_one_kind(self) -> bool:
+        """Whether the cone has the same bounds from inside and outside, but for roundings; an envelope has others."""
+        inner, outer = ([own.own for own in self.rows(side).upper] for side in (Side.INNER, Side.OUTER))
+        return inner == outer
+
+    @property
     def silent(self) -> bool:
         """Whether only constant channels are allowed, or hardly any other."""
         rows = self.rows(Side.INNER)
@@ -146,9 +152,7 @@ def find(problem: Problem) -> tuple[Problem, Kernel, Prices]:
             break
         problem, optimum = refined, _solve(refined, gains, Side.INNER)
     bounding = optimum
-    if [own.own for own in problem.rows(Side.INNER).upper] != [
-        own.own for own in problem.rows(Side.OUTER).upper
-    ]:
+    if not problem.of_one_kind:
         bounding = _solve(problem, gains, Side.OUTER)
     outer = problem.rows(Side.OUTER)
     prices = repair_prices(problem, bounding, gains)

@@ -40,26 +40,35 @@ def trace(problems: Sequence[Problem]) -> list[tuple[float, float]]:
     gains = np.array(problems[0].weighted(), dtype=np.float64)
     masses = np.array([float(mass) for mass in problems[0].masses])
     silent = next((place for place, own in enumerate(problems) if not own.silent), len(problems))
-    solved = [(problem, None) for problem in problems[:silent]] + _solved(problems[silent:], gains)
+    solved = [(problem, None, None) for problem in problems[:silent]] + _solved(problems[silent:], gains)
     nothing = float_below(constant_kernel(problems[0]).gain(problems[0]))
     found = []
-    for problem, optimum in solved:
-        outer, own = problem.rows(Side.OUTER), optimum or plain_optimum(problem, gains)
+    for problem, optimum, bounding in solved:
+        outer, own = problem.rows(Side.OUTER), bounding or plain_optimum(problem, gains)
         gain = nothing
         if optimum is not None:
-            gain = max(gain, sound_gain(_decided(problem, own).rows(Side.INNER), gains, own.columns))
+            gain = max(gain, sound_gain(_decided(problem, optimum).rows(Side.INNER), gains, optimum.columns))
         found.append((gain, max(sound_bound(outer, gains, masses, split_prices(outer, own)), gain)))
     return monotone(found)
 
 
-def _solved(problems: Sequence[Problem], gains: FloatArray) -> list[tuple[Problem, Optimum | None]]:
-    """Solve problems loosely, each with the bounds it was solved under."""
-    shapes = (shape_of(problem.rows(Side.INNER), gains.shape[1]) for problem in problems)
-    optima = list(follow(gains, shapes, tolerance=_LOOSE))
-    return [
+def _solved(
+    problems: Sequence[Problem], gains: FloatArray
+) -> list[tuple[Problem, Optimum | None, Optimum | None]]:
+    """Solve problems loosely, each with the bounds it was solved under; for mechanisms, and for bounds on all."""
+    found = [
         (problem, None) if optimum is None else _cut(problem, optimum, gains)
-        for problem, optimum in zip(problems, optima, strict=True)
+        for problem, optimum in zip(problems, _optima(problems, gains, Side.INNER), strict=True)
     ]
+    if all(problem.of_one_kind for problem in problems):
+        return [(problem, optimum, optimum) for problem, optimum in found]
+    others = _optima([problem for problem, _ in found], gains, Side.OUTER)
+    return [(problem, optimum, other) for (problem, optimum), other in zip(found, others, strict=True)]
+
+
+def _optima(problems: Sequence[Problem], gains: FloatArray, side: Side) -> list[Optimum | None]:
+    shapes = (shape_of(problem.rows(side), gains.shape[1]) for problem in problems)
+    return list(follow(gains, shapes, tolerance=_LOOSE))
 
 
 def _cut(problem: Problem, optimum: Optimum, gains: FloatArray) -> tuple[Problem, Optimum]:

@@ -323,12 +323,11 @@ def _conflict(found: Design, target: float, guarantee: str, prior: Prior, asked:
     others = [name for name in (*LEVELS, "alip", "envelope") if asked.get(name) is not None]
     blamed = []
     for name in others:
-        rest = {own: value for own, value in asked.items() if own != name}
-        alone = read_task(prior, **{**rest, guarantee: _LARGEST}).solve()
+        alone = read_task(prior, **{**_without(asked, name), guarantee: _LARGEST}).solve()
         if _reaches(found.utility, alone.value, target):
             blamed.append(name)
     if blamed or others:
-        best = read_task(prior, **asked).solve().bound
+        best = read_task(prior, **_without(asked, guarantee)).solve().bound
         why = (
             f"under {' and '.join(blamed or others)} no mechanism reaches {beat} than {best:.6g} at any level"
         )
@@ -344,6 +343,12 @@ def _conflict(found: Design, target: float, guarantee: str, prior: Prior, asked:
         told = f"{why}, which is {abs(best - target):.3g} away"
     wanted = f"{_target_name(asked)} must be one that some level of {guarantee} reaches"
     return f"{wanted}, got {target:.6g}; {told}; {remedy}."
+
+
+def _without(asked: Mapping[str, Any], guarantee: str) -> dict[str, Any]:
+    """Leave out a guarantee, and of PML which priors it is for."""
+    left_out = {guarantee, *(("min_mass", "priors") if guarantee == "pml" else ())}
+    return {name: value for name, value in asked.items() if name not in left_out}
 
 
 def _target_name(asked: Mapping[str, Any]) -> str:
