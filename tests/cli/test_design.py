@@ -190,13 +190,13 @@ def test_priors_of_a_list(capsys, here):
     words = ["clinic.json", "--priors", "priors.csv", "--loss", "hamming"]
     record = json.loads(run(capsys, *words, "--pml", "0.3", "--json", "--certificate", "proof.json")[1])
     assert record["value"] == best.value
-    assert record["guarantees"][0]["words"] == "PML of at most 0.3 nats for every prior of the set"
+    assert record["guarantees"][0]["words"] == "PML of at most 0.3 nats for every prior of a list of 2"
     assert run(capsys, *words, "--pml", "0.3")[0] == 0
     assert main(["verify", "proof.json"]) == 0
     told = run(capsys, *words, "--pml", "0.3,1", "--curve")[1]
-    assert "at 2 levels of PML for every prior of the set" in told
+    assert "at 2 levels of PML for every prior of a list of 2" in told
     enough = run(capsys, *words, "--smallest", "pml", "--at-most", "0.2", "--quiet")[1]
-    assert "nats for every prior of the set is enough" in enough
+    assert "nats for every prior of a list of 2 is enough" in enough
     assert "--priors must stand beside --pml, got no --pml" in refused(capsys, *words, "--ldp", "1")
     said = refused(capsys, *words, "--pml", "1", "--min-mass", "0.1")
     assert "at most one of --min-mass, --priors and --secret, got --min-mass and --priors" in said
@@ -331,6 +331,10 @@ def test_pictures(capsys, here, suffix):
         run(capsys, *["clinic.json", "--pml", "1", "--loss", "hamming", "--chart"], f"heat{suffix}")[0] == 0
     )
     assert (here / f"heat{suffix}").stat().st_size > 3000
+    if suffix == ".html":
+        page = (here / "heat.html").read_text(encoding="utf-8")
+        assert page.startswith('<!DOCTYPE html>\n<html lang="en">\n<head>\n  <meta name="viewport"')
+        assert "<title>The mechanism: P(output | secret)</title>" in page
     assert list(here.glob(".*")) == []
 
 

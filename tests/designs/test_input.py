@@ -223,6 +223,11 @@ def test_the_smallest_budget_of_a_variance():
         smallest_budget(PRIOR, "ldp", utility="frequency_variance", at_least=5)
 
 
+def test_the_smallest_budget_is_a_short_number():
+    found = smallest_budget(PRIOR, "pml", loss="hamming", loss_at_most=0.25)
+    assert max(len(repr(found.upper)), len(repr(found.lower))) <= 10
+
+
 def test_the_smallest_budget_has_two_proved_ends():
     found = smallest_budget(PRIOR, "pml", loss="hamming", loss_at_most=0.25)
     found.verify()
@@ -345,6 +350,11 @@ def test_compare_tells_shares_of_the_possible():
     assert response.levels["ldp"] == pytest.approx(np.log(2))
     with pytest.raises(InvalidInput, match="prior's secrets"):
         compare({"other": tl.mechanism.identity(2)}, PRIOR, ldp=1.0, gain="hamming")
+    (first,) = compare([given["truth"]], PRIOR, ldp=tl.log_of(2), gain="hamming").mechanisms
+    assert first.name == "mechanism 1"
+    assert first.value == truth.value
+    with pytest.raises(InvalidInput, match="at least one channel, got none"):
+        compare([], PRIOR, ldp=1.0, gain="hamming")
 
 
 def test_a_comparison_tells_values_where_there_are_no_shares():

@@ -332,3 +332,76 @@ def test_claims():
         "has a mutual information of at least 0.123456 nats, and none that keeps them has more than 1 nat."
         in said
     )
+
+
+def test_comparisons_are_sentences():
+    given = {
+        "usual": tl.mechanism.randomized_response([*"abc"], tl.log_of(3)),
+        "blunt": tl.mechanism.constant([*"abc"]),
+    }
+    first, second, third, *_ = (
+        tl.designs.compare(given, PRIOR, ldp="3x", utility="mutual_information")
+        .words(unit="bits")
+        .splitlines()
+    )
+    assert first.startswith("Usual keeps the guarantee (PML ")
+    assert " bits; to nearest) and has " in first
+    assert first.endswith(" % of what is possible over releasing nothing.")
+    assert second.endswith("and has 0 bits, 0 % of what is possible over releasing nothing.")
+    assert third.startswith("The best mechanism has ")
+    found = tl.designs.compare(given, PRIOR, ldp="3x", utility="frequency_variance")
+    usual, blunt, *_ = str(found).splitlines()
+    times = float(re.search(r"takes at most (\S+) times as many people", usual)[1])
+    assert (
+        found.mechanisms[0].value / found.best.bound
+        <= times
+        <= found.mechanisms[0].value / found.best.bound * 1.001
+    )
+    assert "people" not in blunt
+
+
+def test_a_mechanism_that_keeps_a_level_is_not_told_above_it():
+    given = {"own": tl.design(PRIOR, ldp=1.0, loss="hamming").channel}
+    compared = tl.designs.compare(given, PRIOR, ldp=1.0, loss="hamming")
+    assert compared.mechanisms[0].keeps
+    assert "LDP 1 nat," in str(compared)
+
+
+def test_levels_in_nats_are_told_as_factors_too():
+    assert (
+        "LDP of at most 3 nats, a factor of 20.1, against" in tl.design(PRIOR, ldp=3, loss="hamming").words()
+    )
+    assert "log(3) nats, against" in tl.design(PRIOR, ldp="3x", loss="hamming").words()
+    both = tl.design(PRIOR, alip=("0.5", "0.7"), loss="hamming").words()
+    assert "0.7 nats above, a factor of 1.65 and a factor of 2.02, against" in both
+
+
+def test_what_stands_beside_an_envelope_is_named():
+    told = tl.design(PRIOR, envelope=(0.5, 0.1), pmc=0.7, loss="hamming").words()
+    assert "none under the envelope and PMC of at most 0.7 nats can" in told
+
+
+def test_what_keeps_guarantees_exactly_is_told_as_hardly_anything():
+    from tightlip.report.design import _entry
+
+    assert _entry("1/3") == "1/3"
+    assert _entry("1/100000000000000000") == _entry(1e-17) == "<1e-09"
+    assert _entry(0) == "0"
+
+
+def test_variances_say_of_how_many_people_they_are():
+    assert (
+        "from N people it is an N-th of that" in tl.design(PRIOR, ldp=1, utility="frequency_variance").words()
+    )
+
+
+def test_pictures_of_mechanisms_say_what_they_keep_and_reach():
+    found = tl.design(PRIOR, ldp="1/10", pml=1, loss="hamming")
+    drawn = channel_chart(found).to_dict()
+    assert drawn["title"]["subtitle"] == [
+        f"expected hamming loss: {found.value:.6g}",
+        "PML of at most 1 nat",
+        "LDP of at most 0.1 nats",
+    ]
+    scale = drawn["layer"][0]["encoding"]["color"]["scale"]
+    assert scale["domain"] == [0, float(found.channel.floats.max())]

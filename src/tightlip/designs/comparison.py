@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
+from tightlip.arguments import choice, listed
 from tightlip.designs.guarantee import Envelope
 from tightlip.designs.linear import Kernel, Problem, keeps, whole
 from tightlip.designs.result import Design
 from tightlip.designs.run import read_task
-from tightlip.errors import InvalidInput, WrongType, quoted
+from tightlip.errors import InvalidInput, quoted
 from tightlip.measures.local import ldp
 from tightlip.measures.maximal import maximal_leakage
 from tightlip.measures.pointwise import pmc, pml
@@ -23,7 +24,7 @@ from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_about
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.rounding import down, up
-from tightlip.showing import Charted, Tabled
+from tightlip.showing import Charted, Tabled, Unit
 
 _NOTHING = 1e-9  # of the value: where no more than this can be had, there is nothing to share
 
@@ -50,7 +51,7 @@ class ComparedMechanism:
     levels: dict[str, Nats]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DesignComparison(Charted, Tabled):
     """Given mechanisms beside the best one.
 
@@ -65,6 +66,15 @@ class DesignComparison(Charted, Tabled):
     nothing: float
     mechanisms: tuple[ComparedMechanism, ...]
 
+    def words(self, *, unit: Unit = "nats") -> str:
+        """What each mechanism keeps and reaches, and what is possible, a sentence a line."""
+        from tightlip.report import design
+
+        choice(unit, "unit", get_args(Unit))
+        return design.comparison_words(self, unit)
+
+    __str__ = words
+
     def __repr__(self) -> str:
         parts = [
             f"{own.name} {format_about(own.value)}{'' if own.share is None else f', {own.share:.1%} of the possible'}"
@@ -76,13 +86,13 @@ class DesignComparison(Charted, Tabled):
 
 
 def compare(
-    mechanisms: Mapping[str, Channel], prior: Prior | Mapping[Label, Any], **asked: Any
+    mechanisms: Iterable[Channel] | Mapping[str, Channel], prior: Prior | Mapping[Label, Any], **asked: Any
 ) -> DesignComparison:
     """Compare given mechanisms with the best one under guarantees.
 
     Parameters
     ----------
-    mechanisms : channels by name, their inputs the secrets of the prior
+    mechanisms : channels, their inputs the secrets of the prior; a mapping gives them names
     prior : Prior or mapping, as for `design`
     **asked : as for `design`: guarantees and the utility
 
@@ -98,13 +108,18 @@ def compare(
     >>> from tightlip import Prior, log_of, mechanism
     >>> prior = Prior(["1/2", "3/10", "1/5"])
     >>> given = {"randomised response": mechanism.randomized_response(3, log_of(2))}
-    >>> compare(given, prior, ldp=log_of(2), loss="absolute").mechanisms[0].keeps
-    True
+    >>> found = compare(given, prior, ldp=log_of(2), utility="mutual_information")
+    >>> found.words().splitlines()[0].rpartition(", ")[2]
+    '96.33 % of what is possible over releasing nothing.'
     """
-    if not isinstance(mechanisms, Mapping) or not mechanisms:
-        raise WrongType(
-            f"mechanisms must be a mapping from names to channels, got {quoted(mechanisms)}; "
-            'write {"mine": channel}.'
+    if isinstance(mechanisms, Mapping):
+        given = dict(mechanisms)
+    else:
+        every = enumerate(listed(mechanisms, "mechanisms", "channels"), 1)
+        given = {f"mechanism {place}": channel for place, channel in every}
+    if not given:
+        raise InvalidInput(
+            "mechanisms must have at least one channel, got none; write compare([channel], prior, …)."
         )
     task = read_task(prior, **asked)
     prior, best = task.prior, task.solve()
@@ -113,7 +128,7 @@ def compare(
     nothing, sign = task.utility.potential(masses, silent), -1 if task.utility.minimised else 1
     possible, room = up(sign * best.bound - nothing), _NOTHING * max(abs(nothing), abs(best.bound))
     found = []
-    for name, channel in mechanisms.items():
+    for name, channel in given.items():
         kernel = _kernel(name, channel, prior)
         worth = task.utility.potential(masses, kernel)
         empty = np.zeros((len(masses), len(kernel.weights)), dtype=object)

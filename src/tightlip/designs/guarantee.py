@@ -451,7 +451,7 @@ class SetPml(Levelled):
     @property
     def scope(self) -> str:
         """Say of which priors it is."""
-        return " for every prior of the set"
+        return f" for every prior {self.priors.words()}"
 
     def against(self) -> str:
         """Say whom it protects against."""

@@ -210,8 +210,9 @@ def read_task(
     """Read a prior, guarantees and a utility, as `design` has them."""
     unknown = [name for name in levels if name not in GUARANTEES]
     if unknown:
+        known = (*GUARANTEES, "min_mass", "priors", "secret", "loss", "gain", "utility", "outputs")
         raise InvalidInput(
-            f"guarantees must be some of {', '.join(GUARANTEES)}, got {quoted(unknown[0])}; write pml=1.0."
+            f"arguments must be some of {', '.join(known)}, got {quoted(unknown[0])}; write pml=1.0 for a guarantee."
         )
     prior = _positive(prior)
     read = read_utility(prior, loss=loss, gain=gain, utility=utility, outputs=outputs)

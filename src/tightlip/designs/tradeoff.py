@@ -16,6 +16,7 @@ from tightlip.designs.utility import Utility
 from tightlip.errors import CertificateInvalid, InvalidInput
 from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
+from tightlip.numeric.display import format_down, format_up
 from tightlip.numeric.parse import float_number
 from tightlip.numeric.quantity import level_exactly
 from tightlip.showing import Charted, Shown, Tabled
@@ -25,6 +26,7 @@ LEVELS = ("pml", "ldp", "pmc", "lip", "maximal_leakage")
 
 _STEPS = 60  # of the search for a level
 _FINE = 1e-6  # of the level: how near the ends of a smallest budget come
+_DIGITS = 8  # of a level that is found
 _LEAST = 1e-5  # nats; a level about a secret that says almost nothing
 _LARGEST = 64.0  # nats; a loss that is not met below is met at no level that protects anybody
 
@@ -260,8 +262,11 @@ def _search(
 
     tried: dict[float, Design] = {}
 
+    def distance(level: float) -> float:
+        found = at(float(level))
+        return (found.value + found.bound) / 2 - target
+
     def off(level: float) -> float:
-        level = float(level)
         tried[level] = at(level)
         return (tried[level].value + tried[level].bound) / 2 - target
 
@@ -272,9 +277,10 @@ def _search(
         return _reaches(tried[level].utility, tried[level].bound, target)
 
     if off(low) * off(high) < 0:
-        met = toms748(off, low, high, rtol=_FINE / 4, xtol=1e-12, maxiter=_STEPS, disp=False)
-        for side in (1 - _FINE / 2, 1 + _FINE / 2):
-            off(met * side)
+        met = toms748(distance, low, high, rtol=_FINE / 4, xtol=1e-12, maxiter=_STEPS, disp=False)
+        # short numbers are told as they are
+        off(float(format_down(met * (1 - _FINE / 3), _DIGITS)))
+        off(float(format_up(met * (1 + _FINE / 3), _DIGITS)))
     # where the value stays at the target, or is far from its bound, halves remain
     _halve(tried, off, reaches)
     _halve(tried, off, open_)

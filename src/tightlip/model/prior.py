@@ -17,7 +17,7 @@ from tightlip.model.jsonio import as_object, number_to_json, read_adjustment
 from tightlip.model.labels import Label, Labels, choose_labels, labels_from_json, show, split_labels
 from tightlip.model.matrix import freeze, multiply, nonzero_digest, same_entries
 from tightlip.model.normalize import normalize_exact, normalize_floats, read_counts, shares
-from tightlip.numeric.display import format_about
+from tightlip.numeric.display import format_about, format_python
 from tightlip.numeric.parse import (
     FloatArray,
     Numbers,
@@ -300,6 +300,10 @@ class PriorSet:
         if prior.is_exact and isinstance(self.min_mass, Fraction):
             return bool(min(prior.masses) >= self.min_mass)
         return bool(prior.floats.min() >= float(self.min_mass))
+
+    def words(self) -> str:
+        """Say which priors these are, behind "every prior"."""
+        return f"with masses of at least {format_python(Fraction(self.min_mass))}"
 
     def to_json(self) -> str:
         """Write the set as JSON text that `from_json` reads back without loss."""

@@ -33,7 +33,7 @@ from tightlip.model.labels import (
 )
 from tightlip.model.matrix import freeze
 from tightlip.model.prior import Prior, PriorSet, as_prior
-from tightlip.numeric.display import format_about
+from tightlip.numeric.display import format_about, format_python, several
 from tightlip.numeric.parse import number, numbers
 from tightlip.numeric.rational_program import RationalProgram
 
@@ -65,6 +65,10 @@ class PriorBall:
                 f"radius must be in [0, 2], got {quoted(self.radius)}; it is an ℓ1 distance, 2 is the largest."
             )
         object.__setattr__(self, "radius", radius)
+
+    def words(self) -> str:
+        """Say which priors these are, behind "every prior"."""
+        return f"within ℓ1 distance {format_python(Fraction(self.radius))} of the one at the centre"
 
     @property
     def is_exact(self) -> bool:
@@ -98,6 +102,10 @@ class PriorList:
             as_prior(prior, f"priors entry {place}")
             match(own[0].labels, prior.labels, f"labels of priors entry {place}", "the first prior's labels")
         object.__setattr__(self, "priors", own)
+
+    def words(self) -> str:
+        """Say which priors these are, behind "every prior"."""
+        return f"of a list of {len(self)}"
 
     @property
     def is_exact(self) -> bool:
@@ -169,6 +177,11 @@ class PriorPolytope:
         values = {"rows": left, "bounds": right, "min_mass": mass, "labels": secrets, "member": member}
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+    def words(self) -> str:
+        """Say which priors these are, behind "every prior"."""
+        least = f" and masses of at least {format_python(Fraction(self.min_mass))}" if self.min_mass else ""
+        return f"of a polytope with {several(len(self.bounds), 'bound')}{least}"
 
     @property
     def is_exact(self) -> bool:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from html import escape
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -193,8 +194,19 @@ def finish_chart(chart: Any, width: int | str = "container", height: int = _HEIG
 def save_chart(chart: Any, path: Path) -> None:
     """Write a chart by suffix, over what is there (see `files.whole_file`); HTML works offline."""
     form = path.suffix.lower().removeprefix(".")
-    options: dict[str, Any] = {"inline": True} if form == "html" else {}
-    chart.save(str(path), format=form, **options)
+    if form == "html":
+        path.write_text(_page(chart), encoding="utf-8")
+    else:
+        chart.save(str(path), format=form)
+
+
+def _page(chart: Any) -> str:
+    """Write a page that works offline and says what it is, to telephones and screen readers too."""
+    title = chart.to_dict().get("title", "")
+    text = escape(title if isinstance(title, str) else str(title["text"]))
+    head = f'<html lang="en">\n<head>\n  <meta name="viewport" content="width=device-width">\n  <title>{text}</title>'
+    page: str = chart.to_html(inline=True)
+    return page.replace("<html>\n<head>", head, 1)
 
 
 FACTOR_TITLE = "times as likely"

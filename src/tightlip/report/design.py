@@ -13,7 +13,8 @@ from rich.text import Text
 
 from tightlip.designs.comparison import ComparedMechanism, DesignComparison
 from tightlip.designs.extremes import extremes
-from tightlip.designs.guarantee import named, secret_of
+from tightlip.designs.frequency import LEAST_VARIANCE
+from tightlip.designs.guarantee import Envelope, named, secret_of
 from tightlip.designs.result import Design
 from tightlip.designs.tradeoff import DesignCurve, SmallestBudget
 from tightlip.designs.utility import GREATEST_GAIN, LEAST_LOSS, Utility
@@ -24,15 +25,15 @@ from tightlip.model.matrix import dense
 from tightlip.numeric.display import format_about, format_down, format_exactly, format_up, several
 from tightlip.numeric.parse import exact_text, number
 from tightlip.numeric.quantity import Nats, level_exact, level_exactly, nats_of_bits
-from tightlip.numeric.rounding import up
+from tightlip.numeric.rounding import float_above, up
 from tightlip.report.amounts import (
     Unit,
     a_or_an,
     about,
+    by_factor,
     float_json,
     given_decimal,
     leakage_json,
-    show_amount,
     value_json,
     with_unit,
 )
@@ -54,6 +55,8 @@ _UNFOLDED = 100_000  # columns that no table of these has
 _FEWEST_OUTPUTS = 3  # where names are so long that even these are folded
 _MOST_LEVELS = 12  # of a trade-off in the terminal
 _MOST_BINDING = 5  # outputs at a bound, in the terminal
+_DUST = Fraction(1, 10**9)  # less is what keeps a guarantee in exact arithmetic, and never seen
+_PER_PERSON = "The variance is summed over the secrets; from N people it is an N-th of that."
 _SHORT = 8  # characters of an exact entry of a channel; longer ones are rounded
 
 
@@ -155,10 +158,13 @@ def gain_words(record: dict[str, Any]) -> list[str]:
     reached = (
         f"A mechanism under PML of the same level {verb} {_said(record, beside['value'], bound=False)}{on}"
     )
+    under = " and ".join(
+        ["the envelope", *(own["words"] for own in record["guarantees"] if own["kind"] != Envelope.key)]
+    )
     most, share = _with_unit(record, format_up(float(beside["possible_gain"]))), beside["possible_share"]
     if share is not None and share <= _NOTHING:
         past = f" by more than {most}" if share else ""
-        return [f"{reached}, and none under the envelope can beat that{past}: there is nothing to gain."]
+        return [f"{reached}, and none under {under} can beat that{past}: there is nothing to gain."]
     more = "less" if record["utility"]["minimised"] else "more"
     beaten = f"{_INFINITIVES[verb]} {more} than {_said(record, record['bound'], bound=True)}"
     part = "" if share is None else f" ({format_up(100 * share, 2)} %)"
@@ -166,7 +172,7 @@ def gain_words(record: dict[str, Any]) -> list[str]:
     much = own > _BEST * abs(float(beside["value"]))
     gained = _with_unit(record, format_down(own)) if much else "nothing"
     return [
-        f"{reached}, and none under the envelope can {beaten}: at most {most}{part} to gain; this one gains {gained}."
+        f"{reached}, and none under {under} can {beaten}: at most {most}{part} to gain; this one gains {gained}."
     ]
 
 
@@ -238,10 +244,22 @@ def sentences(record: dict[str, Any]) -> list[str]:
     verb, on = _VERBS.get(record["kind"], ("has", ""))
     nothing, truth = (_about(record, record[name]) for name in ("nothing", "truth"))
     return [
-        *(f"Guaranteed: {own['words']}, against {own['against']}." for own in record["guarantees"]),
+        *(
+            f"Guaranteed: {own['words']}{_factor_words(own)}, against {own['against']}."
+            for own in record["guarantees"]
+        ),
         f"For comparison, releasing nothing {verb} {nothing}{on}, and releasing the truth {truth}.",
+        *([_PER_PERSON] if record["kind"] == LEAST_VARIANCE else []),
         f"Method: {record['method']}.",
     ]
+
+
+def _factor_words(guarantee: dict[str, Any]) -> str:
+    """Say what a probability is multiplied by at most, where a level in nats does not say so itself."""
+    given = dict.fromkeys(guarantee[name] for name in ("epsilon", "lower", "upper") if guarantee.get(name))
+    plain = [level for level in given if level != "0" and not level.startswith("log")]
+    factors = [by_factor(Nats(float_above(Fraction(level)))) for level in plain]
+    return f", {' and '.join(factors)}" if factors else ""
 
 
 def binding_words(record: dict[str, Any]) -> list[str]:
@@ -332,6 +350,8 @@ def _names(record: dict[str, Any], side: str) -> list[str]:
 def _entry(value: float | str) -> str:
     """A probability as it is where that is short, otherwise to nearest."""
     exact = Fraction(number(value, "entry"))
+    if 0 < exact < _DUST:
+        return f"<{float(_DUST):g}"
     text = exact_text(exact)
     return text if len(text) <= _SHORT else format_about(float(exact), 3)
 
@@ -521,18 +541,38 @@ def compared_words(record: dict[str, Any]) -> list[str]:
     for own in record.get("compared", []):
         keeps = "keeps the guarantees" if len(record["guarantees"]) > 1 else "keeps the guarantee"
         kept = keeps if own["keeps"] else f"does not {keeps.replace('keeps', 'keep')}"
-        share = _share_words(own["share"])
+        share = _share_words(own["share"]) or _people_words(record, own)
         levels = ", ".join(
-            f"{GUARANTEES[name]} {show_amount(level, record['unit'])}"
-            for name, level in own["levels"].items()
+            f"{GUARANTEES[name]} {_measured(level, record['unit'])}" for name, level in own["levels"].items()
         )
         about = "" if record["about"] is None else "of the data: "
         name = visible(own["name"])
         told.append(
-            f"{name[:1].upper()}{name[1:]} {kept} ({about}{levels}) and {verb} "
+            f"{name[:1].upper()}{name[1:]} {kept} ({about}{levels}; to nearest) and {verb} "
             f"{_said(record, own['value'], bound=False)}{on}{share}."
         )
     return told
+
+
+def _people_words(record: dict[str, Any], own: dict[str, Any]) -> str:
+    """Say how many more people a mechanism needs for estimates as good as the best possible ones."""
+    value, bound = float(own["value"]), float(record["bound"])
+    if record["kind"] != LEAST_VARIANCE or not bound > 0 or math.isinf(value):
+        return ""
+    return (
+        f", which takes at most {format_up(up(value / bound), 4)} times as many people as the best possible"
+    )
+
+
+def comparison_words(found: DesignComparison, unit: Unit) -> str:
+    """Say of each mechanism what it keeps and reaches, and what is possible, a sentence a line."""
+    record = comparison_record(found, unit)
+    return "\n".join([*compared_words(record), headline(record), *sentences(record)[:-1]])
+
+
+def _measured(level: dict[str, Any], unit: Unit) -> str:
+    """Write a measured level to nearest: that of a mechanism that keeps a guarantee is not told above its level."""
+    return with_unit(format_about(float(level["value"])), unit)
 
 
 def _share_words(share: float | None) -> str:

@@ -64,13 +64,20 @@ def channel_chart(found: Design, width: int | str = WIDTH) -> Any:
             altair.Tooltip("words:N", title="probability"),
         ],
     )
-    scale = altair.Scale(domain=[0, 1], range=["#eef3fa", BLUE, "#12325e"])
+    most = float(matrix.max())
+    scale = altair.Scale(domain=[0, most], range=["#eef3fa", BLUE, "#12325e"])
     color = altair.Color("probability:Q", scale=scale, legend=altair.Legend(title="probability"))
     layers = [base.mark_rect().encode(color=color)]
     if max(len(rows), len(columns)) <= _NUMBERS:
-        ink = altair.condition("datum.probability > 0.35", altair.value("white"), altair.value("#12325e"))
+        ink = altair.condition(
+            f"datum.probability > {0.35 * most}", altair.value("white"), altair.value("#12325e")
+        )
         layers.append(base.mark_text(fontSize=12).encode(text="words:N", color=ink))
-    title = altair.Title(f"The mechanism: P(output | {noun})", subtitle=_left_out(found))
+    told = [
+        f"{found.utility.words()}: {format_about(found.value)}",
+        *(own.words() for own in found.guarantees),
+    ]
+    title = altair.Title(f"The mechanism: P(output | {noun})", subtitle=[*told, *_left_out(found)])
     height = min(max(34 * len(rows), 120), 640)
     return finish_chart(altair.layer(*layers, title=title), width=width, height=height)
 
