@@ -211,7 +211,7 @@ def test_priors_of_a_list(capsys, here):
         ("prior,a,b,c\n", "got no rows"),
         ("prior,a,b,c\nx,0.5,0.3\n", "row 2 must have a number for each of 3 outputs, got 2"),
         ("prior,a,b,c\nx,0.5,0.3,0.1\n", "must have a distribution in each row"),
-        ("prior,a,b,c\nx,0.5,0.5,0\n", "got 0 for c in priors[0]"),
+        ("prior,a,b,c\nx,0.5,0.5,0\n", "got 0 for c in prior 1 of 1"),
     ],
 )
 def test_bad_priors(capsys, here, text, words):
@@ -251,7 +251,7 @@ def test_a_target_in_bits(capsys):
 
 
 def test_a_least_mass_above_the_prior_is_refused(capsys):
-    assert "min_mass must be at most the least mass of the prior, 0.2 of c, got" in refused(
+    assert "--min-mass must be at most the least mass of the prior, 0.2 of c, got" in refused(
         capsys, *["clinic.json", "--pml", "1", "--min-mass", "0.3", "--loss", "hamming"]
     )
 
@@ -391,6 +391,16 @@ def test_numbers_name_secrets_too(capsys, here):
         ),
         ("--ldp 1 --loss Hamming", 'got "Hamming"; write "hamming"'),
         ("--ldp 1 --loss foo", "loss must be a file that ends in .csv or one of hamming"),
+        ("--ldp x --loss hamming", 'tightlip: --ldp must be a finite number, got "x"'),
+        (
+            "--pml 1 --min-mass -0.1 --loss hamming",
+            '--min-mass must be in [0, 1/3], got "-0.1"; masses are not',
+        ),
+        (
+            "--ldp 1 --utility mutual-informations",
+            'frequency-variance, got "mutual-informations"; write "mutual-inf',
+        ),
+        ("--smallest most --loss hamming --at-most 1", '"lip", "maximal-leakage", got "most"'),
         ("--ldp 1 --loss absolute", "must be of labels that are numbers"),
         ("--ldp 1 --loss none.csv", "--loss file none.csv cannot be read"),
         ("--ldp 1 --utility nonsense", "utility must be"),

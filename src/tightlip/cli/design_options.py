@@ -26,6 +26,9 @@ _PAIRS = {"alip": "LOWER,UPPER", "envelope": "LEVEL,DELTA"}
 _ABOUT = ("pml", "pmc", "lip", "alip")  # what can be about a secret of which x is the data
 _POINTS = 50  # of a trade-off around a single level
 _DIGITS = 4  # of these levels, so that a table tells them exactly
+_ARGUMENT = re.compile(
+    r"^(pml|ldp|pmc|lip|alip|maximal_leakage|envelope|min_mass|priors|secret|loss|gain|utility)\b"
+)
 _IN_PYTHON = {  # what messages advise, and how it is written here
     "leave it out with prior.restricted(), or give it mass": "leave it out of the file, or give it mass",
     "loss_at_most must be": "--at-most must be",
@@ -214,4 +217,8 @@ def as_options(error: InvalidInput) -> str:
         message = message.replace(python, written)
     if message.startswith("pml must have at most one of"):
         message = re.sub(r"\b(min_mass|priors|secret)\b", lambda found: option(found[0]), message)
+    if _ARGUMENT.match(message):
+        message = _ARGUMENT.sub(lambda found: option(found[0]), message)
+    if message.startswith(("--utility must be", "--smallest must be")):
+        message = re.sub(r"(?<=[a-z])_(?=[a-z])", "-", message)
     return re.sub(r"\bwrite (pml|ldp|pmc|lip)=", r"write --\1 ", message)

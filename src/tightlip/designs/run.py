@@ -320,8 +320,8 @@ def _require_possible(priors: PriorList, prior: Prior) -> None:
         zeros = [label for label, mass in zip(prior.labels, one.masses, strict=False) if not mass]
         if zeros:
             raise InvalidPrior(
-                f"priors must give every secret a positive mass, got 0 for {show(zeros[0])} in priors[{place}]; give "
-                "it a small one."
+                f"priors must give every secret a positive mass, got 0 for {show(zeros[0])} in prior {place + 1} of "
+                f"{len(priors)}; give it a small one."
             )
 
 

@@ -161,8 +161,10 @@ def curve(prior: Prior, **asked: Any) -> DesignCurve:
         name for name in LEVELS if isinstance(asked.get(name), Iterable) and not isinstance(asked[name], str)
     ]
     if len(lists) != 1:
+        pairs = [name for name in ("alip", "envelope") if asked.get(name) is not None]
+        beside = f" ({' and '.join(pairs)} can only stand beside it)" if pairs else ""
         raise InvalidInput(
-            f"one of {', '.join(LEVELS)} must have a list of levels, got {' and '.join(lists) or 'none'}; "
+            f"one of {', '.join(LEVELS)} must have a list of levels{beside}, got {' and '.join(lists) or 'none'}; "
             "write ldp=[0.5, 1, 2]."
         )
     (name,) = lists

@@ -104,10 +104,8 @@ def read_min_mass(min_mass: Any, secrets: int) -> tuple[Fraction, bool]:
     exact = isinstance(value, Fraction)
     mass, most = Fraction(value), Fraction(1, secrets)
     if not 0 <= mass <= most * (1 if exact else _NOISE):
-        raise InvalidPrior(
-            f"min_mass must be in [0, 1/{quoted(secrets)}], got {quoted(min_mass)}; "
-            f"{quoted(secrets)} secrets cannot all have more."
-        )
+        why = "masses are not negative" if mass < 0 else f"{quoted(secrets)} secrets cannot all have more"
+        raise InvalidPrior(f"min_mass must be in [0, 1/{quoted(secrets)}], got {quoted(min_mass)}; {why}.")
     if 0 < mass < SMALLEST:
         raise InvalidPrior(
             f"min_mass must be 0 or at least {SMALLEST:.3g}, got {quoted(min_mass)}; write 0 for any prior."
