@@ -351,5 +351,5 @@ def test_a_limit_that_the_mechanism_beats_is_no_proof(monkeypatch):
 
 def test_priors_that_rule_a_secret_out_are_refused():
     ruled_out = PriorList([tl.Prior(["1/2", "1/2", 0])])
-    with pytest.raises(tl.errors.InvalidPrior, match=r"got 0 for .* in priors\[0\]"):
+    with pytest.raises(tl.errors.InvalidPrior, match=r"got 0 for .* in prior 1 of 1"):
         design(tl.Prior.uniform(3), pml=0.5, priors=ruled_out, loss="hamming")

@@ -10,7 +10,7 @@ import pytest
 import tightlip as tl
 from tightlip.designs import compare, curve, design, smallest_budget
 from tightlip.errors import InvalidInput, InvalidPrior, WrongType
-from tightlip.robust import PriorBall, PriorPolytope
+from tightlip.robust import PriorBall, PriorList, PriorPolytope
 
 PRIOR = tl.Prior({"a": 0.5, "b": 0.3, "c": 0.2})
 BALL = PriorBall(PRIOR, "1/5")
@@ -425,3 +425,48 @@ def test_what_binds():
     for one in bound:
         column = found.channel.floats[:, list(found.channel.outputs).index(one.output)]
         assert column.max() == pytest.approx(3 * column.min(), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "priors",
+    [
+        PriorBall(tl.Prior(["1/2", "1/2", "0"]), 0),
+        PriorPolytope([[0, 0, 1]], [0]),
+        PriorList([tl.Prior.uniform(3), tl.Prior(["1/2", "1/2", "0"])]),
+    ],
+)
+def test_sets_of_priors_that_rule_a_secret_out_are_refused(priors):
+    """PML says nothing of such a secret: a channel that tells it apart keeps the guarantee and is better."""
+    with pytest.raises(InvalidPrior, match="every secret a positive mass, got 0 for 2 in"):
+        design(tl.Prior.uniform(3), pml="3/2x", priors=priors, loss="hamming")
+
+
+def test_sets_in_which_a_secret_may_be_impossible_are_fine():
+    for priors in (PriorBall(tl.Prior(["1/2", "1/2", "0"]), "1/10"), PriorPolytope([[0, 0, 1]], ["1/10"])):
+        found = design(tl.Prior.uniform(3), pml="3/2x", priors=priors, loss="hamming")
+        found.verify()
+        assert tl.robust.leakage_capacity(found.channel, prior_set=priors).upper <= np.log(1.5) + 1e-12
+
+
+def test_one_secret_has_nothing_to_tell_under_any_guarantee():
+    for utility in ("frequency_variance", "mutual_information"):
+        for asked in (
+            {"pml": "1/10", "min_mass": "4/5"},
+            {"ldp": 1},
+            {"pml": 1, "min_mass": "1/2", "lip": 1},
+        ):
+            found = design(tl.Prior(["1"]), utility=utility, **asked)
+            found.verify()
+            assert found.value == 0
+
+
+def test_levels_of_a_curve_that_share_a_float_are_in_order():
+    fl = float(np.log(3))  # e to it is 3 + 2.7e-16
+    for levels in ([fl, "log(3)"], ["log(3)", fl]):
+        first, second = curve(tl.Prior.uniform(2), ldp=levels, utility="frequency_variance").points
+        assert first.level == tl.log_of(3)
+        assert first.level.ratio == 3
+        assert getattr(second.level, "ratio", None) is None
+        # randomised response with a factor of 3 + 27e-17 keeps the second level
+        factor = 3 + Fraction(27, 10**17)
+        assert Fraction(second.bound) <= 1 / (2 * ((factor - 1) / (factor + 1)) ** 2)

@@ -11,7 +11,7 @@ import tightlip as tl
 from tightlip.certificate.base import kind_digest
 from tightlip.designs import design
 from tightlip.designs.certificate import DesignCertificate
-from tightlip.designs.guarantee import Side
+from tightlip.designs.guarantee import Alip, SetPml, Side
 from tightlip.designs.linear import Kernel, Prices, keeps, proves
 from tightlip.errors import CertificateInvalid
 from tightlip.robust import PriorBall, PriorList, PriorPolytope, PriorSet
@@ -331,3 +331,33 @@ def test_small_designs_have_simple_numbers():
     published = np.asarray(found.channel.floats)
     assert published.shape[1] == 2
     assert np.abs(np.abs(published - 0.5) - 0.25).max() < 1e-9
+
+
+def _written(prior, guarantee, path):
+    """Write the proof of a design that `design` would not make."""
+    from tightlip.designs.run import Task, read_utility
+
+    Task(prior, (guarantee,), read_utility(prior, loss="hamming")).solve().save(path)
+    return path.read_text()
+
+
+def test_a_certificate_about_priors_that_rule_a_secret_out_is_refused(tmp_path):
+    priors = tl.robust.PriorList([tl.Prior(["1/2", "1/2"]), tl.Prior(["1", "0"])])
+    guarantee = SetPml(tl.log_of(2), priors, tl.mechanism.constant(2)).refine([[1, 1]])
+    text = _written(tl.Prior.uniform(2), guarantee, tmp_path / "proof.json")
+    with pytest.raises(CertificateInvalid, match="every secret a positive mass"):
+        DesignCertificate.from_json(text)
+
+
+def test_a_certificate_about_a_secret_that_does_not_lead_to_the_prior_is_refused(tmp_path):
+    about = tl.Channel([["1", "0", "0"], ["1", "0", "0"]])
+    text = _written(tl.Prior(["1/4", "1/4", "1/2"]), Alip(None, tl.log_of(2), about), tmp_path / "proof.json")
+    with pytest.raises(CertificateInvalid, match="must be a mixture of the rows of secret"):
+        DesignCertificate.from_json(text)
+
+
+@pytest.mark.parametrize("asked", [{"loss": "hamming"}, {"utility": "mutual_information"}])
+def test_a_certificate_without_a_guarantee_is_refused(asked):
+    found = design(tl.Prior.uniform(3), ldp=1, **asked)
+    with pytest.raises(CertificateInvalid, match="there must be a guarantee"):
+        DesignCertificate.from_json(_forged(found, lambda record: record.update(guarantees=[])))

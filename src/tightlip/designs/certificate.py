@@ -184,6 +184,8 @@ class DesignCertificate(Certificate):
     def _read_own(cls, record: dict[str, Any], prior: Prior, utility: Utility) -> DesignCertificate:
         """Read what a proof has of its own."""
         guarantees = tuple(_of_kind(Guarantee.registry, own) for own in record["guarantees"])
+        if not guarantees:
+            raise ValueError("there must be a guarantee")
         for own in guarantees:
             own.require(prior)
         weights = np.array(record["weights"], dtype=object)

@@ -82,8 +82,10 @@ class FrequencyVariance(Utility):
                 "guarantees must let more through for utility frequency_variance: at this level no mechanism was found "
                 "that tells all secrets apart; raise it, or merge secrets."
             )
-        proof = max(found.proofs, key=lambda own: least_variance(masses, chi.guarantees, own))
-        return Found(chi.guarantees, kernel, proof.stacked(), method)
+        proof = min(
+            (own.stacked() for own in found.proofs), key=lambda own: self.bound(masses, chi.guarantees, own)
+        )
+        return Found(chi.guarantees, kernel, proof, method)
 
     def trace(
         self, masses: Vector, guarantees: Sequence[tuple[Guarantee, ...]], room: Fraction

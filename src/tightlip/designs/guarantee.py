@@ -23,7 +23,7 @@ e^ε is irrational for most ε: `Side.INNER` takes the rational below, for chann
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
@@ -32,11 +32,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tightlip.errors import InvalidInput, quoted
+from tightlip.errors import InvalidInput, InvalidPrior, quoted
 from tightlip.measures.capacity import read_min_mass
 from tightlip.model.channel import Channel
 from tightlip.model.jsonio import number_to_json
-from tightlip.model.labels import Labels, match
+from tightlip.model.labels import Labels, match, show
 from tightlip.model.prior import Prior
 from tightlip.model.prior_set import AnyPriorSet, prior_set_from_dict, prior_set_to_dict
 from tightlip.numeric.ball import exp_bounds
@@ -51,6 +51,7 @@ Level = float | Fraction
 
 
 _LARGEST = 500  # nats; e^ε and its reciprocal are floats with room to spare
+_SAME = 1e-7  # how far a prior may be from a mixture of P(x | s)
 _LONGEST, _DIGITS = 24, 12  # characters of a share that is told exactly, and digits of one that is not
 _ARGUMENTS = {"min_mass": "pml", "prior_set": "pml"}  # what stands beside `pml`, by the guarantee's key
 
@@ -311,9 +312,10 @@ class Alip(Guarantee):
         return 0 in (self.lower, self.upper) and self.about is None
 
     def require(self, prior: Prior) -> None:
-        """The secret must be about the prior's labels, in their order."""
+        """The secret must be about the prior's labels, in their order, and be able to lead to the prior."""
         if self.about is not None:
             _require_order(prior, self.about.outputs, "outputs of the secret")
+            require_mixture(prior, self.about)
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Alip:
@@ -475,6 +477,25 @@ class SetPml(Levelled):
             raise InvalidInput("secrets of the set must have labels where the prior's have.")
         if any(len(member) != len(prior) for member in self.members):
             raise InvalidInput(f"members must have a mass for each of {len(prior)} secrets.")
+        region = region_of(self.priors, self.channel)
+        if isinstance(region, Region):
+            # a mass may be 0 in the set where it is positive elsewhere: then a bound holds in the limit
+            known = set(region.possible)
+            self._require_masses(
+                [place in known for place in range(len(prior))], prior, "every prior of the set"
+            )
+        else:
+            for place, one in enumerate(region, 1):
+                self._require_masses(one.masses, prior, f"prior {place} of {len(region)}")
+
+    def _require_masses(self, masses: Iterable[object], prior: Prior, where: str) -> None:
+        """Refuse priors that rule a secret out: PML says nothing of it, but a bound on all entries of a column does."""
+        zeros = [label for label, mass in zip(prior.labels, masses, strict=True) if not mass]
+        if zeros:
+            raise InvalidPrior(
+                f"priors must give every secret a positive mass, got 0 for {show(zeros[0])} in {where}; give it a "
+                "small one."
+            )
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> SetPml:
@@ -647,6 +668,18 @@ def _exactly(share: Fraction) -> str:
     """Write a share as it was given; a long one a little larger, which promises less."""
     text = format_python(share)
     return text if len(text) <= _LONGEST else format_up(share, _DIGITS)
+
+
+def require_mixture(prior: Prior, about: Channel) -> None:
+    """Refuse a prior that is not a mixture of the rows P(x | s), but for the rounding of floats."""
+    from scipy.optimize import nnls
+
+    far = float(nnls(np.asarray(about.exact().floats).T, prior.floats)[1])
+    if far > _SAME:
+        raise InvalidInput(
+            f"prior must be a mixture of the rows of secret, P(x) = Σ P(s)P(x|s), got one that is {far:.3g} away; "
+            "compute both from the same counts."
+        )
 
 
 def _require_order(prior: Prior, labels: Labels, what: str) -> None:

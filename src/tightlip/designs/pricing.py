@@ -128,7 +128,7 @@ class Cone(ABC):
 
     def beyond(self, masses: Vector, utility: Information, prices: FloatArray) -> float:
         """Bound what a column of the cone is worth beyond its price, from above."""
-        if self.silent:
+        if self.silent or len(masses) == 1:
             return float_above(-sum(map(Fraction, prices.tolist()), Fraction(0)))
         if len(masses) <= LISTED:
             return listing_of(self, masses, utility).beyond(prices)

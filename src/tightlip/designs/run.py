@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from tightlip.arguments import instance
 from tightlip.designs.certificate import DesignCertificate
 from tightlip.designs.frequency import NAME, FrequencyVariance
@@ -22,6 +20,7 @@ from tightlip.designs.guarantee import (
     MaximalLeakage,
     SetPml,
     read_level,
+    require_mixture,
     under_pml,
 )
 from tightlip.designs.information import read_information
@@ -42,7 +41,6 @@ GUARANTEES = ("pml", "ldp", "pmc", "lip", "alip", "maximal_leakage", "envelope")
 
 _THRESHOLDS = 12  # of an envelope, evenly spaced; each costs a solution
 _NOISE = 1 + Fraction(1, 10**12)  # of a mass: floats that mean the same are no further apart
-_SAME = 1e-7  # how far a prior may be from a mixture of P(x | s)
 
 
 def design(
@@ -308,21 +306,10 @@ def _read_pml(level: Level, prior: Prior, min_mass: Any, priors: Any, about: Cha
             f"priors must be a PriorSet, PriorBall, PriorList or PriorPolytope, got {quoted(priors)}; "
             "write PriorSet(min_mass=0.1)."
         )
-    if isinstance(priors, PriorList):
-        _require_possible(priors, prior)
     secrets = constant(prior.labels if prior.labels.given else len(prior))
-    return SetPml(level, priors, secrets).refine([[1] * len(prior)])
-
-
-def _require_possible(priors: PriorList, prior: Prior) -> None:
-    """Refuse priors that rule a secret out, of which PML says nothing, but a bound on all entries of a column does."""
-    for place, one in enumerate(priors.priors):
-        zeros = [label for label, mass in zip(prior.labels, one.masses, strict=False) if not mass]
-        if zeros:
-            raise InvalidPrior(
-                f"priors must give every secret a positive mass, got 0 for {show(zeros[0])} in prior {place + 1} of "
-                f"{len(priors)}; give it a small one."
-            )
+    found = SetPml(level, priors, secrets)
+    found.require(prior)
+    return found.refine([[1] * len(prior)])
 
 
 def _floor(min_mass: Any, prior: Prior) -> Fraction:
@@ -349,19 +336,11 @@ def _read_envelope(value: Any) -> Envelope:
 
 def _read_secret(secret: object, prior: Prior) -> Channel:
     """Read P(x | s), in the order of the prior; the prior must be a mixture of its rows."""
-    from scipy.optimize import nnls
-
     given = instance(secret, Channel, "secret", "write Channel(rows) with a row P(x | s) for each value s")
     order = match(prior.labels, given.outputs, "outputs of secret", "the prior's labels")
     if order is not None:
         given = Channel(given.matrix[:, order], given.inputs, prior.labels)
-    rows = np.asarray(given.exact().floats)
-    far = float(nnls(rows.T, prior.floats)[1])
-    if far > _SAME:
-        raise InvalidInput(
-            f"prior must be a mixture of the rows of secret, P(x) = Σ P(s)P(x|s), got one that is {far:.3g} away; "
-            "compute both from the same counts."
-        )
+    require_mixture(prior, given)
     return given
 
 

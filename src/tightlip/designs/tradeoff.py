@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cmp_to_key
 from typing import Any
 
 from tightlip.arguments import choice, listed
@@ -18,7 +19,7 @@ from tightlip.model.channel import Channel
 from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_down, format_up
 from tightlip.numeric.parse import float_number
-from tightlip.numeric.quantity import level_exactly
+from tightlip.numeric.quantity import exceeds, level_exactly
 from tightlip.showing import Charted, Shown, Tabled
 
 LEVELS = ("pml", "ldp", "pmc", "lip", "maximal_leakage")
@@ -174,8 +175,15 @@ def curve(prior: Prior, **asked: Any) -> DesignCurve:
     first = read_task(prior, **{**asked, name: wanted[0]})
     tasks = [first, *(first.under(**{**asked, name: level}) for level in wanted[1:])]
     varied = [named(task.guarantees, name)[1] for task in tasks]
-    order = sorted(range(len(tasks)), key=lambda place: float(varied[place]))
+    order = sorted(range(len(tasks)), key=lambda place: _ordered(varied[place]))
     return _trace(name, [varied[place] for place in order], [tasks[place] for place in order])
+
+
+def _compared(one: Level, two: Level) -> int:
+    return int(exceeds(one, two)) - int(exceeds(two, one))
+
+
+_ordered = cmp_to_key(_compared)
 
 
 def _trace(name: str, levels: list[Level], tasks: list[Task]) -> DesignCurve:

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, Self, get_args
 
 from tightlip.arguments import choice
 from tightlip.errors import InvalidInput, WrongType, quoted
-from tightlip.numeric.ball import Ball, ball, enclose, log_bounds, nearest
+from tightlip.numeric.ball import Ball, ball, enclose, log_bounds, log_exceeds, nearest
 from tightlip.numeric.display import format_down, format_python, format_sides
 from tightlip.numeric.parse import exact_text, number
 from tightlip.numeric.proved import Proof, Proved, require_order
@@ -327,6 +327,21 @@ def _as_float(value: float | Fraction) -> float:
         return nearest if nearest or not value else math.copysign(math.ulp(0.0), value)
     except OverflowError:
         return math.copysign(math.inf, value > 0 or -1)
+
+
+def exceeds(one: float | Fraction, two: float | Fraction) -> bool:
+    """Decide exactly whether one level is larger than another; both finite.
+
+    >>> exceeds(log_of(3), 1.0986122886681098), exceeds(1.0986122886681098, log_of(3)), exceeds(log_of(2), log_of(2))
+    (False, True, False)
+    """
+    first, second = exact_ratio(one), exact_ratio(two)
+    if first is not None and second is not None:
+        return first > second
+    if first is not None:
+        return log_exceeds(first, two)
+    # a logarithm of a rational is no rational
+    return one > two if second is None else not log_exceeds(second, one)
 
 
 def largest(amounts: Iterable[Nats]) -> Nats:
