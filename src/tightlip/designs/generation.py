@@ -31,6 +31,7 @@ _FOLLOWED = 12  # of them where a search goes on from another level; one or two 
 _CLIMBED = 3  # of them where columns are looked for by climbing, which proves no bound that could end it
 _NOISE = 1e-3  # of the prices, where their own find nothing
 _STALL, _SHRINK = 12, 0.9  # rounds, and the part of the gap that must not be left after them
+_NEARLY = 1e-6  # relative gap at which a search through all columns may end so
 _MIX = 0.5  # of the best prices so far in those that are tried first
 _WORTH = 1e-10  # a reduced cost, relative to the optimum, that is no improvement
 _DEAR = 1e6  # prices, of what is reached, from which nothing can be foreseen
@@ -133,6 +134,9 @@ def generate(
         value, prices = master.solve()
         gaps.append(bound - value)
         stalled = len(gaps) > _STALL and gaps[-1] > _SHRINK * gaps[-1 - _STALL]
+        if search.exact:
+            # the last prices of all prove the bound, however long others proved nothing
+            stalled &= gaps[-1] <= _NEARLY * bound
         if bound < np.inf and (gaps[-1] <= close * max(bound, 0.0) or stalled):
             break
         if search.exact:
@@ -247,9 +251,10 @@ class _Master:
             return
         added = np.array(fresh)
         self._columns = np.concatenate([self._columns, added])
-        worths, sizes = self._utility.of_columns(added, self._masses), added.max(axis=1, keepdims=True)
+        sizes = added.max(axis=1, keepdims=True)
+        worths = self._utility.of_columns(added, self._masses) / sizes[:, 0]
         self._unit = self._unit or float(worths.max()) or 1.0
-        costs, added = -worths / self._unit / sizes[:, 0], self.entries(added) / sizes
+        costs, added = -worths / self._unit, self.entries(added) / sizes
         places = np.nonzero(added)
         starts = np.searchsorted(places[0], np.arange(len(added))).astype(np.int32)
         most = np.full(len(added), highspy.kHighsInf)
@@ -287,9 +292,9 @@ class _Master:
         """Return the columns in use and their shares, solved once more for digits that the solver does not give."""
         used = self._shares > 1e-11 * self._shares.max()
         columns, shares = self._columns[used], self._shares[used]
-        rows = self.entries(columns).T
+        rows, sizes = self.entries(columns).T, columns.max(axis=1)
         tight = self.limits - rows @ shares <= _TIGHT  # a total may have room
-        better: Any = np.linalg.lstsq(rows[tight], self.limits[tight], rcond=None)[0]
+        better: Any = np.linalg.lstsq(rows[tight] / sizes, self.limits[tight], rcond=None)[0] / sizes
         if len(shares) <= tight.sum() and better.min() >= 0:
             shares = better
         return columns, shares
