@@ -716,3 +716,33 @@ def test_maximal_leakage_beside_others_for_frequencies():
     found.verify()
     assert found.value == pytest.approx(6.590, abs=1e-3)
     assert found.gap <= 1e-6 * found.value
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("secrets", "ratio", "level"), [(14, 2, 0.1), (12, 3, 0.05), (10, 2, 0.3)])
+@pytest.mark.parametrize("beside", [{}, {"pmc": 0.5}])
+def test_maximal_leakage_of_skewed_priors_meets_its_bound(secrets, ratio, level, name, beside):
+    """The bound stands still for many rounds, until prices of all secrets are in place."""
+    masses = [Fraction(1, ratio**place) for place in range(secrets)]
+    prior = Prior([mass / sum(masses) for mass in masses])
+    found = design(prior, utility=name, maximal_leakage=level, **beside)
+    found.verify()
+    assert found.relative_gap < 1e-5
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("level", [0.1, 1])
+def test_maximal_leakage_tells_secrets_of_hardly_any_mass(name, level):
+    for rest in ([2, 3], [2, 3, 1, 5, 1]):
+        masses = [*map(Fraction, rest), Fraction(1, 10**9)]
+        prior = Prior([mass / sum(masses) for mass in masses])
+        found = design(prior, utility=name, maximal_leakage=level)
+        found.verify()
+        assert found.relative_gap < 1e-5
+
+
+def test_ldp_beside_pmc_tells_secrets_of_hardly_any_mass():
+    masses = [*map(Fraction, range(2, 11)), Fraction(1, 10**12)]
+    found = design(Prior([mass / sum(masses) for mass in masses]), ldp=1, pmc=0.2, utility=NAMES[0])
+    found.verify()
+    assert found.relative_gap < 1e-6

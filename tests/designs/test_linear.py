@@ -361,3 +361,57 @@ def test_a_certificate_without_a_guarantee_is_refused(asked):
     found = design(tl.Prior.uniform(3), ldp=1, **asked)
     with pytest.raises(CertificateInvalid, match="there must be a guarantee"):
         DesignCertificate.from_json(_forged(found, lambda record: record.update(guarantees=[])))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"pml": 40, "ldp": 1},
+        {"lip": 100, "ldp": 1},
+        {"ldp": 35, "pml": 0.5},
+        {"ldp": 40, "pmc": 0.5},
+        {"alip": (0.5, 50)},
+        {"pml": 40, "maximal_leakage": 0.5},
+        {"pml": 300, "min_mass": "1/10", "ldp": 1},
+        {"ldp": 400, "maximal_leakage": 0.3},
+    ],
+)
+@pytest.mark.parametrize("good_for", [{"gain": "hamming"}, {"utility": "frequency_variance"}])
+def test_a_level_that_forbids_nothing_changes_nothing(asked, good_for):
+    prior = tl.Prior(["1/2", "3/10", "1/5"])
+    found = design(prior, **asked, **good_for)
+    found.verify()
+    assert found.relative_gap <= 1e-9
+    small = {name: level for name, level in asked.items() if name != "min_mass" and level in (0.5, 1, 0.3)}
+    rest = design(prior, **(small or {"pmc": 0.5}), **good_for)
+    assert found.value == pytest.approx(rest.value, rel=1e-9)
+
+
+@pytest.mark.parametrize("factor", ["2", "10", "1000"])
+def test_bounds_with_tame_factors_are_those_that_they_stand_for(factor):
+    """What is more than the sum of all entries bounds nothing; as a cone, nothing changes."""
+    from tightlip.designs.guarantee import Upper
+
+    masses = tuple(map(Fraction, ("1/2", "3/10", "1/5")))
+    upper = Upper(tuple(Fraction(factor) * mass for mass in masses), Fraction(3))
+    rng = np.random.default_rng(5)
+    for side in Side:
+        tamed = upper.tamed(side)
+        assert min(tamed.row) <= 1
+        for column in rng.integers(0, 20, (200, 3)).tolist() + np.eye(3, dtype=int).tolist():
+            kept = [
+                max(column)
+                <= sum(u * k for u, k in zip(own.row, column, strict=True)) + own.floor * min(column)
+                for own in (upper, tamed)
+            ]
+            assert kept[0] == kept[1]
+
+
+def test_a_bound_by_the_least_entry_is_stricter_for_channels_and_looser_for_bounds():
+    from tightlip.designs.guarantee import Upper
+
+    upper = Upper((Fraction(0),) * 2, Fraction(10**20))
+    inner, outer = upper.tamed(Side.INNER), upper.tamed(Side.OUTER)
+    assert inner.floor < upper.floor
+    assert outer.row == (1, 1)
+    assert Upper((Fraction(0),) * 2, Fraction(10**6)).tamed(Side.INNER).floor == 10**6

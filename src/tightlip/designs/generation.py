@@ -36,6 +36,7 @@ _MIX = 0.5  # of the best prices so far in those that are tried first
 _WORTH = 1e-10  # a reduced cost, relative to the optimum, that is no improvement
 _DEAR = 1e6  # prices, of what is reached, from which nothing can be foreseen
 _TIGHT = 1e-7  # of a row: what the solver may leave of it
+_UNUSED = 1e-11  # of the largest probability of an output: what the solver takes for nothing
 _POOL = 2  # columns for each secret that another level goes on with; more make its master slow, fewer its search long
 _TRIES = 6  # pricings in a row with prices that vary at random before none is taken to be left
 
@@ -290,9 +291,11 @@ class _Master:
 
     def mixture(self) -> tuple[FloatArray, FloatArray]:
         """Return the columns in use and their shares, solved once more for digits that the solver does not give."""
-        used = self._shares > 1e-11 * self._shares.max()
-        columns, shares = self._columns[used], self._shares[used]
-        rows, sizes = self.entries(columns).T, columns.max(axis=1)
+        sizes = self._columns.max(axis=1)
+        # a column of a secret of hardly any mass has hardly any share
+        used = self._shares * sizes > _UNUSED * (self._shares * sizes).max()
+        columns, shares, sizes = self._columns[used], self._shares[used], sizes[used]
+        rows = self.entries(columns).T
         tight = self.limits - rows @ shares <= _TIGHT  # a total may have room
         better: Any = np.linalg.lstsq(rows[tight] / sizes, self.limits[tight], rcond=None)[0] / sizes
         if len(shares) <= tight.sum() and better.min() >= 0:

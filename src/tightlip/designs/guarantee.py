@@ -51,6 +51,7 @@ Level = float | Fraction
 
 
 _LARGEST = 500  # nats; e^ε and its reciprocal are floats with room to spare
+_FLAT = Fraction(10**12)  # a factor beyond which a bound by the least entry hardly forbids anything
 _SAME = 1e-7  # how far a prior may be from a mixture of P(x | s)
 _LONGEST, _DIGITS = 24, 12  # characters of a share that is told exactly, and digits of one that is not
 _ARGUMENTS = {"min_mass": "pml", "prior_set": "pml"}  # what stands beside `pml`, by the guarantee's key
@@ -69,6 +70,19 @@ class Upper(NamedTuple):
     row: Vector
     floor: Fraction = Fraction(0)
     own: Fraction = Fraction(0)
+
+    def tamed(self, side: Side) -> Upper:
+        """Write the bound, if its factor is beyond what floats can work with, with a smaller one.
+
+        What is more than Σ k bounds nothing, however much more. A bound by the least entry alone is made stricter for
+        channels, and left out for what bounds them all.
+        """
+        least = min(self.row)
+        if self.own or (least <= 1 and self.floor <= _FLAT):
+            return self
+        if least > 1:
+            return Upper(tuple(entry / least for entry in self.row), self.floor / least)
+        return self._replace(floor=_FLAT) if side is Side.INNER else Upper((Fraction(1),) * len(self.row))
 
     @property
     def room(self) -> Fraction:
@@ -521,8 +535,8 @@ class MaximalLeakage(Levelled):
 
     def rows(self, masses: Vector, side: Side, room: Fraction = Fraction(0)) -> Rows:
         """Bound the sum of the columns' largest entries."""
-        factor = ratio(self.epsilon, side, room)
-        return Rows(upper=(Upper((Fraction(0),) * len(masses), own=Fraction(1)),), most=factor)
+        most = _total(ratio(self.epsilon, side, room), masses)
+        return Rows(upper=(Upper((Fraction(0),) * len(masses), own=Fraction(1)),), most=most)
 
     def words(self) -> str:
         """Say the bound in words."""
@@ -551,7 +565,8 @@ class Envelope(Guarantee):
         factor = ratio(self.epsilon, side, room)
         if side is Side.OUTER:
             nothing = (Fraction(0),) * len(masses)
-            return Rows(upper=(Upper(nothing, own=Fraction(1)),), most=factor * (1 + self.delta))
+            most = _total(factor * (1 + self.delta), masses)
+            return Rows(upper=(Upper(nothing, own=Fraction(1)),), most=most)
         if self.threshold is None or not 1 <= self.threshold < factor:
             return Rows(upper=(Upper(_times(masses, factor)),))
         row = Upper(_times(masses, self.threshold), own=factor - self.threshold)
@@ -685,6 +700,11 @@ def require_mixture(prior: Prior, about: Channel) -> None:
 def _require_order(prior: Prior, labels: Labels, what: str) -> None:
     if match(prior.labels, labels, what, "the prior's labels") is not None:
         raise InvalidInput(f"{what} must be the prior's labels, in their order.")
+
+
+def _total(most: Fraction, masses: Vector) -> Fraction:
+    """Bound what largest entries sum to: no more than all entries, which is a 1 for each secret."""
+    return min(most, Fraction(len(masses)))
 
 
 def _times(vector: Sequence[Fraction], factor: Fraction) -> Vector:

@@ -76,11 +76,14 @@ class Problem:
 
     @cached_property
     def _inner(self) -> Rows:
-        return all_rows(self.guarantees, self.masses, Side.INNER, self.room)
+        return self._tamed(all_rows(self.guarantees, self.masses, Side.INNER, self.room), Side.INNER)
 
     @cached_property
     def _outer(self) -> Rows:
-        return all_rows(self.guarantees, self.masses, Side.OUTER)
+        return self._tamed(all_rows(self.guarantees, self.masses, Side.OUTER), Side.OUTER)
+
+    def _tamed(self, rows: Rows, side: Side) -> Rows:
+        return replace(rows, upper=tuple(own.tamed(side) for own in rows.upper))
 
     @property
     def of_one_kind(self) -> bool:
