@@ -353,3 +353,15 @@ def test_priors_that_rule_a_secret_out_are_refused():
     ruled_out = PriorList([tl.Prior(["1/2", "1/2", 0])])
     with pytest.raises(tl.errors.InvalidPrior, match=r"got 0 for .* in prior 1 of 1"):
         design(tl.Prior.uniform(3), pml=0.5, priors=ruled_out, loss="hamming")
+
+
+@pytest.mark.parametrize(("secrets", "level", "near"), [(10, 0.01, 1e-6), (12, 0.01, 1e-6), (20, 0.05, 1e-3)])
+def test_maximal_leakage_of_hardly_anything_meets_its_bound(secrets, level, near):
+    """Mixtures that seem to say most at first break the total: steps begin with what one that keeps it says."""
+    found = design(
+        tl.Prior.from_counts([*range(1, secrets + 1)], exact=True),
+        maximal_leakage=level,
+        utility="frequency_variance",
+    )
+    found.verify()
+    assert found.relative_gap < near

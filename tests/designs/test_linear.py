@@ -415,3 +415,13 @@ def test_a_bound_by_the_least_entry_is_stricter_for_channels_and_looser_for_boun
     assert inner.floor < upper.floor
     assert outer.row == (1, 1)
     assert Upper((Fraction(0),) * 2, Fraction(10**6)).tamed(Side.INNER).floor == 10**6
+
+
+def test_where_the_interior_point_stops_early_the_program_is_written_out():
+    """Pairs of 19 secrets are told by ten outputs: log 10 of maximal leakage is enough for no loss at all."""
+    masses = [Fraction(1, 2**place) for place in range(19)]
+    found = design(
+        tl.Prior([mass / sum(masses) for mass in masses]), maximal_leakage=2.5985962188274967, loss="top-2"
+    )
+    found.verify()
+    assert found.value == found.bound == 0

@@ -53,6 +53,7 @@ _WORTH = 2e-8  # of the gain: what a cleaner channel may cost
 _HINT = 1e-5  # of a row: an output that is never more likely is hardly published
 _TRIES = 3  # of leaving such outputs out
 _OPEN = 1e-6  # of the gain: a gap beyond which other prices are tried
+_PATIENT = 10  # times as many rows are written out where the interior point fails
 _CUTS = 40  # rounds of adding priors of a set; each adds one for each output at most
 _MET = 1e-9  # of the probability: how much an added prior may lack before the next round
 _NEWTON = 200  # steps to the least shift of prices; it takes as many as entries change sides, a few
@@ -177,10 +178,10 @@ def find(problem: Problem) -> tuple[Problem, Kernel, Prices]:
     return problem, kernel, prices
 
 
-def _written_out(problem: Problem, gains: FloatArray, side: Side) -> Optimum:
+def _written_out(problem: Problem, gains: FloatArray, side: Side, most: int = MOST) -> Optimum:
     """Solve a small program by the simplex method; a large one is a failure."""
     shape = shape_of(problem.rows(side), len(problem.masses))
-    if size_of(gains, shape) > MOST:
+    if size_of(gains, shape) > most:
         raise SolverFailure("the program is too large to be written out.")
     return solve_written_out(gains, shape)
 
@@ -219,11 +220,12 @@ def _as_good(problem: Problem, kernel: Kernel, other: Kernel, bound: float) -> b
 
 
 def _solve(problem: Problem, gains: FloatArray, side: Side) -> Optimum:
-    """Solve in floats; the constant channel and its own prices where the solver fails."""
-    try:
+    """Solve in floats, slowly where that must be; the constant channel and its own prices where solvers fail."""
+    with suppress(SolverFailure):
         return solve(gains, shape_of(problem.rows(side), len(problem.masses)))
-    except SolverFailure:
-        return plain_optimum(problem, gains)
+    with suppress(SolverFailure):
+        return _written_out(problem, gains, side, _PATIENT * MOST)
+    return plain_optimum(problem, gains)
 
 
 def _nearly(rows: Rows, weights: Whole) -> bool:

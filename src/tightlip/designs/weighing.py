@@ -26,8 +26,10 @@ WORTH = 1e-8
 
 _ALL = 200  # columns that are weighed at once
 _MOST = 500  # columns that are kept from round to round; n (n + 1)/2 of them suffice for any J
+_DRAWN = 10  # columns for each secret to begin with, where there are many
 _ADDED = 2  # columns for each secret that a round adds
-_ROUNDS = 80  # of adding columns; about two for each secret are the rule
+_ROUNDS = 150  # of adding columns; about two for each secret are the rule
+_SOME = 40  # of them where not all columns are looked at
 _FEW = 3  # of them where the first columns are near to the best and not all are looked at
 _CLIMBS = 8  # times that a secret of the best columns is moved to the other end
 _STEPS = 60  # of the interior point method; twenty are the rule
@@ -90,11 +92,15 @@ def weigh(
     secrets, best, most, rounds = columns.shape[1], None, _MOST, _ROUNDS
     if more is not None:
         most = min(secrets * (secrets + 1) // 2, _MOST)
-        rounds = _FEW if near else _ROUNDS // 2
+        rounds = _FEW if near else _SOME
     start = columns if len(columns) <= _ALL else columns[:first]
     active, close = start, enough / 10 if near else _ROUGH
+    if len(columns) > _ALL and not near:
+        # sets at random tell all secrets apart better than the first columns do, and their prices ask for better ones
+        drawn = np.random.default_rng(0).permutation(columns[first:])[: min(_DRAWN * secrets, _MOST)]
+        active = np.unique(np.concatenate([start, drawn]), axis=0)
     for _ in range(rounds):
-        own = _interior(active, total, close)
+        own = _interior(active, total, close, None if best is None else best.inverse)
         if own is None:
             break
         best = own
@@ -109,7 +115,7 @@ def weigh(
         used = np.flatnonzero(best.lacks(active) < np.maximum(best.weights / _UNUSED, beyond))
         kept = active[used[np.argsort(-best.weights[used])[:most]]]
         active = np.unique(np.concatenate([start, kept, added]), axis=0)
-    return None if best is None else _tidied(_fewer(best, total))
+    return None if best is None else _tidied(_fewer(best, total), total)
 
 
 def _climbed(found: Weighed, columns: FloatArray, more: Callable[[FloatArray], FloatArray]) -> FloatArray:
@@ -141,12 +147,16 @@ def _fewer(found: Weighed, total: float | None) -> Weighed:
     return found._replace(columns=columns[weights > 0], weights=weights[weights > 0])
 
 
-def _tidied(found: Weighed) -> Weighed:
+def _tidied(found: Weighed, total: float | None) -> Weighed:
     """Leave out columns with hardly any weight, if the others can make up for it."""
     kept = found.weights > _HARDLY * found.weights.max()
     columns, weights = found.columns[kept], found.weights[kept]
-    weights = weights + np.linalg.lstsq(columns.T, 1 - weights @ columns, rcond=None)[0]
-    if weights.min() < 0 or np.abs(1 - weights @ columns).max() > _SAME * columns.max():
+    entries, limits = _entries(columns, total is not None), np.ones(columns.shape[1])
+    if total is not None:
+        # what is left over may stay so
+        limits = np.append(limits, min(found.weights @ found.columns.max(axis=1), total))
+    weights = weights + np.linalg.lstsq(entries.T, limits - weights @ entries, rcond=None)[0]
+    if weights.min() < 0 or np.abs(limits - weights @ entries).max() > _SAME * columns.max():
         return found
     # a secret of hardly any mass is told by columns of hardly any weight
     if _trace(columns, weights) > _trace(found.columns, found.weights) * (1 + _SAME):
@@ -165,17 +175,23 @@ def _entries(columns: FloatArray, totalled: bool) -> FloatArray:
     return np.concatenate([columns, columns.max(axis=1, keepdims=True)], axis=1) if totalled else columns
 
 
-def _interior(columns: FloatArray, total: float | None, close: float) -> Weighed | None:
-    """Find weights, prices and J⁻¹ by steps of Newton's method for λ_i s_i = μ, s what columns lack, as μ falls."""
+def _interior(
+    columns: FloatArray, total: float | None, close: float, before: FloatArray | None
+) -> Weighed | None:
+    """Find weights, prices and J⁻¹ by steps of Newton's method for λ_i s_i = μ, s what columns lack, as μ falls.
+
+    How much columns may lack at first is told by the J⁻¹ of a mixture that was found before: equal weights may break a
+    total, and then seem to say far more than can be said.
+    """
     with np.errstate(all="ignore"):
         try:
-            found = _newton(columns, total, close)
+            found = _newton(columns, total, close, before)
         except np.linalg.LinAlgError:
             return None
     return found if all(np.isfinite(part).all() for part in found) else None
 
 
-def _newton(columns: FloatArray, total: float | None, close: float) -> Weighed:
+def _newton(columns: FloatArray, total: float | None, close: float, before: FloatArray | None) -> Weighed:
     own, entries, limits = columns, _entries(columns, total is not None), np.ones(columns.shape[1])
     if total is not None:
         # what is left of the total is a column that says nothing
@@ -185,7 +201,8 @@ def _newton(columns: FloatArray, total: float | None, close: float) -> Weighed:
     count = len(columns)
     weights, prices = np.full(count, 1 / count), np.zeros(len(limits))
     inverse = np.linalg.inv((columns.T * weights) @ columns)
-    lacks = np.full(count, float(((columns @ inverse) ** 2).sum(axis=1).max()))
+    known = inverse if before is None else before
+    lacks = np.full(count, float(((columns @ known) ** 2).sum(axis=1).max()))
     for _ in range(_STEPS):
         told = columns @ inverse
         slopes = (told**2).sum(axis=1)
