@@ -365,3 +365,10 @@ def test_maximal_leakage_of_hardly_anything_meets_its_bound(secrets, level, near
     )
     found.verify()
     assert found.relative_gap < near
+
+
+@pytest.mark.parametrize("asked", [{"pml": [0.1, 0.4, 1.0, 2.0]}, {"maximal_leakage": [0.1, 0.4, 1.0]}])
+def test_curves_of_many_secrets_have_ends_that_say_something(asked):
+    prior = tl.Prior.from_counts(np.random.default_rng(20).integers(1, 1000, 20).tolist(), exact=True)
+    found = curve(prior, utility="frequency_variance", **asked)
+    assert all(point.value - point.bound < 0.15 * point.value for point in found.points)

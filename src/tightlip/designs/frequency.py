@@ -41,6 +41,7 @@ _GREATEST = "closed form: greatest mechanism"
 _ENOUGH = 1e-3  # of tr J⁻¹: what a column may be worth beyond its price where not all are looked at
 _LOOSE = 3e-3  # and for a level of a curve: hardly seen in a picture
 _BYTES, _SECONDS = 90.0, 4e-5  # for each triple of secrets, as measured up to 200
+_RARE = 1e-3  # of the likeliest column: what is not carried from level to level
 _TINY = 1e-9  # of a mass: lists know the columns of such a secret only roughly
 _CHI = MostInformation(CHI)
 
@@ -258,10 +259,16 @@ def _weighed(problem: Problem, kernels: Sequence[Kernel], before: Weighed | None
     pool = [np.array(own.weights, dtype=np.float64)[own.weights.sum(axis=1) > 0] for own in kernels]
     search = search_of(problem)
     more = None if search.exact else search.flipped
-    pool.insert(1, np.zeros((0, len(masses))) if before is None else search.refit(before.columns))
-    if before is None or search.exact:
-        with suppress(SolverFailure):  # other columns remain
+    carried = np.zeros((0, len(masses)))
+    if before is not None:
+        carried = search.refit(before.columns[before.weights > _RARE * before.weights.max()])
+    pool.insert(1, carried)
+    with suppress(SolverFailure):  # other columns remain
+        if before is None or search.exact:
             pool.append(extreme_columns(search))
+        else:
+            guess = np.zeros(len(masses) + (search.total is not None))
+            pool.append(search.start(guess, np.random.default_rng(0)))
     columns = np.concatenate(pool)
     columns = columns / (columns @ masses)[:, None]
     if before is not None:

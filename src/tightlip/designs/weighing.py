@@ -95,7 +95,7 @@ def weigh(
         rounds = _FEW if near else _SOME
     start = columns if len(columns) <= _ALL else columns[:first]
     active, close = start, enough / 10 if near else _ROUGH
-    if len(columns) > _ALL and not near:
+    if len(columns) > _ALL and (more is not None or not near):
         # sets at random tell all secrets apart better than the first columns do, and their prices ask for better ones
         drawn = np.random.default_rng(0).permutation(columns[first:])[: min(_DRAWN * secrets, _MOST)]
         active = np.unique(np.concatenate([start, drawn]), axis=0)
