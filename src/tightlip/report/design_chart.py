@@ -70,7 +70,7 @@ def channel_chart(found: Design, width: int | str = WIDTH) -> Any:
     layers = [base.mark_rect().encode(color=color)]
     if max(len(rows), len(columns)) <= _NUMBERS:
         ink = altair.condition(
-            f"datum.probability > {0.35 * most}", altair.value("white"), altair.value("#12325e")
+            f"datum.probability > {0.45 * most}", altair.value("white"), altair.value("#12325e")
         )
         layers.append(base.mark_text(fontSize=12).encode(text="words:N", color=ink))
     told = [
