@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
-from tightlip.arguments import choice, listed
+from tightlip.arguments import listed
 from tightlip.designs.guarantee import Envelope
 from tightlip.designs.linear import Kernel, Problem, keeps, whole
-from tightlip.designs.result import Design
+from tightlip.designs.result import Design, Told
 from tightlip.designs.run import read_task
 from tightlip.errors import InvalidInput, quoted
 from tightlip.measures.local import ldp
@@ -24,7 +24,7 @@ from tightlip.model.prior import Prior
 from tightlip.numeric.display import format_about
 from tightlip.numeric.quantity import Nats
 from tightlip.numeric.rounding import down, up
-from tightlip.showing import Charted, Tabled, Unit
+from tightlip.showing import Charted, Tabled
 
 _NOTHING = 1e-9  # of the value: where no more than this can be had, there is nothing to share
 
@@ -52,7 +52,7 @@ class ComparedMechanism:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DesignComparison(Charted, Tabled):
+class DesignComparison(Told, Charted, Tabled):
     """Given mechanisms beside the best one.
 
     Attributes
@@ -65,15 +65,6 @@ class DesignComparison(Charted, Tabled):
     best: Design
     nothing: float
     mechanisms: tuple[ComparedMechanism, ...]
-
-    def words(self, *, unit: Unit = "nats") -> str:
-        """What each mechanism keeps and reaches, and what is possible, a sentence a line."""
-        from tightlip.report import design
-
-        choice(unit, "unit", get_args(Unit))
-        return design.comparison_words(self, unit)
-
-    __str__ = words
 
     def __repr__(self) -> str:
         parts = [

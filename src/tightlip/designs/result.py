@@ -44,8 +44,24 @@ class Binding:
     secrets: tuple[Label, ...]
 
 
+class Told:
+    """What can be said in sentences."""
+
+    __slots__ = ()
+
+    def words(self, *, unit: Unit = "nats") -> str:
+        """What is reached and kept, and what is possible, a sentence a line."""
+        from tightlip.report import design
+
+        choice(unit, "unit", get_args(Unit))
+        return design.words(self, unit)
+
+    def __str__(self) -> str:
+        return self.words()
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Design(Proved, Charted, Tabled):
+class Design(Proved, Told, Charted, Tabled):
     """A mechanism under guarantees, and a proof of how near it is to the best one.
 
     Attributes
@@ -151,15 +167,6 @@ class Design(Proved, Charted, Tabled):
         """List the outputs that a loss or gain knows and the mechanism never publishes."""
         used = set(self.channel.outputs)
         return [output for output in self.utility.outputs(self.certificate.kernel) if output not in used]
-
-    def words(self, *, unit: Unit = "nats") -> str:
-        """What the mechanism reaches, what it keeps and what decides, a sentence a line."""
-        from tightlip.report import design
-
-        choice(unit, "unit", get_args(Unit))
-        return design.words(self, unit)
-
-    __str__ = words
 
     def __repr__(self) -> str:
         beat = "at least" if self.utility.minimised else "at most"

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import singledispatch
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -15,7 +16,7 @@ from tightlip.designs.comparison import ComparedMechanism, DesignComparison
 from tightlip.designs.extremes import extremes
 from tightlip.designs.frequency import LEAST_VARIANCE
 from tightlip.designs.guarantee import Envelope, named, secret_of
-from tightlip.designs.result import Design
+from tightlip.designs.result import Design, Told
 from tightlip.designs.tradeoff import DesignCurve, SmallestBudget
 from tightlip.designs.utility import GREATEST_GAIN, LEAST_LOSS, Utility
 from tightlip.errors import visible
@@ -296,8 +297,14 @@ def told_words(record: dict[str, Any]) -> list[str]:
     return lines
 
 
-def words(found: Design, unit: Unit) -> str:
+@singledispatch
+def words(found: Told, unit: Unit) -> str:
     """Say everything but the channel, a sentence a line, the answer first."""
+    raise NotImplementedError(type(found).__name__)
+
+
+@words.register
+def _(found: Design, unit: Unit) -> str:
     record = design_record(found, unit)
     told = [*gain_words(record), headline(record), *sentences(record)]
     return "\n".join([*told, *told_words(record), *binding_words(record)])
@@ -564,8 +571,8 @@ def _people_words(record: dict[str, Any], own: dict[str, Any]) -> str:
     )
 
 
-def comparison_words(found: DesignComparison, unit: Unit) -> str:
-    """Say of each mechanism what it keeps and reaches, and what is possible, a sentence a line."""
+@words.register
+def _(found: DesignComparison, unit: Unit) -> str:
     record = comparison_record(found, unit)
     return "\n".join([*compared_words(record), headline(record), *sentences(record)[:-1]])
 
@@ -576,11 +583,13 @@ def _measured(level: dict[str, Any], unit: Unit) -> str:
 
 
 def _share_words(share: float | None) -> str:
-    return (
-        ""
-        if share is None
-        else f", {format_down(100 * share, 4)} % of what is possible over releasing nothing"
-    )
+    if share is None:
+        return ""
+    if 1 - _BEST <= share <= 1:
+        return (
+            f", all of what is possible over releasing nothing but for less than {format_up(100 * _BEST)} %"
+        )
+    return f", {format_down(100 * share, 4)} % of what is possible over releasing nothing"
 
 
 # as a notebook shows them
