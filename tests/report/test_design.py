@@ -365,9 +365,7 @@ def test_a_mechanism_that_keeps_a_level_is_not_told_above_it():
     compared = tl.designs.compare(given, PRIOR, ldp=1.0, loss="hamming")
     assert compared.mechanisms[0].keeps
     assert "LDP 1 nat," in str(compared)
-    assert "on average, all of what is possible over releasing nothing but for less than 0.0001 %." in str(
-        compared
-    )
+    assert "on average, all but 0.0001 % of what is possible over releasing nothing." in str(compared)
 
 
 def test_levels_in_nats_are_told_as_factors_too():

@@ -585,11 +585,9 @@ def _measured(level: dict[str, Any], unit: Unit) -> str:
 def _share_words(share: float | None) -> str:
     if share is None:
         return ""
-    if 1 - _BEST <= share <= 1:
-        return (
-            f", all of what is possible over releasing nothing but for less than {format_up(100 * _BEST)} %"
-        )
-    return f", {format_down(100 * share, 4)} % of what is possible over releasing nothing"
+    near = 1 - _BEST <= share <= 1
+    told = f"all but {format_up(100 * _BEST)}" if near else format_down(100 * share, 4)
+    return f", {told} % of what is possible over releasing nothing"
 
 
 # as a notebook shows them
