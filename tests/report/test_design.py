@@ -344,7 +344,7 @@ def test_comparisons_are_sentences():
         .words(unit="bits")
         .splitlines()
     )
-    assert first.startswith("Usual keeps the guarantee (PML ")
+    assert first.startswith("usual keeps the guarantee (PML ")
     assert " bits; to nearest) and has " in first
     assert first.endswith(" % of what is possible over releasing nothing.")
     assert second.endswith("and has 0 bits, 0 % of what is possible over releasing nothing.")
@@ -391,9 +391,7 @@ def test_what_keeps_guarantees_exactly_is_told_as_hardly_anything():
 
 
 def test_variances_say_of_how_many_people_they_are():
-    assert (
-        "from N people it is an N-th of that" in tl.design(PRIOR, ldp=1, utility="frequency_variance").words()
-    )
+    assert "it is an N-th of that" in tl.design(PRIOR, ldp=1, utility="frequency_variance").words()
 
 
 def test_pictures_of_mechanisms_say_what_they_keep_and_reach():
@@ -406,3 +404,39 @@ def test_pictures_of_mechanisms_say_what_they_keep_and_reach():
     ]
     scale = drawn["layer"][0]["encoding"]["color"]["scale"]
     assert scale["domain"] == [0, float(found.channel.floats.max())]
+
+
+def test_priors_that_are_not_those_of_the_file_are_told():
+    near = tl.robust.PriorList([tl.Prior(["1/10", "1/5", "7/10"], labels=[*"abc"])])
+    told = tl.design(PRIOR, pml="2x", priors=near, loss="hamming").words()
+    assert "is not among these: under it they promise nothing" in told
+    both = tl.robust.PriorList([*near, PRIOR])
+    assert "not among these" not in tl.design(PRIOR, pml="2x", priors=both, loss="hamming").words()
+    assert "not among these" not in tl.design(PRIOR, pml="2x", min_mass="1/20", loss="hamming").words()
+
+
+def test_an_envelope_that_gains_hardly_anything_takes_the_mechanism_of_pml():
+    prior = tl.Prior({"diabetes": "1/10", "heart": "3/20", "none": "3/4"})
+    found = tl.design(prior, envelope=(1e-6, 0.1), loss="hamming")
+    found.verify()
+    assert found.channel == found.pml.channel
+    assert found.gained == 0
+
+
+def test_designs_are_compared_as_their_channels_are():
+    found = tl.design(PRIOR, ldp=1, loss="hamming")
+    one, two = tl.designs.compare([found, found.channel], PRIOR, ldp=1, loss="hamming").mechanisms
+    assert one.value == two.value
+
+
+def test_a_target_beside_what_the_truth_has_names_the_number_to_ask_for():
+    prior = tl.Prior(["1/10", "2/10", "3/10", "4/10"])
+    with pytest.raises(tl.errors.InvalidInput, match=r"raise it to 0\.70000001\.$"):
+        tl.designs.smallest_budget(prior, "pml", utility="frequency_variance", at_most=0.7)
+    found = tl.designs.smallest_budget(prior, "pml", utility="frequency_variance", at_most=0.70000001)
+    assert found.upper == pytest.approx(np.log(10), rel=1e-4)
+
+
+def test_a_total_that_is_used_up_is_not_told_as_if_nothing_were():
+    told = tl.design(tl.Prior.uniform(3), maximal_leakage=0.3, utility="mutual_information").words()
+    assert told.endswith("maximal leakage is bounded for all of them together.")

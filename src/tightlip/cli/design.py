@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tightlip.model.channel_file import PriorFile
     from tightlip.showing import Unit as LeakageUnit
 
-_GIVEN = "the channel of the file"
+_GIVEN = "The channel of the file"
 _READING, _TRACING, _DESIGNING, _SEARCHING, _WRITING = (
     "reading",
     "trade-off",
@@ -52,7 +52,7 @@ def design(
     channel: Annotated[
         Path,
         typer.Argument(
-            help="A JSON file with a prior; a channel in it is compared with the best one. - is stdin."
+            help="A JSON file with a prior; a channel in it is compared with the best one at a level. - is stdin."
         ),
     ],
     pml: Annotated[str | None, typer.Option(metavar="LEVEL", help="PML of at most so many nats.")] = None,

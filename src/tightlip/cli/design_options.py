@@ -221,4 +221,5 @@ def as_options(error: InvalidInput) -> str:
         message = _ARGUMENT.sub(lambda found: option(found[0]), message)
     if message.startswith(("--utility must be", "--smallest must be")):
         message = re.sub(r"(?<=[a-z])_(?=[a-z])", "-", message)
-    return re.sub(r"\bwrite (pml|ldp|pmc|lip)=", r"write --\1 ", message)
+    message = message.replace(" and envelope must not", " and --envelope must not")
+    return re.sub(r"\bwrite (pml|ldp|pmc|lip|loss|gain)=", r"write --\1 ", message)

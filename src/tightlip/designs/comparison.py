@@ -77,13 +77,15 @@ class DesignComparison(Told, Charted, Tabled):
 
 
 def compare(
-    mechanisms: Iterable[Channel] | Mapping[str, Channel], prior: Prior | Mapping[Label, Any], **asked: Any
+    mechanisms: Iterable[Channel | Design] | Mapping[str, Channel | Design],
+    prior: Prior | Mapping[Label, Any],
+    **asked: Any,
 ) -> DesignComparison:
     """Compare given mechanisms with the best one under guarantees.
 
     Parameters
     ----------
-    mechanisms : channels, their inputs the secrets of the prior; a mapping gives them names
+    mechanisms : channels or designs, their inputs the secrets of the prior; a mapping gives them names
     prior : Prior or mapping, as for `design`
     **asked : as for `design`: guarantees and the utility
 
@@ -120,6 +122,7 @@ def compare(
     possible, room = up(sign * best.bound - nothing), _NOTHING * max(abs(nothing), abs(best.bound))
     found = []
     for name, channel in given.items():
+        channel = channel.channel if isinstance(channel, Design) else channel
         kernel = _kernel(name, channel, prior)
         worth = task.utility.potential(masses, kernel)
         empty = np.zeros((len(masses), len(kernel.weights)), dtype=object)

@@ -168,6 +168,10 @@ class Guarantee(ABC):
         """Return its level, where it is of the guarantee that an argument of that name gives."""
         return getattr(self, "epsilon", None) if name in (self.key, _ARGUMENTS.get(self.key)) else None
 
+    def covers(self, prior: Prior) -> bool:
+        """Whether it says something about whoever has this prior."""
+        return True
+
     def refine(self, columns: Sequence[Sequence[int]]) -> Guarantee:
         """Add what decides about these columns, where the cone has too many bounds to write out."""
         return self
@@ -435,6 +439,10 @@ class SetPml(Levelled):
         """Bound every entry by a multiple of P(y) under each member."""
         factor = ratio(self.epsilon, side, room)
         return Rows(upper=tuple(Upper(_times(member, factor)) for member in self.members))
+
+    def covers(self, prior: Prior) -> bool:
+        """Whether the prior is one of the set."""
+        return prior.exact() in self.priors
 
     def refine(self, columns: Sequence[Sequence[int]]) -> SetPml:
         """Add the members under which each column is least likely."""

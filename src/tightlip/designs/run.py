@@ -40,6 +40,7 @@ from tightlip.numeric.parse import number
 GUARANTEES = ("pml", "ldp", "pmc", "lip", "alip", "maximal_leakage", "envelope")
 
 _THRESHOLDS = 12  # of an envelope, evenly spaced; each costs a solution
+_HARDLY = 1e-6  # of what PML reaches: less than that is no gain
 _NOISE = 1 + Fraction(1, 10**12)  # of a mass: floats that mean the same are no further apart
 
 
@@ -149,11 +150,15 @@ class Task:
         finds = [self.utility.find(masses, own, self.room) for own in self._variants()]
         plain = under_pml(self.guarantees)
         beside = None if plain is None else replace(self, guarantees=plain).solve()
-        if beside is not None:
-            finds.append(_taken_over(finds[0], beside))
         worth, found = max(
             ((self.utility.worth(masses, own.kernel), own) for own in finds), key=lambda pair: pair[0]
         )
+        if beside is not None:
+            other = _taken_over(finds[0], beside)
+            known = self.utility.worth(masses, other.kernel)
+            # what is hardly better is not worth the weaker promise
+            if worth - known <= _HARDLY * abs(known):
+                worth, found = known, other
         bound = max(self.utility.bound(masses, found.guarantees, found.proof), worth)
         lower, upper = (-bound, -worth) if self.utility.minimised else (worth, bound)
         proof = DesignCertificate(

@@ -27,6 +27,7 @@ LEVELS = ("pml", "ldp", "pmc", "lip", "maximal_leakage")
 
 _STEPS = 60  # of the search for a level
 _FINE = 1e-6  # of the level: how near the ends of a smallest budget come
+_NEARLY = 1e-9  # of the best value: a target so near to it is lost to roundings
 _DIGITS = 8  # of a level that is found
 _LEAST = 1e-5  # nats; a level about a secret that says almost nothing
 _LARGEST = 64.0  # nats; a loss that is not met below is met at no level that protects anybody
@@ -350,8 +351,11 @@ def _conflict(found: Design, target: float, guarantee: str, prior: Prior, asked:
         remedy = f"loosen {' or '.join(blamed or others)}"
     else:
         best = extremes(found.utility, prior).truth
-        why = f"no mechanism at all reaches {beat} than {best:.6g}"
-        remedy = "raise it" if found.utility.minimised else "lower it"
+        reaches = "reaches" if abs(best - target) > _NEARLY * abs(best) else "is proved to reach"
+        why = f"no mechanism at all {reaches} {beat} than {best:.6g}"
+        nearest = format_up(best, _DIGITS) if found.utility.minimised else format_down(best, _DIGITS)
+        where = "" if _reaches(found.utility, best, target) else f" to {nearest}"
+        remedy = f"{'raise' if found.utility.minimised else 'lower'} it{where}"
     if _reaches(found.utility, best, target):
         who = f"{' and '.join(others)} alone may allow it" if others else "releasing the truth reaches it"
         told = f"{who}, but nothing was found that does at a level of {guarantee} up to {_LARGEST:g} nats"

@@ -15,7 +15,7 @@ from rich.text import Text
 from tightlip.designs.comparison import ComparedMechanism, DesignComparison
 from tightlip.designs.extremes import extremes
 from tightlip.designs.frequency import LEAST_VARIANCE
-from tightlip.designs.guarantee import Envelope, named, secret_of
+from tightlip.designs.guarantee import Envelope, MaximalLeakage, named, secret_of
 from tightlip.designs.result import Design, Told
 from tightlip.designs.tradeoff import DesignCurve, SmallestBudget
 from tightlip.designs.utility import GREATEST_GAIN, LEAST_LOSS, Utility
@@ -57,7 +57,11 @@ _FEWEST_OUTPUTS = 3  # where names are so long that even these are folded
 _MOST_LEVELS = 12  # of a trade-off in the terminal
 _MOST_BINDING = 5  # outputs at a bound, in the terminal
 _DUST = Fraction(1, 10**9)  # less is what keeps a guarantee in exact arithmetic, and never seen
-_PER_PERSON = "The variance is summed over the secrets; from N people it is an N-th of that."
+_PER_PERSON = (
+    "The variance is summed over the secrets; from N people, estimated with this prior as the reference, "
+    "it is an N-th of that."
+)
+_UNCOVERED = "The prior that the mechanism is best for is not among these: under it they promise nothing."
 _SHORT = 8  # characters of an exact entry of a channel; longer ones are rounded
 
 
@@ -80,6 +84,7 @@ def design_record(found: Design, unit: Unit) -> dict[str, Any]:
         "guarantees": [
             {**own.to_dict(), "words": own.words(), "against": own.against()} for own in found.guarantees
         ],
+        "covers_prior": all(own.covers(found.prior) for own in found.guarantees),
         "nothing": _value_json(between.nothing, found.utility, unit),
         "truth": _value_json(between.truth, found.utility, unit),
         "about": secret_json(found.secret),
@@ -249,6 +254,7 @@ def sentences(record: dict[str, Any]) -> list[str]:
             f"Guaranteed: {own['words']}{_factor_words(own)}, against {own['against']}."
             for own in record["guarantees"]
         ),
+        *([] if record["covers_prior"] else [_UNCOVERED]),
         f"For comparison, releasing nothing {verb} {nothing}{on}, and releasing the truth {truth}.",
         *([_PER_PERSON] if record["kind"] == LEAST_VARIANCE else []),
         f"Method: {record['method']}.",
@@ -267,6 +273,8 @@ def binding_words(record: dict[str, Any]) -> list[str]:
     """Say which outputs are at a bound, and for which secrets."""
     found = record["binding"]
     if not found:
+        if any(own["kind"] == MaximalLeakage.key for own in record["guarantees"]):
+            return ["No output by itself is at a bound: maximal leakage is bounded for all of them together."]
         return ["No output is at the bound of a guarantee."]
     told = [
         f"output {_name(own['output'])} (published in {about(own['probability'])} of cases) is at the bound of "
@@ -553,9 +561,8 @@ def compared_words(record: dict[str, Any]) -> list[str]:
             f"{GUARANTEES[name]} {_measured(level, record['unit'])}" for name, level in own["levels"].items()
         )
         about = "" if record["about"] is None else "of the data: "
-        name = visible(own["name"])
         told.append(
-            f"{name[:1].upper()}{name[1:]} {kept} ({about}{levels}; to nearest) and {verb} "
+            f"{visible(own['name'])} {kept} ({about}{levels}; to nearest) and {verb} "
             f"{_said(record, own['value'], bound=False)}{on}{share}."
         )
     return told
