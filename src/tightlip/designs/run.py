@@ -157,7 +157,7 @@ class Task:
             other = _taken_over(finds[0], beside)
             known = self.utility.worth(masses, other.kernel)
             # what is hardly better is not worth the weaker promise
-            if worth - known <= _HARDLY * abs(known):
+            if worth <= known + _HARDLY * abs(known):
                 worth, found = known, other
         bound = max(self.utility.bound(masses, found.guarantees, found.proof), worth)
         lower, upper = (-bound, -worth) if self.utility.minimised else (worth, bound)
