@@ -10,6 +10,7 @@ a minimisation is at most 0.
 
 from __future__ import annotations
 
+import atexit
 import math
 import threading
 import time
@@ -25,6 +26,7 @@ TOLERANCE = 1e-7
 """How far HiGHS lets constraints and reduced costs be off unless told otherwise."""
 
 _TICK = 0.1  # seconds; how often a waiting program looks for Ctrl-C where joining a thread does not
+_LAST = 2.0  # seconds that the program waits for it before it ends: a thread that looks up in between would abort it
 _GRACE = 0.5  # seconds that a solver has to stop when it is asked to; it looks once in an iteration
 _LATE = 1.1  # of the seconds it is given, after which a solver that does not look at its clock is left alone
 
@@ -124,10 +126,12 @@ def run_until(solver: Any, seconds: float, what: str, most: float = math.inf) ->
     except KeyboardInterrupt:
         stop.set()
         thread.join(_GRACE)
+        atexit.register(thread.join, _LAST)
         raise
     stop.set()
     thread.join(_GRACE)
     if thread.is_alive():
+        atexit.register(thread.join, _LAST)
         raise SolverFailure(f"{what} did not stop in {seconds:g} seconds.")
     return looks
 
